@@ -17,7 +17,7 @@ from arena.app.arena import Arena, open_arena
 from arena.app.folders import CannotStart, data_dir_lock, install_id, private_folder
 from arena.app.host import common_group, runtime_of
 from arena.app.intake import image_source, images_of
-from arena.app.playing import Quiet, house_bots, playing
+from arena.app.playing import house_bots, playing
 from arena.client.sending import Target, parcel_of
 from arena.db.submissions import KnownSubmission, QualificationGame, SubmissionRepository
 from arena.images.build.base import ensure_base_image
@@ -28,6 +28,7 @@ from arena.protocol.submissions import UploadKind
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.settling import Watcher
 from arena.submissions.document import plain, whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
@@ -222,7 +223,7 @@ def check_bot(
     with _open_at_home(settings, say) as home:
         _prepare(home, target, say)
         following = LocalFollowing(home.arena.store.submissions, _handed_in(home, target), hear)
-        with playing(home.arena, Quiet()) as coordinator:
+        with playing(home.arena, Watcher()) as coordinator:
             coordinator.run(lambda: following.goes_on(coordinator))
         if not following.over:
             raise KeyboardInterrupt

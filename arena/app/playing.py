@@ -1,18 +1,30 @@
-"""Plays rated games: the sample bots, startup, and signals that stop it."""
+"""Plays rated games, alone or with the site beside: startup, sample bots, and signals that stop it."""
 
+import ctypes
+import os
 import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, Self
 
 import docker
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from arena.app.arena import Arena
-from arena.db.matches import Claim, FinishedMatch
+from arena.app.folders import CannotStart
+from arena.db.matches import FinishedMatch
 from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_bot_image
+from arena.platform.settings import Settings
 from arena.play.botfiles import known, samples
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
@@ -43,28 +55,6 @@ def _image(client: docker.DockerClient, folder: Path, say: Callable[[str], None]
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Quiet:
-    """Ignores all events. The log has the faults, and the site shows the rest."""
-
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """Do nothing."""
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Do nothing."""
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Do nothing."""
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Do nothing."""
-
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """Do nothing: another attempt of the match counts."""
-
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Do nothing."""
-
-
 @contextmanager
 def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
     """Open a coordinator that Ctrl-C and SIGHUP stop. The first SIGTERM drains it, a second one stops it."""
@@ -86,6 +76,52 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
                 signal.signal(number, signal.SIG_IGN)
 
 
+class RoundBar(Watcher):
+    """Shows a round's progress: a bar on a terminal, lines elsewhere."""
+
+    def __init__(self, matches: int, say: Callable[[str], None]) -> None:
+        self.quarantined = 0
+        self._matches = matches
+        self._say = say
+        self._played = 0
+        self._games = 0
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = Console(stderr=True)
+        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._task = self._progress.add_task("rated matches", total=matches)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def on_finished(self, match: FinishedMatch) -> None:
+        """Advance the bar."""
+        self._played += 1
+        self._games += len(match.games)
+        self._progress.update(
+            self._task, completed=self._played, description=f"rated matches ({self._games} games)"
+        )
+        if self._progress.disable:
+            self._say(f"{self._played} of {self._matches} matches, {self._games} games")
+
+    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+        """Count quarantined matches; the log has the reasons."""
+        self.quarantined += quarantined
+
+    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
+        """Count quarantined matches; the log has the reasons."""
+        self.quarantined += quarantined
+
+
+def refilled(arena: Arena) -> bool:
+    """Queue more rated matches; return True, because there are always more."""
+    arena.ladder.refill()
+    return True
+
+
 def prepare(arena: Arena, runtime: RuntimeName, say: Callable[[str], None]) -> None:
     """Report the remains of an earlier run, enter the sample bots, and test this host's sandbox controls.
 
@@ -98,3 +134,97 @@ def prepare(arena: Arena, runtime: RuntimeName, say: Callable[[str], None]) -> N
     arena.enter_house_bots(house_bots(runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)
+
+
+_PR_SET_PDEATHSIG: Final = 1
+_START_SECONDS: Final = 60
+_END_SECONDS: Final = 8
+
+
+def check_port(settings: Settings) -> None:
+    """Check early that the site can listen. Raises CannotStart if its address is unusable or in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise CannotStart(
+                f"the site can't listen on {settings.host}:{settings.port} ({error.strerror}): "
+                "stop the program that uses it, or choose another port with ARENA_PORT"
+            ) from error
+
+
+@contextmanager
+def site(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the site, yield its process once it answers, and stop it afterwards.
+
+    Raises CannotStart if the site does not answer.
+    """
+    process = subprocess.Popen(  # noqa: S603 - our own module with our own settings
+        [sys.executable, "-m", "web", "--host", settings.host, "--port", str(settings.port)],
+        env={
+            **os.environ,
+            "ARENA_DATA_DIR": str(settings.data_dir.absolute()),
+            "ARENA_LOG_LEVEL": settings.log_level or "",
+            "ARENA_LOG_FORMAT": settings.log_format,
+        },
+        # Ctrl-C in the terminal must reach only the arena, which stops the site after its matches.
+        start_new_session=True,
+        preexec_fn=_end_with_parent,  # noqa: PLW1509 - no other thread runs at this time
+    )
+    try:
+        _await(process, settings)
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _end_with_parent() -> None:
+    """Have the kernel terminate this process when the arena's process dies."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def _await(process: subprocess.Popen[bytes], settings: Settings) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while process.poll() is None and time.monotonic() < deadline:
+        connection = HTTPConnection(settings.host, settings.port, timeout=1)
+        try:
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status == 200:  # noqa: PLR2004 - HTTP's own number
+                return
+        except (OSError, HTTPException):
+            time.sleep(0.05)
+        finally:
+            connection.close()
+    raise CannotStart("the site failed to start: see its output above")
+
+
+def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
+    """Serve the site and play rated games until a signal arrives.
+
+    Raises CannotStart if the site did not start, or stopped unexpectedly.
+    """
+    with site(settings) as process, playing(arena, Watcher()) as coordinator:
+        say(f"site: http://{settings.host}:{settings.port}/")
+        say("playing rated games; press Ctrl-C to stop")
+        site_ended = threading.Event()
+        threading.Thread(
+            target=_watch, args=(process, coordinator, site_ended), name="site", daemon=True
+        ).start()
+        coordinator.run(lambda: refilled(arena))
+        if site_ended.is_set():
+            raise CannotStart(f"the site stopped with exit code {process.returncode}")
+    say("stopped; nothing is left running")
+
+
+def _watch(process: subprocess.Popen[bytes], coordinator: Coordinator, site_ended: threading.Event) -> None:
+    """Drain the arena if its site stops unexpectedly, so that a supervisor restarts both."""
+    process.wait()
+    if not (coordinator.draining or coordinator.stopped):
+        site_ended.set()
+        coordinator.drain()

@@ -1,24 +1,27 @@
-"""``arena admin`` commands for bots, ``arena workers``, and helpers of all operators' commands."""
+"""``arena admin`` commands for bots and their images, and helpers of all operators' commands."""
 
+import logging
 import os
 import pwd
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import WRONG, fail, print_json, print_table, say
-from arena.protocol.match import RefusedWorker
+from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say
+from arena.images.image import IntakeTrouble, Rejected
+from arena.platform.names import WrongName
+from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 
 if TYPE_CHECKING:
     from arena.accounts.accounts import Operators
     from arena.db.bots import KnownBot
     from arena.db.ladder import Rebuilt
-    from arena.db.leases import KnownWorker
-    from arena.db.queue import OpenMatch
     from arena.db.store import Store
     from arena.platform.settings import Settings
     from arena.services.operators import BotOperators
@@ -30,7 +33,6 @@ def opened_arena() -> Iterator[tuple["Settings", "Store"]]:
     from arena.accounts.errors import AccountError
     from arena.app.folders import CannotStart, open_results
     from arena.db.errors import StoreError
-    from arena.platform.names import WrongName
     from arena.platform.settings import WrongSettings, read_settings
     from arena.services.operators import OperationRefused
 
@@ -66,6 +68,53 @@ def write_down(what: str, subject: str = "", detail: str = "") -> None:
         operators.record(who(), what, subject, detail)
 
 
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error that stops a command into a message and an exit code."""
+    from arena.app.folders import CannotStart
+    from arena.db.errors import StoreError
+    from arena.images.build.context import ImageTrouble
+    from arena.ladder.matchmaking import TooFewBots
+    from arena.platform.settings import WrongSettings
+    from arena.sandbox.runtime import RuntimeTrouble
+    from arena.scheduler.coordinator import ArenaTrouble
+
+    try:
+        yield
+    except WrongSettings as error:
+        fail(str(error))
+    except (ArenaTrouble, CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
+        fail(str(error), WRONG)
+    except KeyboardInterrupt:
+        say("stopped; run the same command again to resume")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def settings_of_arena(*, terse: bool = False) -> "Settings":
+    """Read the settings and configure logging.
+
+    If ``terse``, the defaults are warnings only, for a console. Raises WrongSettings.
+    """
+    from arena.platform.logs import configure_logs, log_uncaught
+    from arena.platform.settings import LogFormat, LogLevel, read_settings
+
+    settings = read_settings()
+    least = settings.log_level or (LogLevel.WARNING if terse else LogLevel.INFO)
+    form = LogFormat.CONSOLE if terse and settings.log_format is LogFormat.AUTO else settings.log_format
+    configure_logs(form, least)
+    log_uncaught()
+    return settings.model_copy(update={"log_level": least, "log_format": form})
+
+
+def warn_of_processes(settings: "Settings") -> None:
+    """Warn if bots are not isolated."""
+    if settings.sandbox is RuntimeName.PROCESS:
+        say(
+            "WARNING: bots run as plain processes. NOTHING IS ISOLATED. Run only bots that you trust.",
+            logging.WARNING,
+        )
+
+
 Bot = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 Reason = Annotated[str, typer.Option(help="Reason, shown publicly.")]
 
@@ -76,7 +125,7 @@ def bots(
     *,
     state: Annotated[BotState | None, typer.Option(help="Only bots in this state.")] = None,
     author: Annotated[str | None, typer.Option(help="Only bots of this author.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List bots with their active version, their state and the reason for it."""
     with _operating() as operators:
@@ -190,85 +239,61 @@ def _print_rebuilt(rebuilt: "Rebuilt") -> None:
     typer.echo(f"{rebuilt.events} events applied, {rebuilt.ratings} ratings changed")
 
 
-Seen = list[tuple["KnownWorker", list["OpenMatch"]]]
+_MIB: Final = 1024 * 1024
 
 
-def workers(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show the workers, how many of their slots are in use, and the matches they play."""
-    from arena.app.folders import utc_now
+def add_bot(
+    name: Annotated[str, typer.Argument(help="Name of the bot: letters, digits, - and _.")],
+    file: Annotated[
+        Path, typer.Argument(help="A docker save archive, or a single source file (.py, .js, .mjs).")
+    ],
+    author: Annotated[str, typer.Option(help="Name of the bot's author.")],
+) -> None:
+    """Add another author's bot to the ladder, even while the arena runs."""
+    from arena.app.intake import open_submissions
+    from arena.platform.settings import read_settings
+    from arena.sandbox.runtime import LaunchRefused
 
-    with opened_arena() as (_, store):
-        running = store.activity.workload(utc_now()).running
-        seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
-        refused = store.leases.refused()
-    if as_json:
-        print_json([*(_plain(worker, matches) for worker, matches in seen), *map(_refusal, refused)])
-        return
-    if not seen:
-        say("no workers: no coordinator has reported in the last 30 seconds, or none has a worker")
-    rows = [*_rows(seen), *map(_refused_row, refused)]
-    if rows:
-        columns = ("worker", "host", "slots", "in use", "match", "since", "note")
-        print_table(columns, rows, numbers=("slots", "in use"))
-
-
-def _played_by(worker: "KnownWorker", running: tuple["OpenMatch", ...]) -> list["OpenMatch"]:
-    by = (worker.coordinator, worker.status.name)
-    return [match for match in running if (match.coordinator, match.worker) == by]
-
-
-def _rows(seen: Seen) -> list[tuple[str, ...]]:
-    """Return one row per match, naming each worker once, and one row per idle worker."""
-    rows: list[tuple[str, ...]] = []
-    for worker, matches in seen:
-        status = worker.status
-        first = (status.name, status.host, str(status.seats), str(status.busy))
-        note = "on probation" if status.doubted else ""
-        if status.usable is not None:
-            note = f"{note}, busy host: limited to {status.usable} slots".removeprefix(", ")
-        for match in matches:
-            since = f"{match.started.astimezone():%H:%M:%S}"
-            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
-            first, note = ("", "", "", ""), ""
-        if not matches:
-            rows.append((*first, "", "", note))
-    return rows
+    if file.is_dir():
+        fail(_folder_refused(file))
+    with explained():
+        try:
+            with open_submissions(read_settings(), say) as submissions:
+                done = submissions.submit(name, author, file)
+        except (Rejected, LaunchRefused, UntrustedBotsRefused, WrongName) as error:
+            fail(str(error))
+        except IntakeTrouble as error:
+            fail(str(error), WRONG)
+    size = sum(layer.size for layer in done.image.layers) / _MIB
+    write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
+    typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
+    if not done.new:
+        say(f"no new version: the newest version of {done.bot} has the same image")
 
 
-def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
-    since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
-    return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
+def prune_images() -> None:
+    """Remove the least recently used images of submitted bots until the rest fit the quota."""
+    from arena.app.intake import open_keeper
+    from arena.platform.settings import read_settings
+
+    with explained():
+        try:
+            with open_keeper(read_settings()) as keeper:
+                pruned = keeper.prune()
+        except IntakeTrouble as error:
+            fail(str(error), WRONG)
+    write_down("prune-images", detail=f"{len(pruned.images)} removed")
+    typer.echo(
+        f"{len(pruned.images)} images removed, {pruned.freed / _MIB:.1f} MiB freed, "
+        f"{pruned.left / _MIB:.1f} MiB in use"
+    )
 
 
-def _refusal(worker: RefusedWorker) -> dict[str, Any]:
-    return {
-        "worker": worker.name,
-        "host": worker.host,
-        "refused": worker.reason,
-        "since": worker.since.isoformat(),
-    }
-
-
-def _names(match: "OpenMatch") -> list[str]:
-    return [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
-
-
-def _plain(worker: "KnownWorker", matches: list["OpenMatch"]) -> dict[str, Any]:
-    return {
-        "worker": worker.status.name,
-        "host": worker.status.host,
-        "coordinator": worker.coordinator,
-        "seats": worker.status.seats,
-        "busy": worker.status.busy,
-        "doubted": worker.status.doubted,
-        "usable": worker.status.usable,
-        "plays": [
-            {
-                "match": match.match,
-                "kind": match.kind.value,
-                "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
-                "since": match.started.isoformat(),
-            }
-            for match in matches
-        ],
-    }
+def _folder_refused(folder: Path) -> str:
+    if (folder / "Dockerfile").is_file():
+        return (
+            f"{folder} is a folder with a Dockerfile, and the arena doesn't build images. Build and save the "
+            f"image yourself, then add the archive: "
+            f"docker build -t mybot {folder} && docker save mybot -o mybot.tar"
+        )
+    return f"{folder} is a folder: give a docker save archive or a source file"

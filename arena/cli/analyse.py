@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from arena.cli.console import echo, fail, opened, print_json, print_table, say, tracked
+from arena.cli.console import Json, echo, fail, opened, print_json, print_table, say, tracked
 from arena.cli.replays import checked, in_file, path_of
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
@@ -40,7 +40,7 @@ def analyse(
         str | None,
         typer.Option("--out", "-o", help="File for the replays with their analyses; - for stdout."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Analyse a recorded game: each seat's chance to win turn by turn, and the cost of each decision.
 

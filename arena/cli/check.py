@@ -1,6 +1,5 @@
 """``arena check``: the arena's own qualification, run on the author's machine."""
 
-import json
 import signal
 import time
 from collections.abc import Iterator
@@ -9,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, say
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, print_json, say
 from arena.cli.submit import Telling, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
@@ -41,7 +40,7 @@ def check(
         telling = Telling(lambda: time.monotonic() - began)
         told, image_bytes = check_bot(read_settings(), target_of(target), telling.hear, say)
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        print_json(told)
     else:
         print_verdict(told, "it qualifies")
         if image_bytes:

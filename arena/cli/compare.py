@@ -2,18 +2,17 @@
 
 import secrets
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.progress import Progress as Display
-from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, echo, fail, print_json, say
-from arena.cli.play import Report, explain, player_of
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say
+from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
 from arena.home.compare import (
     LOOK_EVERY,
@@ -59,19 +58,14 @@ def compare(  # noqa: PLR0913 - one argument an option
     ] = 0.05,
     error: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
     games: Annotated[int, typer.Option("--games", "-n", min=2, help="Maximum number of games.")] = 20_000,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
-    ] = None,
+    seed: Seed = None,
     results: Annotated[
         Path | None, typer.Option(help="File to store the results in, and to resume from.", dir_okay=False)
     ] = None,
-    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
-    pass_both_ways: Annotated[
-        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
-    ] = False,
-    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    soy_sauce: SoySauce = False,
+    pass_both_ways: PassBothWays = False,
+    dummy: Dummy = False,
+    as_json: Json = False,
 ) -> None:
     """Find out whether one bot beats another, with as few games as possible.
 
@@ -241,21 +235,10 @@ def _line(evidence: SprtState, hypotheses: Hypotheses) -> str:
 
 
 @contextmanager
-def _display() -> Iterator["_Show"]:
-    """Show one line that changes, if stderr is a terminal."""
-    if not sys.stderr.isatty():
-        yield _Show(None)
-        return
+def _display() -> Iterator[Callable[[str], None]]:
+    """Show one line that changes, if stderr is a terminal; yield a function to change it."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Display(*columns, console=Console(stderr=True), transient=True) as display:
-        yield _Show(display)
-
-
-class _Show:
-    def __init__(self, display: Display | None) -> None:
-        self._display = display
-        self._task = display.add_task("compare", total=None) if display else None
-
-    def __call__(self, line: str) -> None:
-        if self._display is not None and self._task is not None:
-            self._display.update(self._task, description=line)
+    console, disable = Console(stderr=True), not sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=disable) as display:
+        task = display.add_task("compare", total=None)
+        yield lambda line: display.update(task, description=line)

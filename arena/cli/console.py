@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, NoReturn, TypeVar
+from typing import Annotated, BinaryIO, Final, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -25,6 +25,8 @@ USAGE: Final = 2
 
 INTERRUPTED: Final = 130
 """Exit code: Ctrl-C."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 T = TypeVar("T")
 

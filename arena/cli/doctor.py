@@ -4,7 +4,7 @@ import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import typer
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import USAGE, WRONG, fail, say
+from arena.cli.console import USAGE, WRONG, Json, fail, say
 from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _GIB = 1024**3
 
 
-def doctor(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def doctor(*, as_json: Json = False) -> None:
     """Test which sandbox controls this machine enforces, with or without a running arena.
 
     Exit codes: 0 every control is enforced, or accepted as missing; 1 a control is missing; 2 the tests can't

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from msgspec import to_builtins
 
-from arena.cli.console import INTERRUPTED, WRONG, echo, print_json, print_table, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, echo, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.events import Patience
 from arena.client.games import ListedGame, game_id, games_of, newest_games, own_bots, part
@@ -127,7 +127,7 @@ def logs(
     game: Annotated[str | None, typer.Argument(help="The game's id, number or URL.")] = None,
     *,
     last: Annotated[bool, typer.Option("--last", help="Use your bots' newest rated game.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print what your bots wrote to stderr in a game, their notes and their faults.
 
@@ -163,7 +163,7 @@ def games(
         bool, typer.Option("--lost", help="With --mine: only games that none of your bots won.")
     ] = False,
     count: Annotated[int, typer.Option("--games", "-n", min=1, help="Maximum number of games.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List rated games, newest first.
 

@@ -1,8 +1,6 @@
-"""``arena leaderboard``."""
+"""``arena leaderboard``: the ratings of the arena on this machine, or of a site."""
 
-import json
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +9,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from arena.cli.console import fail
+from arena.cli.admin import opened_arena
+from arena.cli.console import Json, fail, print_json
+from arena.cli.login import visiting
 from arena.protocol.documents import Row
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def _percent(part: int, whole: int) -> str:
 _PAGE = 500
 
 
-def read_board(site: "SiteClient", players: int) -> list["Standing"]:
+def read_board(site: "SiteClient", players: int) -> tuple["Standing", ...]:
     """Return a site's standings, best first, for games with this many players (0 for all)."""
     query = {"players": players} if players else {}
     rows = site.pages("/leaderboard", "rows", limit=_PAGE, **query)
-    return [_standing(site.read(row, Row)) for row in rows]
+    return tuple([_standing(site.read(row, Row)) for row in rows])
 
 
 def _standing(row: Row) -> "Standing":
@@ -98,32 +98,18 @@ def leaderboard(
     site: Annotated[
         bool, typer.Option("--site", help="Show the leaderboard of the site you are logged in to.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Print the leaderboard, with the same numbers as on the site. Reads the arena in ARENA_DATA_DIR."""
     if players == 1:
         fail("--players must be 2, 3, 4 or 5, or 0 for all")
-    standings = _of_site(players) if site else _of_this_machine(players)
+    if site:
+        with visiting() as visited:
+            standings = read_board(visited, players)
+    else:
+        with opened_arena() as (_, store):
+            standings = store.ratings.standings(players)
     if as_json:
-        typer.echo(json.dumps(as_data(standings), indent=2))
+        print_json(as_data(standings))
     else:
         print_board(standings, f"Leaderboard, {players} players" if players else "Leaderboard")
-
-
-def _of_site(players: int) -> Sequence["Standing"]:
-    from arena.cli.login import visiting
-
-    with visiting() as site:
-        return read_board(site, players)
-
-
-def _of_this_machine(players: int) -> Sequence["Standing"]:
-    from arena.app.folders import CannotStart, open_results
-    from arena.db.errors import StoreError
-    from arena.platform.settings import WrongSettings, read_settings
-
-    try:
-        with closing(open_results(read_settings())) as store:
-            return store.ratings.standings(players)
-    except (CannotStart, StoreError, WrongSettings) as error:
-        fail(str(error))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.cli.compare import tables_of
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, print_json, print_table, say, tracked
-from arena.cli.play import Report, explain, player_of
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, print_table, say, tracked
+from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
 from arena.home.games import HomeResult
 from arena.home.resultsfile import ResultsFile, WrongResults
@@ -30,21 +30,15 @@ def league(  # noqa: PLR0913 - one argument an option
     ],
     *,
     house: Annotated[str, typer.Option(help="House bots to add, separated by commas.")] = "",
-    commands: Annotated[
-        list[str] | None,
-        typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
-    ] = None,
+    commands: MoreCommands = None,
     games: Annotated[int, typer.Option("--games", "-n", min=0, help="Number of games to add.")] = 300,
     players: Annotated[str, typer.Option(help="Players per table, separated by commas.")] = "2,3,4,5",
     results: Annotated[
         Path | None,
         typer.Option(help="The league's file. Default: league.jsonl in the folder.", dir_okay=False),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    seed: Seed = None,
+    as_json: Json = False,
 ) -> None:
     """Play a rated league between all bots in a folder, and print its table.
 

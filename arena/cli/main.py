@@ -60,23 +60,23 @@ def _first_sentence(text: str) -> str:
 
 class _Arena(LazyGroup):
     parts: ClassVar = {
-        "init": "arena.cli.init:init",
+        "init": "arena.cli.programs:init",
         "play": "arena.cli.play:play",
         "analyse": "arena.cli.analyse:analyse",
         "compare": "arena.cli.compare:compare",
         "league": "arena.cli.league:league",
         "puzzle": "arena.cli.play:puzzle",
         "rerun": "arena.cli.rerun:rerun",
-        "referee": "arena.cli.referee:referee",
-        "conformance": "arena.cli.conformance:conformance",
-        "bridge": "arena.cli.bridge:bridge",
+        "referee": "arena.cli.programs:referee",
+        "conformance": "arena.cli.programs:conformance",
+        "bridge": "arena.cli.programs:bridge",
         "simulate": "arena.cli.replays:simulate",
         "demo": "arena.cli.up:demo",
         "up": "arena.cli.up:up",
         "coordinator": "arena.cli.up:coordinator",
-        "scheduler": "arena.cli.cluster:scheduler",
-        "worker": "arena.cli.cluster:worker",
-        "workers": "arena.cli.admin:workers",
+        "scheduler": "arena.cli.up:scheduler",
+        "worker": "arena.cli.up:worker",
+        "workers": "arena.cli.up:workers",
         "leaderboard": "arena.cli.leaderboard:leaderboard",
         "login": "arena.cli.login:login",
         "logout": "arena.cli.login:logout",
@@ -94,8 +94,8 @@ class _Arena(LazyGroup):
         "check": "arena.cli.check:check",
         "doctor": "arena.cli.doctor:doctor",
         "admin": "arena.cli.main:admin_app",
-        "backup": "arena.cli.backup:backup",
-        "restore": "arena.cli.backup:restore",
+        "backup": "arena.cli.upkeep:backup",
+        "restore": "arena.cli.upkeep:restore",
     }
 
 
@@ -121,12 +121,12 @@ class _Admin(LazyGroup):
         "quarantine": "arena.cli.upkeep:quarantine",
         "release": "arena.cli.upkeep:release",
         "submissions": "arena.cli.upkeep:submissions",
-        "cluster-keys": "arena.cli.cluster:cluster_keys",
+        "cluster-keys": "arena.cli.up:cluster_keys",
         "rebuild-ratings": "arena.cli.upkeep:rebuild_ratings",
         "fit-beta": "arena.cli.upkeep:fit_beta",
         "odd-results": "arena.cli.upkeep:odd_results",
-        "add-bot": "arena.cli.images:add_bot",
-        "prune-images": "arena.cli.images:prune_images",
+        "add-bot": "arena.cli.admin:add_bot",
+        "prune-images": "arena.cli.admin:prune_images",
     }
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 from platformdirs import user_cache_path
 
-from arena.cli.console import INTERRUPTED, WRONG, fail, opened, print_json, print_table, say, tracked
+from arena.cli.console import INTERRUPTED, WRONG, Json, fail, opened, print_json, print_table, say, tracked
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
 from arena.home.games import HomeGame, HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
@@ -24,6 +24,21 @@ from arena.platform.speech import visible
 from arena.protocol.faults import Fault
 from arena.rules import InvalidRules, Rules
 
+Seed = Annotated[
+    int | None, typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random.")
+]
+SoySauce = Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")]
+PassBothWays = Annotated[bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")]
+Dummy = Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")]
+MoreCommands = Annotated[
+    list[str] | None,
+    typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
+]
+OneCommand = Annotated[
+    str | None,
+    typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
+]
+
 _TABLE: Final = (2, 5)
 
 
@@ -33,28 +48,20 @@ def play(  # noqa: PLR0913 - one argument an option
         typer.Argument(help="Two to five bots: files, folders or house bots.", metavar="BOT..."),
     ] = None,
     *,
-    commands: Annotated[
-        list[str] | None,
-        typer.Option("--bot", help="Another bot in any language, as a quoted command.", metavar="COMMAND"),
-    ] = None,
+    commands: MoreCommands = None,
     games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 100,
     processes: Annotated[
         bool,
         typer.Option("--processes", help="Run Python bots as separate processes too, as the ladder does."),
     ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
-    ] = None,
+    seed: Seed = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="File for the replays, one per line.")
     ] = None,
-    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
-    pass_both_ways: Annotated[
-        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
-    ] = False,
-    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    soy_sauce: SoySauce = False,
+    pass_both_ways: PassBothWays = False,
+    dummy: Dummy = False,
+    as_json: Json = False,
 ) -> None:
     """Play games between bots on this machine, and print a table.
 
@@ -261,11 +268,8 @@ def puzzle(
     file: Annotated[str, typer.Argument(help="A position that `arena play` saved.")],
     bot: Annotated[str | None, typer.Argument(help="A file, a folder or a house bot.")] = None,
     *,
-    command: Annotated[
-        str | None,
-        typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    command: OneCommand = None,
+    as_json: Json = False,
 ) -> None:
     """Ask a bot for its move in one position.
 

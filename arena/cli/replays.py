@@ -12,9 +12,9 @@ from typing import Annotated, BinaryIO
 import typer
 
 from arena.cli.console import USAGE, WRONG, fail, opened, print_json, say, tracked
-from arena.cli.play import Report, explain
+from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.home.bots import HomeBot, UnusableBot, find_bot
-from arena.home.bulk import simulated_mistake, simulated_player
+from arena.home.solving import simulated_mistake, simulated_player
 from arena.home.timing import DecisionTimer
 from arena.home.workers import PlayingFailed
 from arena.play.replay.document import InvalidReplay, PublicReplay, encode, is_json, parse
@@ -35,18 +35,13 @@ def simulate(  # noqa: PLR0913 - one argument an option
         typer.Option(help="Number of players, 2 to 5. Must equal the number of bots.", show_default=False),
     ] = None,
     games: Annotated[int, typer.Option(min=0, help="Number of games.")] = 1000,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random."),
-    ] = None,
+    seed: Seed = None,
     out: Annotated[
         str | None, typer.Option("--out", "-o", help="File for the replays, one per line; - for stdout.")
     ] = None,
-    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
-    pass_both_ways: Annotated[
-        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
-    ] = False,
-    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    soy_sauce: SoySauce = False,
+    pass_both_ways: PassBothWays = False,
+    dummy: Dummy = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Play games between bots in this process, without a sandbox: only for bots you trust.

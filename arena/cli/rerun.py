@@ -9,13 +9,13 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, fail, print_json, print_table, say
-from arena.cli.play import explain, save_puzzle, solver, visible_lines
+from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say
+from arena.cli.play import OneCommand, explain, save_puzzle, solver, visible_lines
 from arena.cli.replays import checked, in_file, path_of
 from arena.home.bots import HomeBot
 from arena.home.puzzle import move_text, position_lines
-from arena.home.rerun import Answered, RecordedSeat
-from arena.home.rerun import rerun as put_to
+from arena.home.solving import Answered, RecordedSeat
+from arena.home.solving import rerun as put_to
 from arena.home.workers import PlayingFailed
 from arena.play.replay.document import PublicReplay, Seat
 
@@ -30,10 +30,7 @@ def rerun(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     *,
-    command: Annotated[
-        str | None,
-        typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
-    ] = None,
+    command: OneCommand = None,
     lost: Annotated[bool, typer.Option("--lost", help="Use your bots' newest lost games.")] = False,
     count: Annotated[
         int, typer.Option("--games", "-n", min=1, help="Maximum number of games for --lost.")
@@ -50,7 +47,7 @@ def rerun(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(help="Folder for the positions that differ, for `arena puzzle`.", file_okay=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Ask a bot for the decisions of played games, and list where it plays differently.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import echo, fail, print_json, print_table, say
+from arena.cli.console import Json, echo, fail, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.games import part
 from arena.client.sites import SiteProblem
@@ -21,9 +21,7 @@ _MOST: Final = 1000
 Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
 
-def versions(
-    bot: Name, *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
+def versions(bot: Name, *, as_json: Json = False) -> None:
     """List a bot's versions with their results, newest first."""
     with visiting() as site:
         told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MOST))
@@ -100,7 +98,7 @@ _NOT_FOUND: Final = 404
 def status(
     bot: Annotated[str | None, typer.Argument(help="Name of your bot. Default: all your bots.")] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show your bots and submissions in progress, or one bot's versions and submissions."""
     with visiting() as site:

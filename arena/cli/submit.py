@@ -172,9 +172,6 @@ def _ordinal(place: int) -> str:
 @contextmanager
 def sending_bar(what: str) -> Iterator[Report]:
     """Show upload progress on stderr if it is a terminal; yield a function to report it."""
-    if not sys.stderr.isatty():
-        yield lambda _sent, _total: None
-        return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -182,7 +179,8 @@ def sending_bar(what: str) -> Iterator[Report]:
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console, disable = Console(stderr=True), not sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=disable) as progress:
         task = progress.add_task(what, total=None)
         yield lambda sent, total: progress.update(task, completed=sent, total=total)
 

@@ -1,19 +1,19 @@
-"""``arena up``, ``arena coordinator`` and ``arena demo``: play rated games, with or without the site."""
+"""Commands for the processes of an arena and of its cluster."""
 
-from typing import TYPE_CHECKING, Annotated, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from arena.cli.console import WRONG, fail, say
+from arena.cli.admin import explained, opened_arena, settings_of_arena, warn_of_processes
+from arena.cli.console import WRONG, Json, fail, print_json, print_table, say
 from arena.cli.leaderboard import print_board
-from arena.cli.playing import explained, settings_of_arena, warn_of_processes
-from arena.protocol.match import RuntimeName
+from arena.protocol.match import RefusedWorker, RuntimeName
 
 if TYPE_CHECKING:
     from arena.app.arena import Arena
-    from arena.db.matches import Claim, FinishedMatch
+    from arena.db.leases import KnownWorker
+    from arena.db.queue import OpenMatch
     from arena.platform.settings import Settings
 
 
@@ -24,8 +24,7 @@ def up() -> None:
     abandons them; the next run plays them again.
     """
     from arena.app.arena import open_arena
-    from arena.app.playing import prepare
-    from arena.app.site import check_port, serve
+    from arena.app.playing import check_port, prepare, serve
 
     with explained():
         settings = settings_of_arena()
@@ -39,21 +38,17 @@ def up() -> None:
 def coordinator() -> None:
     """Play rated games among the sample bots until SIGTERM or Ctrl-C; `python -m web` shows them."""
     from arena.app.arena import open_arena
-    from arena.app.playing import Quiet, playing, prepare
+    from arena.app.playing import playing, prepare, refilled
+    from arena.scheduler.settling import Watcher
 
     with explained():
         settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
             prepare(arena, settings.sandbox, say)
-
-            def refill() -> bool:
-                arena.ladder.refill()
-                return True
-
-            with playing(arena, Quiet()) as player:
+            with playing(arena, Watcher()) as player:
                 say("playing rated games; press Ctrl-C or send SIGTERM to stop")
-                player.run(refill)
+                player.run(lambda: refilled(arena))
         say("stopped; nothing is left running")
 
 
@@ -74,8 +69,7 @@ def demo(
 
 def _demo(settings: "Settings", *, once: bool) -> None:
     from arena.app.arena import open_arena
-    from arena.app.playing import prepare
-    from arena.app.site import check_port, serve
+    from arena.app.playing import check_port, prepare, serve
 
     warn_of_processes(settings)
     if not once:
@@ -92,10 +86,10 @@ def _demo(settings: "Settings", *, once: bool) -> None:
 
 def _play_round(arena: "Arena") -> int:
     """Play a round, print the leaderboard, and return how many matches were quarantined."""
-    from arena.app.playing import playing
+    from arena.app.playing import RoundBar, playing
 
     arena.ladder.ensure_round()
-    with _Bar(arena.ladder.waiting()) as bar, playing(arena, bar) as coordinator:
+    with RoundBar(arena.ladder.waiting(), say) as bar, playing(arena, bar) as coordinator:
         coordinator.run(lambda: False)
     if coordinator.stopped or coordinator.draining:
         raise KeyboardInterrupt
@@ -103,51 +97,146 @@ def _play_round(arena: "Arena") -> int:
     return bar.quarantined
 
 
-class _Bar:
-    """Shows a round's progress: a bar on a terminal, lines elsewhere."""
+def scheduler(
+    listen: Annotated[
+        str, typer.Argument(metavar="HOST:PORT", help="Address to listen on; 0.0.0.0 for all.")
+    ] = "127.0.0.1:8786",
+) -> None:
+    """Connect a cluster's coordinators and workers, until SIGTERM or Ctrl-C."""
+    from arena.app.cluster import schedule
+    from arena.platform.settings import Address
 
-    def __init__(self, matches: int) -> None:
-        self.quarantined = 0
-        self._matches = matches
-        self._played = 0
-        self._games = 0
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, disable=not console.is_terminal)
-        self._task = self._progress.add_task("rated matches", total=matches)
+    try:
+        address = Address.parse(listen)
+    except ValueError as error:
+        fail(f"{listen}: {error}")
+    if address is None:
+        fail("name an address, such as 127.0.0.1:8786")
+    with explained():
+        settings = settings_of_arena()
+        schedule(settings, address, lambda where: say(f"scheduler listening at {where}"))
+    say("stopped")
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+def worker(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free one.")
+    ] = 0,
+) -> None:
+    """Play matches on this host for the cluster of ARENA_EXECUTOR.
 
-    def on_started(self, claim: "Claim", worker: str) -> None:
-        """Do nothing."""
+    On SIGTERM the worker finishes its matches and accepts no more; a second SIGTERM abandons them.
+    """
+    from arena.app.worker import work
 
-    def on_finished(self, match: "FinishedMatch") -> None:
-        """Advance the bar."""
-        self._played += 1
-        self._games += len(match.games)
-        self._progress.update(
-            self._task, completed=self._played, description=f"rated matches ({self._games} games)"
-        )
-        if self._progress.disable:
-            say(f"{self._played} of {self._matches} matches, {self._games} games")
+    with explained():
+        settings = settings_of_arena()
+        warn_of_processes(settings)
+        work(settings, port, say)
+    say("stopped; nothing is left running")
 
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Count quarantined matches; the log has the reasons."""
-        del match, attempt, reason
-        self.quarantined += quarantined
 
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Count quarantined matches; the log has the reasons."""
-        del match, attempt, reason
-        self.quarantined += quarantined
+def cluster_keys(
+    folder: Annotated[Path, typer.Argument(help="Folder for the keys. Keep its ca.key secret.")],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Names of members. Default: scheduler, coordinator, worker.")
+    ] = None,
+) -> None:
+    """Create a folder of keys for each cluster member, and the cluster's certificate authority if needed."""
+    from arena.app.cluster import make_cluster_keys
+    from arena.app.folders import CannotStart, utc_now
 
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """Do nothing: the match's other attempt counts."""
+    try:
+        made = make_cluster_keys(folder, names or ["scheduler", "coordinator", "worker"], utc_now())
+    except CannotStart as error:
+        fail(str(error))
+    for member in made:
+        typer.echo(member)
+    say(
+        "copy each folder only to its member, which needs nothing else. "
+        f"Keep {folder / 'ca.key'} secret: it can admit other members"
+    )
 
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Do nothing."""
+
+Seen = list[tuple["KnownWorker", list["OpenMatch"]]]
+
+
+def workers(*, as_json: Json = False) -> None:
+    """Show the workers, how many of their slots are in use, and the matches they play."""
+    from arena.app.folders import utc_now
+
+    with opened_arena() as (_, store):
+        running = store.activity.workload(utc_now()).running
+        seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
+        refused = store.leases.refused()
+    if as_json:
+        print_json([*(_plain(worker, matches) for worker, matches in seen), *map(_refusal, refused)])
+        return
+    if not seen:
+        say("no workers: no coordinator has reported in the last 30 seconds, or none has a worker")
+    rows = [*_rows(seen), *map(_refused_row, refused)]
+    if rows:
+        columns = ("worker", "host", "slots", "in use", "match", "since", "note")
+        print_table(columns, rows, numbers=("slots", "in use"))
+
+
+def _played_by(worker: "KnownWorker", running: tuple["OpenMatch", ...]) -> list["OpenMatch"]:
+    by = (worker.coordinator, worker.status.name)
+    return [match for match in running if (match.coordinator, match.worker) == by]
+
+
+def _rows(seen: Seen) -> list[tuple[str, ...]]:
+    """Return one row per match, naming each worker once, and one row per idle worker."""
+    rows: list[tuple[str, ...]] = []
+    for worker, matches in seen:
+        status = worker.status
+        first = (status.name, status.host, str(status.seats), str(status.busy))
+        note = "on probation" if status.doubted else ""
+        if status.usable is not None:
+            note = f"{note}, busy host: limited to {status.usable} slots".removeprefix(", ")
+        for match in matches:
+            since = f"{match.started.astimezone():%H:%M:%S}"
+            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
+            first, note = ("", "", "", ""), ""
+        if not matches:
+            rows.append((*first, "", "", note))
+    return rows
+
+
+def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
+    since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
+    return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
+
+
+def _refusal(worker: RefusedWorker) -> dict[str, Any]:
+    return {
+        "worker": worker.name,
+        "host": worker.host,
+        "refused": worker.reason,
+        "since": worker.since.isoformat(),
+    }
+
+
+def _names(match: "OpenMatch") -> list[str]:
+    return [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
+
+
+def _plain(worker: "KnownWorker", matches: list["OpenMatch"]) -> dict[str, Any]:
+    return {
+        "worker": worker.status.name,
+        "host": worker.status.host,
+        "coordinator": worker.coordinator,
+        "seats": worker.status.seats,
+        "busy": worker.status.busy,
+        "doubted": worker.status.doubted,
+        "usable": worker.status.usable,
+        "plays": [
+            {
+                "match": match.match,
+                "kind": match.kind.value,
+                "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
+                "since": match.started.isoformat(),
+            }
+            for match in matches
+        ],
+    }

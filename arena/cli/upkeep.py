@@ -1,18 +1,21 @@
-"""``arena admin`` commands for submissions, the ladder, the quarantine, ratings and statistics."""
+"""An arena's upkeep: its ladder, quarantine, submissions, ratings and statistics; backup and restore."""
 
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from arena.cli.admin import opened_arena, who, write_down
-from arena.cli.console import WRONG, fail, print_json, print_table
+from arena.cli.console import WRONG, Json, fail, opened, print_json, print_table, say
 
 if TYPE_CHECKING:
     from arena.db.card_counts import RebuiltCards
     from arena.db.queue import QuarantinedMatch
     from arena.db.submissions import KnownSubmission
+    from arena.ops.backup.archive import BackupManifest
     from arena.services.operators import LadderStatus
 
 
@@ -111,7 +114,7 @@ def ladder(  # noqa: PLR0913 - each is an option
     memory_mib: Annotated[int | None, typer.Option(help="Memory per bot in MiB, at most 256.")] = None,
     pids: Annotated[int | None, typer.Option(help="Processes and threads per bot, at most 64.")] = None,
     tmp_mib: Annotated[int | None, typer.Option(help="Size of a bot's /tmp in MiB, at most 16.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Show the ladder's settings, or change them for future matches."""
     from arena.app.folders import utc_now
@@ -182,7 +185,7 @@ def _rows(status: "LadderStatus") -> list[tuple[str, str]]:
 _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 
-def quarantine(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def quarantine(*, as_json: Json = False) -> None:
     """List quarantined matches, which the arena failed three times, newest first."""
     from arena.app.folders import utc_now
     from arena.services.operators import QuarantineOperators
@@ -240,7 +243,7 @@ def submissions(
     with opened_arena() as (_, store):
         found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
-        typer.echo(json.dumps([plain(document(each)) for each in found], indent=2))
+        print_json([plain(document(each)) for each in found])
         return
     for each in found:
         typer.echo(_line(each))
@@ -277,3 +280,67 @@ def _told(rebuilt: "RebuiltCards") -> str:
     if rebuilt.missing:  # so the sums are expected to differ
         return f"{games}; games before {rebuilt.missing + 1} had not been counted"
     return f"{games}, {rebuilt.differing} sums differed"
+
+
+_MIB: Final = 1024 * 1024
+
+
+def backup(
+    file: Annotated[str, typer.Argument(help="Backup file to write; - for stdout.")],
+) -> None:
+    """Write all of the arena's persistent data into one file, even while the arena runs."""
+    from arena.app.backup import make_backup
+    from arena.platform.settings import read_settings
+
+    with _backup_explained(file), opened(file, private=True) as target:
+        made = make_backup(read_settings(), target, say)
+        is_read_back = target.readable()
+    if is_read_back:
+        say(f"backup written and verified: {_held(made)}")
+    else:
+        say(f"backup written: {_held(made)}. Not verified, because stdout can't be read back: check the copy")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="Backup file to restore.")],
+) -> None:
+    """Restore a backup into an empty folder (ARENA_DATA_DIR) and an empty database (ARENA_DATABASE_URL)."""
+    from arena.app.backup import restore_backup
+    from arena.platform.settings import read_settings
+
+    with _backup_explained(str(file)):
+        made = restore_backup(read_settings(), file, who(), say)
+    say(f"restored: {_held(made)}")
+
+
+@contextmanager
+def _backup_explained(file: str) -> Iterator[None]:
+    """Turn an error into a message and an exit code."""
+    from arena.app.folders import CannotStart
+    from arena.db.errors import StoreError
+    from arena.images.image import IntakeTrouble
+    from arena.ops.backup.archive import BackupError
+    from arena.platform.settings import WrongSettings
+
+    try:
+        yield
+    except (BackupError, CannotStart, IntakeTrouble, StoreError, WrongSettings) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"{error.filename or file}: {error.strerror or error}")
+
+
+def _held(made: "BackupManifest") -> str:
+    """Summarize a backup's content."""
+    from arena.ops.backup.archive import IMAGES, UPLOADS
+
+    counts = (
+        (made.rows("bot"), "bots"),
+        (made.rows("game"), "rated games"),
+        (made.rows("account"), "accounts"),
+        (len(made.names(f"{IMAGES}/images")), "images"),
+        (len(made.names(UPLOADS)), "files waiting for intake"),
+    )
+    size = sum(part.size for part in made.parts.values()) / _MIB
+    held = ", ".join(f"{count} {what}" for count, what in counts)
+    return f"{held}, {size:.1f} MiB unpacked, as of {made.made:%Y-%m-%d %H:%M:%S} UTC"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.cli.admin import opened_arena, operating, plain, print_bots, who
-from arena.cli.console import fail, print_json, print_table, say
+from arena.cli.console import Json, fail, print_json, print_table, say
 from arena.protocol.states import Role
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _MOST = 1_000_000
 
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Number = Annotated[int | None, typer.Option(min=0, max=_MOST)]
 
 

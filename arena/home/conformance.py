@@ -7,6 +7,7 @@ from itertools import product
 from typing import Final
 
 from arena.home.interview import GameToAsk, Interviewed, Reply
+from arena.home.puzzle import rules_text
 from arena.protocol.faults import Fault
 from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, simulation_seed, view
 
@@ -64,23 +65,13 @@ def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[Conformance
         )
 
 
-def _in_words(rules: Rules) -> str:
-    """Return players and variants as text."""
-    variants = (
-        ("both ways", rules.pass_both_ways),
-        ("soy sauce", rules.soy_sauce),
-        ("dummy", rules.dummy),
-    )
-    return ", ".join([f"{rules.players} players", *(text for text, on in variants if on)])
-
-
 def _finding(rule: str, troubles: Sequence[tuple[Reply, str | None]]) -> ConformanceFinding:
     wrong = [(reply, trouble) for reply, trouble in troubles if trouble is not None]
     first = None
     if wrong:
         reply, trouble = wrong[0]
         seen = reply.view
-        table = f"game {reply.game} ({_in_words(seen.rules)})"
+        table = f"game {reply.game} ({rules_text(seen.rules)})"
         first = f"{table}, round {seen.round}, turn {seen.turn}: {trouble}"
     return ConformanceFinding(rule=rule, tried=len(troubles), wrong=len(wrong), first=first)
 

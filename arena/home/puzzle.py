@@ -8,7 +8,7 @@ import msgspec
 
 from arena.play.replay.document import Cards, HexSeed, Variant
 from arena.protocol.match import Decision, move_of
-from arena.rules import GameLog, Move, View, asked, replay, shuffled_deck, view
+from arena.rules import GameLog, Move, Rules, View, asked, replay, shuffled_deck, view
 
 PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
 
@@ -93,16 +93,6 @@ def parse_puzzle(text: bytes) -> Puzzle:
 
 def position_lines(seen: View) -> tuple[str, ...]:
     """Return a position as text: the turn, the hand, and every seat's table."""
-    variants = [
-        text
-        for text, on in (
-            ("both ways", seen.rules.pass_both_ways),
-            ("soy sauce", seen.rules.soy_sauce),
-            ("dummy", seen.rules.dummy),
-        )
-        if on
-    ]
-    kind = ", ".join((f"{seen.rules.players} players", *variants))
     tables = [
         f"  {_who(seen, seat):8} {_cards(table)}  ({score} points, {puddings} puddings before this round)"
         for seat, (table, score, puddings) in enumerate(
@@ -112,7 +102,17 @@ def position_lines(seen: View) -> tuple[str, ...]:
     hand = f"  hand     {_cards(seen.hand)}"
     if seen.control and seen.drawn is not None:
         hand += f"  ({seen.drawn.label} was drawn for the dummy, which you control)"
-    return (f"  round {seen.round}, turn {seen.turn}, seat {seen.seat} ({kind})", hand, *tables)
+    return (
+        f"  round {seen.round}, turn {seen.turn}, seat {seen.seat} ({rules_text(seen.rules)})",
+        hand,
+        *tables,
+    )
+
+
+def rules_text(rules: Rules) -> str:
+    """Return players and variants as text."""
+    variants = {"both ways": rules.pass_both_ways, "soy sauce": rules.soy_sauce, "dummy": rules.dummy}
+    return ", ".join((f"{rules.players} players", *(text for text, on in variants.items() if on)))
 
 
 def move_text(move: Move) -> str:

@@ -1,17 +1,23 @@
-"""Asks a bot in this process for moves in given positions."""
+"""Asks bots for moves: in given positions, in recorded games, and in the games of ``arena simulate``."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from arena.home.bots import HomeBot
-from arena.home.games import blame
-from arena.home.puzzle import move_text
+from arena.home.games import Mistake, blame
+from arena.home.puzzle import Puzzle, move_text, puzzle_of
 from arena.home.timing import DecisionTimer, OutOfTime
 from arena.home.workers import load_home_bot
-from arena.protocol.match import Clock
-from arena.rules import IllegalMove, Move, View, check_move
-from arena.sdk.bot import as_move, new_chooser
+from arena.play.botfiles import Chooser
+from arena.play.replay.document import PublicReplay
+from arena.play.replay.verify import RecordedDecision, decisions, log_of
+from arena.play.simulate import SimulatedBotFailed, SimulatedPlayer
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, decision_of
+from arena.rules import IllegalMove, Move, View, asked, check_move, view
+from arena.sdk.bot import Choice, as_move, new_chooser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,3 +85,117 @@ def _refusal(seen: View, move: Move | None) -> str | None:
     except IllegalMove as error:
         return f"illegal: {error}"
     return None
+
+
+class RecordedSeat(NamedTuple):
+    """A seat of a recorded game."""
+
+    replay: PublicReplay
+    seat: int
+
+    def decisions(self) -> tuple[RecordedDecision, ...]:
+        """Return the decisions of the seat. Raises InvalidReplay."""
+        return tuple([each for each in decisions(self.replay) if each.view.seat == self.seat])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A recorded decision, and a bot's answer to it."""
+
+    recorded: RecordedSeat
+    decision: RecordedDecision
+    answer: Solution
+
+    @property
+    def differs(self) -> bool:
+        """True if the bot didn't play the recorded move."""
+        return self.answer.move != self.decision.move
+
+    def puzzle(self) -> Puzzle:
+        """Return the position."""
+        replay, before = self.recorded.replay, log_of(self.recorded.replay).moves[: self.decision.step]
+        steps = [[None if move is None else decision_of(move) for move in moves] for moves in before]
+        return puzzle_of(self.decision.view, replay.seed, steps)
+
+
+def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered], object]) -> str:
+    """Ask a bot for every decision of some seats, game by game; the games continue as recorded.
+
+    The bot's first failure, an error or no answer in time, stops this; an illegal move doesn't. Return the
+    stderr of a program that failed, or an empty text.
+
+    Raises InvalidReplay before the first request, PlayingFailed if the bot can't be run, or OSError.
+    """
+    asked = [(seat, decision) for seat in seats for decision in seat.decisions()]
+    places = iter(asked)
+
+    def answered(answer: Solution) -> None:
+        seat, decision = next(places)
+        hear(Answered(recorded=seat, decision=decision, answer=answer))
+
+    if bot.in_process:
+        for answer in answers(bot, [[each.view for each in seat.decisions()] for seat in seats]):
+            answered(answer)
+        return ""
+    from arena.home.interview import GameToAsk, interview  # noqa: PLC0415 - slow to import
+
+    games = [
+        GameToAsk(seat.replay.variant, seat.replay.seed, seat.seat, log_of(seat.replay).moves)
+        for seat in seats
+    ]
+    done = interview(
+        bot,
+        games,
+        lambda reply: answered(Solution(move=reply.move, millis=reply.millis, trouble=reply.trouble)),
+    )
+    return "" if done.lost is None else done.stderr
+
+
+class TookTooLong(Exception):
+    """A bot exceeded the ladder's free time and bank. The cause's traceback shows where."""
+
+
+def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
+    """Load a bot for one seat. Decisions that exceed free time and bank raise :class:`TookTooLong`.
+
+    Raises BotUnloadable if it can't be loaded.
+    """
+    loaded = load_home_bot(bot, timer)
+    clock = Clock()
+    allowed = (clock.move_millis + clock.bank_millis) / 1000
+
+    def factory() -> Chooser:
+        try:
+            choose = timer.call(allowed, lambda: new_chooser(loaded.bot)).choose
+        except OutOfTime as error:
+            raise TookTooLong(f"the game had not begun after {allowed:.0f} s") from error
+
+        def in_time(seen: View) -> Choice:
+            try:
+                return timer.call(allowed, lambda: choose(seen))
+            except OutOfTime as error:
+                raise TookTooLong(f"no answer in {allowed:.0f} s") from error
+
+        return in_time
+
+    return SimulatedPlayer(seat=loaded.seat, factory=factory)
+
+
+def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
+    """Return a bot's mistake, for its author. ``bot`` is the number of the bot on ``failed.seat``."""
+    error = failed.__cause__ or failed
+    if isinstance(error, TookTooLong):
+        fault, what, error = Fault.TIMEOUT, str(error), error.__cause__ or error
+    elif isinstance(error, IllegalMove):
+        fault, what = Fault.ILLEGAL, str(error)
+    else:
+        said = " ".join(str(error).split())
+        fault, what = Fault.CRASH, f"{type(error).__name__}: {said}".removesuffix(": ")
+    where, trace = ("", "") if bot.file is None else blame(error, bot.file.parent)
+    puzzle = None
+    if failed.seat in asked(failed.state):
+        steps = [[None if move is None else decision_of(move) for move in moves] for moves in failed.moves]
+        puzzle = puzzle_of(view(failed.state, failed.seat), failed.seed.hex(), steps)
+    return Mistake(
+        game=game, bot=failed.seat, fault=fault, what=what, where=where, trace=trace, puzzle=puzzle
+    )

@@ -14,6 +14,7 @@ from arena.db.errors import StoreError
 from arena.db.matches import Claim, FinishedMatch
 from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
+from arena.scheduler.settling import Watcher
 
 _MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
 _LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
@@ -31,8 +32,8 @@ class Outcome(StrEnum):
     """Void or lost too often."""
 
 
-class MatchMetrics:
-    """Counts match events; see :class:`arena.scheduler.settling.Watcher`.
+class MatchMetrics(Watcher):
+    """Counts match events.
 
     Each attempt is counted once, by the coordinator that ended it in the database.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -119,8 +119,8 @@ class VoidsInARow:
 _log = structlog.get_logger()
 
 
-class Watcher(Protocol):
-    """Is notified of match events, in the coordinator's thread."""
+class Watcher:
+    """Is notified of match events, in the coordinator's thread; ignores what a subclass doesn't override."""
 
     def on_started(self, claim: Claim, worker: str) -> None:
         """A worker was given a match."""
@@ -144,7 +144,7 @@ class Watcher(Protocol):
         """
 
 
-class Watchers:
+class Watchers(Watcher):
     """Notifies several watchers, in the given order."""
 
     def __init__(self, *watchers: Watcher) -> None:

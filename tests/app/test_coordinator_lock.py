@@ -10,9 +10,9 @@ import pytest
 
 from arena.app.arena import open_arena
 from arena.app.folders import CannotStart
-from arena.app.playing import Quiet
 from arena.db.store import open_store
 from arena.platform.settings import Settings
+from arena.scheduler.settling import Watcher
 from tests.db.test_coordinator_lock import end_sessions
 from tests.submissions.opened import settings_in
 
@@ -62,9 +62,9 @@ def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_u
             return True
 
         ended = "another coordinator took over this database"
-        with pytest.raises(CannotStart, match=ended), arena.coordinator(Quiet()) as coordinator:
+        with pytest.raises(CannotStart, match=ended), arena.coordinator(Watcher()) as coordinator:
             coordinator.run(take_over)
         assert coordinator.stopped
-        with pytest.raises(CannotStart, match=ended), arena.coordinator(Quiet()):
+        with pytest.raises(CannotStart, match=ended), arena.coordinator(Watcher()):
             pytest.fail("it has begun")
         other.coordinator_lock.release()

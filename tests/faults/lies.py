@@ -10,7 +10,6 @@ from typing import Final
 
 from structlog.testing import capture_logs
 
-from arena.app.playing import Quiet
 from arena.db.store import open_store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
@@ -26,6 +25,7 @@ from arena.protocol.match import (
 )
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.settling import Watcher
 from arena.scheduler.workers import Place, Workers, local_workers
 from tests.faults.installation import Installation
 from tests.faults.killing import installed
@@ -150,7 +150,7 @@ def _lie(tally: Tally, arena: Installation) -> None:
             workers=workers,
             runtime=RuntimeName.PROCESS,
             now=lambda: datetime.now(UTC),
-            watcher=Quiet(),
+            watcher=Watcher(),
             gate=Gate(own=True),
         ).run(lambda: False)
         aside = store.queue.quarantine()

@@ -43,7 +43,7 @@ AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=
 
 
 @dataclass
-class Notes:
+class Notes(Watcher):
     """Hears what becomes of matches."""
 
     claims: dict[str, Claim] = field(default_factory=dict)
@@ -74,9 +74,6 @@ class Notes:
     def on_dropped(self, match: str, attempt: int) -> None:
         """Note it."""
         self.dropped.append((match, attempt))
-
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Think nothing of it."""
 
 
 def coordinator_of(

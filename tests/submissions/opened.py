@@ -8,13 +8,13 @@ from pathlib import Path
 import docker
 
 from arena.app.arena import Arena, open_arena
-from arena.app.playing import Quiet
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
 from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.submissions import UploadKind
+from arena.scheduler.settling import Watcher
 from arena.submissions.receiver import Upload, open_receiver
 from tests.builders import host_report
 
@@ -58,7 +58,7 @@ def main() -> None:
     with (
         closing(docker.from_env()) as client,
         opened(settings, client) as arena,
-        arena.coordinator(Quiet()) as coordinator,
+        arena.coordinator(Watcher()) as coordinator,
     ):
         coordinator.run(refill)
 

@@ -14,10 +14,10 @@ import docker
 import pytest
 
 from arena.app.arena import Arena
-from arena.app.playing import Quiet
 from arena.db.submissions import KnownSubmission
 from arena.platform.settings import Settings
 from arena.protocol.submissions import HINTS, CauseKind, Stage, UploadKind
+from arena.scheduler.settling import Watcher
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK
 from tests.submissions import programs
@@ -29,7 +29,7 @@ PATIENCE = 400.0
 
 
 @dataclass
-class Notes(Quiet):
+class Notes(Watcher):
     """Hears what becomes of matches."""
 
     voided: list[str] = field(default_factory=list)

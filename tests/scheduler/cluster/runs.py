@@ -25,6 +25,7 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from arena.scheduler.coordinator import Coordinator
+from arena.scheduler.settling import Watcher
 from tests.databases import sqlite_store
 from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
 
@@ -76,7 +77,7 @@ class Figures:
 
 
 @dataclass
-class Notes:
+class Notes(Watcher):
     """Hears what becomes of matches, and says it when one is over."""
 
     over: Callable[[int], None] = lambda _: None
@@ -117,9 +118,6 @@ class Notes:
     def on_dropped(self, match: str, attempt: int) -> None:  # noqa: ARG002 - that there is one is enough
         """Count it."""
         self.late += 1
-
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Nobody counts these here."""
 
 
 def cluster_run(

@@ -1,16 +1,22 @@
-"""``arena referee``: a local table for one program, which may run in a debugger."""
+"""Commands for writing a bot: ``arena init``, ``bridge``, ``conformance`` and ``referee``."""
 
 import json
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, echo, fail, say
-from arena.home.bots import UnusableBot, find_bot
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say
+from arena.cli.play import Dummy, PassBothWays, SoySauce, explain, visible_lines
+from arena.home.bots import UnusableBot, bot_of_command, find_bot
 from arena.home.puzzle import move_text, position_lines
+from arena.home.starter import FolderTaken, StarterLanguage, starter_files, write_starter
+from arena.home.workers import PlayingFailed
+from arena.platform.names import WrongName
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.referee.player import (
     Ask,
@@ -30,6 +36,96 @@ if TYPE_CHECKING:  # gRPC is slow to import
     from arena.home.referee import LocalTable
 
 
+def init(
+    name: Annotated[str, typer.Argument(help="Name of the bot and of its folder.")],
+    *,
+    language: Annotated[StarterLanguage, typer.Option(help="Programming language.")] = StarterLanguage.PYTHON,
+    as_json: Json = False,
+) -> None:
+    """Create a folder with a working bot, its test, a Dockerfile and a README.
+
+    Example: arena init mybot --language javascript
+    """
+    folder = Path(name)
+    try:
+        files = starter_files(name, language)
+        write_starter(folder, files)
+    except (FolderTaken, WrongName) as error:
+        fail(str(error))
+    except OSError as error:
+        fail(f"can't create {folder}: {error}")
+    if as_json:
+        print_json({"folder": str(folder), "files": sorted(files)})
+        return
+    for file in files:
+        echo(f"{folder / file}")
+    echo(f"next steps: see {folder / 'README.md'}")
+
+
+def bridge(
+    command: Annotated[list[str], typer.Argument(help="The program, after --.", metavar="-- COMMAND...")],
+) -> None:
+    """Run a program as a bot if it reads and writes the protocol's messages as lines of JSON.
+
+    The arena starts it like every bot, with the referee's address in ARENA_REFEREE.
+
+    Example: arena play greedy --bot 'arena bridge -- ./mybot'
+    """
+    from arena.sdk.bridge import bridge as run
+
+    raise typer.Exit(run(command))
+
+
+def conformance(
+    command: Annotated[
+        str, typer.Argument(help="Command that starts the program, quoted.", metavar="COMMAND")
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
+    """Play recorded games of every variant with a program, and report its mistakes rule by rule.
+
+    The games continue as recorded whatever the program answers, so one mistake doesn't hide the next. The
+    exit code is 1 if it broke a rule.
+
+    Example: arena conformance "java -jar mybot.jar"
+    """
+    from arena.home.conformance import conformance_games, findings
+    from arena.home.interview import Reply, interview
+
+    replies: list[Reply] = []
+    games = conformance_games()
+    try:
+        end = interview(bot_of_command(command), games, replies.append)
+    except UnusableBot as error:
+        fail(str(error))
+    except PlayingFailed as error:
+        explain(error, WRONG)
+    except OSError as error:
+        fail(f"can't run the program: {error}", USAGE)
+    except KeyboardInterrupt:
+        say(f"stopped after {len(replies)} decisions")
+        raise typer.Exit(INTERRUPTED) from None
+    found = list(findings(replies, end))
+    if as_json:
+        print_json(
+            {"sdk": end.hello.sdk, "decisions": len(replies), "rules": [asdict(each) for each in found]}
+        )
+    else:
+        for each in found:
+            kept = f"{each.tried - each.wrong} of {each.tried}"
+            mark = "wrong" if each.wrong else "ok   " if each.tried else "-    "
+            echo(f"{mark}  {each.rule} ({kept})")
+            if each.first is not None:
+                echo(f"       {each.first}")
+    wrong = any(each.wrong for each in found)
+    if wrong and end.stderr:
+        typer.echo(visible_lines(end.stderr), err=True)
+    say(f"{len(replies)} decisions in {len(games)} games, one per variant")
+    if wrong:
+        raise typer.Exit(WRONG)
+
+
 def referee(  # noqa: PLR0913 - one argument an option
     others: Annotated[
         list[str] | None,
@@ -44,11 +140,9 @@ def referee(  # noqa: PLR0913 - one argument an option
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**64 - 1, help="Seed of decks. Default: random.")
     ] = None,
-    soy_sauce: Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")] = False,
-    pass_both_ways: Annotated[
-        bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")
-    ] = False,
-    dummy: Annotated[bool, typer.Option("--dummy", help="Variant: two players with a dummy.")] = False,
+    soy_sauce: SoySauce = False,
+    pass_both_ways: PassBothWays = False,
+    dummy: Dummy = False,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the messages as lines of JSON, in the format of `arena bridge`."),
