@@ -120,7 +120,7 @@ def ladder(  # noqa: PLR0913 - each is an option
     from arena.app.folders import utc_now
     from arena.app.host import limits_of_bots
     from arena.ladder.settings import LadderChange
-    from arena.services.operators import LadderOperators
+    from arena.services.operators import change_ladder, ladder_status
 
     tables = None if players is None else _numbers(players)
     wanted = LadderChange(
@@ -136,8 +136,9 @@ def ladder(  # noqa: PLR0913 - each is an option
         tmp_mib=tmp_mib,
     )
     with opened_arena() as (settings, store):
-        operators = LadderOperators(store, utc_now, limits_of_bots(settings))
-        status = operators.change(who(), wanted) if wanted.named() else operators.status()
+        if wanted.named():
+            change_ladder(store, utc_now(), who(), wanted)
+        status = ladder_status(store, limits_of_bots(settings))
     if as_json:
         print_json(_ladder_json(status))
     else:
@@ -187,11 +188,8 @@ _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 def quarantine(*, as_json: Json = False) -> None:
     """List quarantined matches, which the arena failed three times, newest first."""
-    from arena.app.folders import utc_now
-    from arena.services.operators import QuarantineOperators
-
     with opened_arena() as (_, store):
-        found = QuarantineOperators(store, utc_now).every()
+        found = store.queue.quarantine()
     if as_json:
         print_json([_match_json(match) for match in found])
     else:
@@ -201,10 +199,10 @@ def quarantine(*, as_json: Json = False) -> None:
 def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of the match.")]) -> None:
     """Return a quarantined match to the queue, as if it had never failed."""
     from arena.app.folders import utc_now
-    from arena.services.operators import QuarantineOperators
+    from arena.services.operators import release as release_match
 
     with opened_arena() as (_, store):
-        QuarantineOperators(store, utc_now).release(who(), match)
+        release_match(store, utc_now(), who(), match)
     typer.echo(f"{match} waiting")
 
 

@@ -13,7 +13,6 @@ from arena.db.bots import KnownBot
 from arena.db.credentials import KnownAccount
 from arena.db.errors import NoSuchBot, WrongState
 from arena.db.ladder import Rebuilt
-from arena.db.queue import QuarantinedMatch
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange, LadderSettings
 from arena.protocol.match import Limits
@@ -21,25 +20,13 @@ from arena.protocol.states import BotState
 from arena.submissions.receiver import Receiver
 
 
-class QuarantineOperators:
-    """Lists and releases quarantined matches; ``now`` returns UTC."""
+def release(store: Store, at: datetime, who: str, match: str) -> None:
+    """Requeue a quarantined match as if it had never failed. ``who`` is as in the audit log.
 
-    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._now = now
-
-    def every(self) -> tuple[QuarantinedMatch, ...]:
-        """Return all quarantined matches, newest first."""
-        return self._store.queue.quarantine()
-
-    def release(self, who: str, match: str) -> None:
-        """Requeue a match as if it had never failed. ``who`` is as in the audit log.
-
-        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, or its
-        submission plays another match instead.
-        """
-        entry = NewAuditEntry(at=self._now(), who=who, what="release", subject=f"match:{match}")
-        self._store.queue.release(match, entry)
+    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, or its
+    submission plays another match instead.
+    """
+    store.queue.release(match, NewAuditEntry(at=at, who=who, what="release", subject=f"match:{match}"))
 
 
 class OperationRefused(Exception):
@@ -155,40 +142,32 @@ class LadderStatus:
     quarantined: int
 
 
-class LadderOperators:
-    """Reads and changes the ladder's settings; ``now`` returns UTC."""
+def ladder_status(store: Store, limits: Limits) -> LadderStatus:
+    """Return the ladder's settings and progress. ``limits`` are those of this host."""
+    totals, settings = store.activity.totals(), store.ladder.settings()
+    return LadderStatus(
+        settings=settings,
+        limits=settings.limits.lowered(limits),
+        games=totals.games,
+        waiting=totals.matches_waiting,
+        running=totals.matches_running,
+        quarantined=store.queue.quarantined(),
+    )
 
-    def __init__(self, store: Store, now: Callable[[], datetime], limits: Limits) -> None:
-        self._store = store
-        self._now = now
-        self._limits = limits
 
-    def status(self) -> LadderStatus:
-        """Return the ladder's settings and progress."""
-        totals, settings = self._store.activity.totals(), self._store.ladder.settings()
-        return LadderStatus(
-            settings=settings,
-            limits=settings.limits.lowered(self._limits),
-            games=totals.games,
-            waiting=totals.matches_waiting,
-            running=totals.matches_running,
-            quarantined=self._store.queue.quarantined(),
-        )
+def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
+    """Change the settings of future matches. ``who`` is as in the audit log.
 
-    def change(self, who: str, wanted: LadderChange) -> LadderStatus:
-        """Change the settings of future matches. ``who`` is as in the audit log.
-
-        Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already has
-        them.
-        """
-        entry = NewAuditEntry(at=self._now(), who=who, what="ladder", detail=_words(wanted))
-        try:
-            changed = self._store.ladder.change(wanted, entry)
-        except ValueError as error:
-            raise OperationRefused(str(error)) from error
-        if not changed:
-            raise WrongState("the ladder already has these settings")
-        return self.status()
+    Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already has
+    them.
+    """
+    entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_words(wanted))
+    try:
+        changed = store.ladder.change(wanted, entry)
+    except ValueError as error:
+        raise OperationRefused(str(error)) from error
+    if not changed:
+        raise WrongState("the ladder already has these settings")
 
 
 def _words(wanted: LadderChange) -> str:

@@ -28,6 +28,14 @@ def author(tmp_path: Path, site: Live) -> Author:
     return Author(tmp_path, site)
 
 
+@pytest.fixture
+def empty(tmp_path: Path) -> Operator:
+    """Give someone who operates an arena without bots and accounts."""
+    file = tmp_path / "arena.sqlite3"
+    sqlite_store(file).close()
+    return Operator(f"sqlite:///{file}")
+
+
 @pytest.fixture(scope="session")
 def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give an operator's arena in SQLite, to be copied."""

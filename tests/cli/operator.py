@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,11 +66,8 @@ class Operator:
     @contextmanager
     def store(self) -> Iterator[Store]:
         """Give the arena's store."""
-        store = open_store(self.url)
-        try:
+        with closing(open_store(self.url)) as store:
             yield store
-        finally:
-            store.close()
 
     def fill(self) -> None:
         """Let ``mine`` of Ann, which has a second version then, and ``other`` of ben play a game.

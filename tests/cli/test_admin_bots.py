@@ -3,11 +3,9 @@
 import os
 import pty
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from arena.db.store import open_store
 from arena.protocol.states import BotState
 from tests.cli.command import COMMAND, environment
 from tests.cli.operator import Operator
@@ -102,15 +100,13 @@ def test_rubbish_is_wrong_usage(operator: Operator) -> None:
 
 
 @pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
-def test_at_a_terminal_a_disqualification_is_asked_for(tmp_path: Path, answer: str, code: int) -> None:
+def test_at_a_terminal_a_disqualification_is_asked_for(operator: Operator, answer: str, code: int) -> None:
     """With the bot's name and its author's; who says no has changed nothing."""
-    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
-    Operator(url).fill()
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
     done = subprocess.run(  # noqa: S603 - the command under test
         [*COMMAND, "admin", "disqualify", "mine", "--reason", "a twin"],
-        env=environment() | {"ARENA_DATABASE_URL": url},
+        env=environment() | {"ARENA_DATABASE_URL": operator.url},
         stdin=theirs,
         capture_output=True,
         check=False,
@@ -120,8 +116,7 @@ def test_at_a_terminal_a_disqualification_is_asked_for(tmp_path: Path, answer: s
     os.close(theirs)
     assert b"Disqualify mine of Ann, and recompute all ratings?" in done.stderr
     assert done.returncode == code, done.stderr
-    store = open_store(url)
-    bot = store.bots.find("mine")
-    store.close()
+    with operator.store() as store:
+        bot = store.bots.find("mine")
     assert bot is not None
     assert bot.state is (BotState.DISQUALIFIED if answer == "y" else BotState.ACTIVE)

@@ -1,6 +1,5 @@
 """``arena admin``: accounts, invitations, and the audit log, as an operator types them."""
 
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 from arena.accounts.accounts import open_accounts
 from arena.db.bots import NewVersion
 from arena.db.quotas import Quota
-from arena.db.store import open_store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from tests.cli.command import arena
@@ -19,65 +17,46 @@ from tests.db.builders import START
 from tests.db.test_submissions import new
 from tests.kinds import BOTH
 
-PASSWORD = b"correct horse battery staple\n"
+PASSWORD = "correct horse battery staple\n"  # noqa: S105 - a test's
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Give a folder whose data directory has a database."""
-    (tmp_path / "data").mkdir()
-    open_store(f"sqlite:///{tmp_path / 'data' / 'arena.sqlite3'}").close()
-    return tmp_path
-
-
-def test_an_operator_makes_accounts_and_it_is_written_down(folder: Path) -> None:
+def test_an_operator_makes_accounts_and_it_is_written_down(empty: Operator) -> None:
     """Create, reset, invite: each leaves a line of who did what to whom; what is refused leaves none."""
-    made = arena("admin", "create-user", "Ann", "--operator", folder=folder, text=PASSWORD)
-    assert (made.returncode, made.stdout) == (0, b"Ann operator\n"), made.stderr
-    twice = arena("admin", "create-user", "ann", folder=folder, text=PASSWORD)
-    assert (twice.returncode, twice.stdout) == (2, b"")
-    assert b"arena: the name ann is taken" in twice.stderr
-    reset = arena("admin", "reset-password", "ann", folder=folder, text=b"an entirely different phrase\n")
-    assert reset.returncode == 0, reset.stderr
-    invited = arena("admin", "invite", "--days", "3", folder=folder)
-    assert b"ARENA_REGISTRATION=invitation" in invited.stderr
-
-    log = arena("admin", "audit", folder=folder).stdout.decode().splitlines()
-    entries = [line.split("\t") for line in log]
-    assert [(entry[0], *entry[3:]) for entry in entries] == [
-        ("1", "create-user", "account:Ann", "as operator"),
-        ("2", "reset-password", "account:Ann", ""),
-        ("3", "invite", "", "for 3 days"),
+    assert empty.does("create-user", "Ann", "--operator", text=PASSWORD) == "Ann operator\n"
+    twice = empty.types("create-user", "ann", text=PASSWORD)
+    assert (twice.code, twice.out) == (2, "")
+    assert "arena: the name ann is taken" in twice.err
+    empty.does("reset-password", "ann", text="an entirely different phrase\n")
+    invited = empty.types("invite", "--days", "3")
+    assert "ARENA_REGISTRATION=invitation" in invited.err
+    assert empty.log() == [
+        ("create-user", "account:Ann", "as operator"),
+        ("reset-password", "account:Ann", ""),
+        ("invite", "", "for 3 days"),
     ]
-    assert all(entry[2].startswith("terminal:") for entry in entries)
-    listed = arena("admin", "list-users", folder=folder).stdout.decode()
-    assert "Ann   operator" in listed
-
-    with closing(open_store(f"sqlite:///{folder / 'data' / 'arena.sqlite3'}")) as store:
+    assert [line.split("\t")[0] for line in empty.does("audit").splitlines()] == ["1", "2", "3"]
+    assert "Ann   operator" in empty.does("list-users")
+    with empty.store() as store:
         accounts = open_accounts(store, RegistrationMode.INVITATION)
         assert accounts.sessions.check("ANN", "an entirely different phrase").name == "Ann"
-        code = invited.stdout.decode().strip()
-        assert accounts.registration.register("ben", PASSWORD.decode().strip(), code).name == "ben"
+        assert accounts.registration.register("ben", PASSWORD.strip(), invited.out.strip()).name == "ben"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text", "why"),
+    ("words", "text", "why"),
     [
-        (("create-user", "ann"), b"short\n", b"at least 8 characters"),
-        (("create-user", "ann"), b"", b"at least 8 characters"),
-        (("create-user", "house"), PASSWORD, b"reserved for the arena"),
-        (("reset-password", "nobody-here"), PASSWORD, b"there is no account nobody-here"),
+        (("create-user", "ann"), "short\n", "at least 8 characters"),
+        (("create-user", "ann"), "", "at least 8 characters"),
+        (("create-user", "house"), PASSWORD, "reserved for the arena"),
+        (("reset-password", "nobody-here"), PASSWORD, "there is no account nobody-here"),
     ],
 )
-def test_what_can_not_be_done_says_why(
-    folder: Path, arguments: tuple[str, ...], text: bytes, why: bytes
-) -> None:
+def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], text: str, why: str) -> None:
     """In one line, with exit code 2, and nothing is made."""
-    ended = arena("admin", *arguments, folder=folder, text=text)
-    assert ended.returncode == 2
-    assert why in ended.stderr
-    assert b"Traceback" not in ended.stderr
-    with closing(open_store(f"sqlite:///{folder / 'data' / 'arena.sqlite3'}")) as store:
+    ended = empty.types(*words, text=text)
+    assert ended.code == 2
+    assert why in ended.err
+    with empty.store() as store:
         assert not store.people.accounts()
         assert not store.people.audit(1)
 
@@ -86,7 +65,7 @@ def test_what_can_not_be_done_says_why(
 def test_roles_are_given_and_taken(operator: Operator) -> None:
     """To anyone who has an account; the last operator stays one."""
     for name in ("Eve", "Adam"):
-        operator.does("create-user", name, text=PASSWORD.decode())
+        operator.does("create-user", name, text=PASSWORD)
     assert operator.does("set-role", "eve", "operator") == "Eve operator\n"
     assert "this is the last operator" in operator.is_refused("set-role", "eve", "user")
     operator.does("set-role", "adam", "operator")
@@ -109,7 +88,7 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
 
 def test_quotas_are_set_and_reset(operator: Operator) -> None:
     """Number by number; what counts, and where it comes from, is shown."""
-    operator.does("create-user", "Eve", text=PASSWORD.decode())
+    operator.does("create-user", "Eve", text=PASSWORD)
     usual = {"most": 20, "from": "arena"}
     assert operator.reads("show-user", "eve")["quotas"] == {
         "submissions_a_day": usual,
@@ -141,7 +120,7 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
 
 def test_an_account_is_shown(operator: Operator) -> None:
     """With its bots, what it has sent, and how many ways in it has."""
-    operator.does("create-user", "Eve", text=PASSWORD.decode())
+    operator.does("create-user", "Eve", text=PASSWORD)
     with operator.store() as store:
         accounts = open_accounts(store, RegistrationMode.OPEN)
         eve = accounts.operators.users()[0]
