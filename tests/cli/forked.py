@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -16,6 +17,7 @@ from typing import Final, Literal
 import arena.app
 import arena.cli.main
 import web.__main__
+from tests.patience import WAIT_SECONDS
 
 _STANDARD: Final = (0, 1, 2)
 _LOOK_SECONDS: Final = 0.02
@@ -83,10 +85,23 @@ class Started:
                 return line.decode()
             self._process.join(_LOOK_SECONDS)
 
-    def interrupt(self) -> None:
-        """Press Ctrl-C."""
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
         assert self._process.pid is not None
-        os.kill(self._process.pid, signal.SIGINT)
+        return self._process.pid
+
+    def await_that(self, condition: Callable[[], bool]) -> None:
+        """Wait for something that it does."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline
+            self.check_runs()
+            self._process.join(_LOOK_SECONDS)
+
+    def interrupt(self, number: signal.Signals = signal.SIGINT) -> None:
+        """Press Ctrl-C, or send another signal."""
+        os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill it: it must not have ended."""

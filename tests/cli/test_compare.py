@@ -49,26 +49,3 @@ def test_results_are_kept_and_gone_on_with(folder: Path) -> None:
     changed = arena(*args, folder=folder)
     assert changed.returncode == 2
     assert b"r.jsonl has results of another version of a bot" in changed.stderr
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("gredy", "first.py"), "no bot is called 'gredy'"),
-        (("greedy", "broken.py"), "broken.py can't be loaded: SyntaxError"),
-        (("greedy", "first.py", "--players", "two"), "--players two: give numbers from 2 to 5"),
-        (("greedy", "first.py", "--players", "6"), "6 players: Sushi Go! is for 2 to 5"),
-        (("greedy", "first.py", "--effect", "5"), "effect 5.0 and error 0.05: "),
-        (("greedy", "first.py", "--results", "no/where"), "can't use no/where: "),
-        (("greedy", "first.py", "--results", "/dev/full"), "/dev/full is not a regular file"),
-    ],
-    ids=range(7),
-)
-def test_rubbish_is_refused_in_a_sentence(folder: Path, args: tuple[str, ...], said: str) -> None:
-    """With the exit code for bad input."""
-    (folder / "broken.py").write_text("def choose(view: return")
-    done = arena("compare", *args, folder=folder)
-    assert done.returncode == 2
-    assert said in done.stderr.decode()
-    assert done.stderr.decode().startswith("arena: ")
-    assert done.stderr.decode().count("\n") == 1

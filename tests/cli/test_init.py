@@ -66,27 +66,6 @@ def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
     assert lines[1:] == ["COPY bot /bot/bot", 'ENTRYPOINT ["python3", "-m", "arena.sdk.bridge", "/bot/bot"]']
 
 
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("taken",), "taken already exists"),
-        (("../up",), "../up"),
-        (("no name",), "no name"),
-    ],
-    ids=range(3),
-)
-def test_rubbish_is_refused_in_a_sentence(tmp_path: Path, args: tuple[str, ...], said: str) -> None:
-    """And nothing is made or changed."""
-    (tmp_path / "taken").mkdir()
-    done = arena("init", *args, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.decode().startswith("arena: ")
-    assert said in done.stderr.decode()
-    assert done.stderr.count(b"\n") == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-    assert not any((tmp_path / "taken").iterdir())
-
-
 def test_an_unknown_language_names_the_known_ones(tmp_path: Path) -> None:
     """As a wrong choice of an option."""
     done = arena("init", "mybot", "--language", "cobol", folder=tmp_path)

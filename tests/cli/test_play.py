@@ -2,19 +2,17 @@
 
 import json
 import shlex
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
+from tests.cli.forked import started
 from tests.patience import WAIT_SECONDS
 
-from .command import COMMAND, DICE, FIRST, LOOP, arena, bot, environment
+from .command import DICE, FIRST, LOOP, arena, bot, environment
 
 
 @pytest.fixture
@@ -57,31 +55,6 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
     assert [seat.bot for seat in replays[1].seats] == ["first#2", "greedy", "dice", "first"]
     assert replays[0].seed == replays[3].seed != replays[4].seed
     assert replays[0].turns[0].millis is not None
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        ((), "a game needs two to five bots, and you gave none"),
-        (("first.py",), "a game needs two to five bots, and you gave first"),
-        (("gredy", "first.py"), "no bot is called 'gredy'. Did you mean greedy?"),
-        (("./nope", "first.py"), "no such file or folder: ./nope"),
-        (("bot.c", "first.py"), "bot.c is not Python (.py), JavaScript (.js) or a program"),
-        ((".", "first.py"), ". has neither bot.py nor bot.js"),
-        (("greedy", "first.py", "first.py", "--dummy"), "3 players with a dummy: "),
-        (("greedy", "first.py", "-o", "no/where"), "can't write no/where: "),
-        (("greedy", "./dice", "-o", "/dev/full"), "can't write /dev/full: "),
-    ],
-    ids=range(9),
-)
-def test_rubbish_is_refused_in_a_sentence(folder: Path, args: tuple[str, ...], said: str) -> None:
-    """Without a traceback."""
-    (folder / "bot.c").write_text("int main() {}")
-    done = arena("play", *args, folder=folder)
-    message = done.stderr.decode()
-    assert done.returncode == 2
-    assert message.startswith(f"arena: {said}"), message
-    assert message.count("\n") == 1
 
 
 def test_an_error_comes_with_line_and_position(folder: Path) -> None:
@@ -137,33 +110,16 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
 
 def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
     """And leaves no file and no process."""
-    command = [*COMMAND, "play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl"]
-    with subprocess.Popen(  # noqa: S603 - the command under test
-        command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        deadline = time.monotonic() + WAIT_SECONDS
-        while not any(file.stat().st_size for file in folder.glob(".g.jsonl.*")):
-            assert time.monotonic() < deadline, process.poll()
-            time.sleep(0.01)
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-        process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=WAIT_SECONDS)
-    assert process.returncode == 130
-    assert b"first" in out
-    assert b"of 10000000 games; g.jsonl was not written" in errors
+    words = ("play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl")
+    with started(words, folder, environment()) as command:
+        command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
+        children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
+        command.interrupt()
+        code, out, errors = command.wait(WAIT_SECONDS)
+    assert code == 130
+    assert "first" in out
+    assert "of 10000000 games; g.jsonl was not written" in errors
     assert children
     assert not any(Path(f"/proc/{child}").exists() for child in children)
     left = {path.name for path in folder.iterdir()} - {"__pycache__"}
     assert left == {"dice", "first.py"}
-
-
-def test_a_position_needs_a_file_and_a_bot(folder: Path) -> None:
-    """Neither a Python file nor a missing one is a position."""
-    for args, said in (
-        (("first.py", "greedy"), "first.py: not a puzzle: "),
-        (("nope", "greedy"), "can't read nope: "),
-        (("nope",), "can't read nope: "),
-    ):
-        done = arena("puzzle", *args, folder=folder)
-        assert done.returncode == 2
-        assert done.stderr.decode().startswith(f"arena: {said}")

@@ -1,40 +1,27 @@
 """``arena referee``."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
+from tests.cli.forked import Started, started
+from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
-from .command import COMMAND, arena, environment
+from .command import environment
 
 BOT = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[0]\nrun(choose)\n"
 CRASH = BOT.replace("def choose(view): return", "def choose(view): 1 / (view.turn - 2); return")
 
 
 @contextmanager
-def waiting(folder: Path, *args: str) -> Iterator["tuple[subprocess.Popen[str], str]"]:
+def waiting(folder: Path, *args: str) -> Iterator[tuple[Started, str]]:
     """Start a referee, and yield it with the address that it prints."""
-    with subprocess.Popen(  # noqa: S603 - the command under test
-        [*COMMAND, "referee", *args],
-        cwd=folder,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            yield process, process.stderr.readline().split("ARENA_REFEREE=")[1].strip()
-        finally:
-            process.kill()
+    with started(("referee", *args), folder, environment()) as command:
+        yield command, command.readline().split("ARENA_REFEREE=")[1].strip()
 
 
 def dial(address: str, source: str) -> int:
@@ -54,8 +41,8 @@ def test_a_game_in_words(tmp_path: Path) -> None:
     with waiting(tmp_path, "greedy", "random", "--listen", "unix:s", "--seat", "1") as (referee, address):
         assert address == f"unix://{tmp_path}/s"
         assert dial(address, BOT) == 0
-        out, _ = referee.communicate(timeout=60)
-    assert referee.returncode == 0
+        code, out, _ = referee.wait(WAIT_SECONDS)
+    assert code == 0
     assert out.startswith("hello from kaiten-python/")
     assert "game 0 begins: seat 1 of 3\n  round 1, turn 1, seat 1 (3 players)\n  hand " in out
     assert out.count("  plays    ") == 24
@@ -69,8 +56,8 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
     args = ("random", "--listen", f"tcp:{free_port()}", "--dummy", "--json")
     with waiting(tmp_path, *args) as (referee, address):
         assert dial(address, CRASH) == 1
-        out, _ = referee.communicate(timeout=60)
-    assert referee.returncode == 1
+        code, out, _ = referee.wait(WAIT_SECONDS)
+    assert code == 1
     hello, first, answer, *_ = lines = [json.loads(line) for line in out.splitlines()]
     assert hello["from"]["hello"]["protocol"] == 1
     *_, asked = first["to"]["events"]
@@ -83,29 +70,9 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     """While it waits, without a traceback, and the socket is gone."""
     with waiting(tmp_path, "--listen", "unix:s") as (referee, _):
-        os.kill(referee.pid, signal.SIGINT)
-        _, errors = referee.communicate(timeout=60)
-    assert referee.returncode == 130
+        referee.interrupt()
+        code, _, errors = referee.wait(WAIT_SECONDS)
+    assert code == 130
     assert errors.startswith("arena: stopped, --seed ")
     assert errors.count("\n") == 1
     assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("args", "said"),
-    [
-        (("--listen", "here"), "here is not an address: give unix:PATH or tcp:PORT"),
-        (("--listen", "tcp:99999"), "tcp:99999 is not an address"),
-        (("--listen", "unix:no/where"), "can't listen on unix:no/where: No such file or directory"),
-        (("gredy", "--listen", "unix:s"), "no bot is called 'gredy'. Did you mean greedy?"),
-        (("greedy", "--listen", "unix:s", "--seat", "3"), "--seat 3 is not at this table: choose 0 to 1"),
-        (("greedy", "greedy", "--listen", "unix:s", "--dummy"), "3 players with a dummy: "),
-    ],
-    ids=range(6),
-)
-def test_rubbish_is_refused_in_a_sentence(tmp_path: Path, args: tuple[str, ...], said: str) -> None:
-    """Without a traceback."""
-    done = arena("referee", *args, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.decode().startswith(f"arena: {said}")
-    assert done.stderr.count(b"\n") == 1

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from .command import arena
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -41,33 +39,3 @@ def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
     assert done.stdout.decode() == (
         f"line 3, game {document['game']}: totals[1]: is {total + 1}, the rules give {total}\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"", "- contains no replay"),
-        (b"\n\n", "- contains no replay"),
-        (b"rubbish", "-, line 1: not JSON: "),
-        (LINES[:1000], "-, line 1: not JSON: "),
-        (LINES.splitlines()[0] + b"\n{}\n", "-, line 2: not a replay: Object missing required"),
-        (b'{"format":"sushigo-replay/9"}', '-, line 1: format: is "sushigo-replay/9", this program'),
-        (b'{\n"format":\n"sushigo-replay/1"}', "-, line 1: not a replay: Object missing required"),
-        (bytes(range(256)), "-, line 1: not JSON: "),
-    ],
-    ids=range(8),
-)  # fmt: skip
-def test_what_is_no_replay_is_said_in_a_line(tmp_path: Path, text: bytes, said: str) -> None:
-    """Exit code 2, the line and the reason, no traceback."""
-    done = arena("replay", "verify", "-", folder=tmp_path, text=text)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode().startswith(f"arena: {said}")
-    assert done.stderr.count(b"\n") == 1
-
-
-@pytest.mark.parametrize("name", ["nope.jsonl", "."])
-def test_a_file_that_cannot_be_read(tmp_path: Path, name: str) -> None:
-    """Exit code 2 and the file's name."""
-    done = arena("replay", "verify", name, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.decode().startswith(f"arena: can't read {name}: ")

@@ -1,0 +1,152 @@
+"""What commands for a machine's own bots and games refuse: in a sentence, and nothing is made or changed."""
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from arena.play.replay.document import encode
+from arena.rules import Rules
+from tests.play.replay.games import replay_of
+
+from .command import arena
+
+FIRST = "def choose(view):\n    return view.hand[0]\n"
+GAME = encode(replay_of(Rules(players=2)))
+UNREADABLE = bytes(range(256))
+TEXTS = {
+    "first.py": FIRST,
+    "last.py": "def choose(view):\n    return view.legal_moves()[-1]\n",
+    "broken.py": "def choose(view: return",
+    "nothing.py": "x = 1",
+    "bot.c": "int main() {}",
+    "bots/one.py": FIRST,
+    "bots/two.py": FIRST,
+    "bad/a.py": "def choose(view: return",
+    "bad/b.py": "def choose(view: return",
+    "empty.jsonl": "",
+    "blank.jsonl": "\n\n",
+    "rubbish.jsonl": "rubbish",
+    "newer.jsonl": '{"format":"sushigo-replay/9"}',
+    "lines.jsonl": '{\n"format":\n"sushigo-replay/1"}',
+}
+
+REFUSED = {
+    "play": "a game needs two to five bots, and you gave none",
+    "play first.py": "a game needs two to five bots, and you gave first",
+    "play gredy first.py": "no bot is called 'gredy'. Did you mean greedy?",
+    "play ./nope first.py": "no such file or folder: ./nope",
+    "play bot.c first.py": "bot.c is not Python (.py), JavaScript (.js) or a program",
+    "play . first.py": ". has neither bot.py nor bot.js",
+    "play greedy first.py first.py --dummy": "3 players with a dummy: ",
+    "play greedy first.py -o no/where": "can't write no/where: ",
+    "play greedy first.py -o /dev/full": "can't write /dev/full: ",
+    "puzzle first.py greedy": "first.py: not a puzzle: ",
+    "puzzle nope greedy": "can't read nope: ",
+    "compare gredy first.py": "no bot is called 'gredy'",
+    "compare greedy broken.py": "broken.py can't be loaded: SyntaxError",
+    "compare greedy first.py --players two": "--players two: give numbers from 2 to 5",
+    "compare greedy first.py --players 6": "6 players: Sushi Go! is for 2 to 5",
+    "compare greedy first.py --effect 5": "effect 5.0 and error 0.05: ",
+    "compare greedy first.py --results no/where": "can't use no/where: ",
+    "compare greedy first.py --results /dev/full": "/dev/full is not a regular file",
+    "league none": "no such folder: none",
+    "league empty": "too few bots in empty: 0 found, 2 needed. Add house bots with --house",
+    "league bots --house gredy": "no bot is called 'gredy'. Did you mean greedy?",
+    "league bots --house one": "a bot in bots has the name of the house bot one: rename it",
+    "league bots --players 9": "9 players: Sushi Go! is for 2 to 5",
+    "league bots --results bots/one.py": "bots/one.py is not a league's file",
+    "league bots --results no/where": "can't use no/where: ",
+    "league bad --players 2": "can't be loaded: SyntaxError",
+    "simulate --players 3 --bots first.py,first.py": "--bots has 2 bots, but --players is 3",
+    "simulate --players 6 --bots first.py": "6 players: Sushi Go! is for 2 to 5",
+    "simulate --players 3 --dummy --bots first.py": "the dummy variant is for exactly 2",
+    "simulate --bots gredy,random": "no bot is called 'gredy'. Did you mean greedy?",
+    "simulate --bots ./nope,random": "no such file or folder: ./nope",
+    "simulate --bots broken.py,random": "broken.py can't be loaded: SyntaxError: ",
+    "simulate --bots nothing.py,random": "neither a function choose(view) nor a class",
+    "simulate --bots greedy,random --games 1 -o no/g.jsonl": "can't write no/g.jsonl: ",
+    "simulate --bots greedy,random --games 1 -o .": "can't write .: ",
+    "simulate --bots greedy,random --json -o -": "--json and the replays can't both go to stdout",
+    "referee --listen here": "here is not an address: give unix:PATH or tcp:PORT",
+    "referee --listen tcp:99999": "tcp:99999 is not an address",
+    "referee --listen unix:no/where": "can't listen on unix:no/where: No such file or directory",
+    "referee gredy --listen unix:s": "no bot is called 'gredy'. Did you mean greedy?",
+    "referee greedy --listen unix:s --seat 3": "--seat 3 is not at this table: choose 0 to 1",
+    "referee greedy greedy --listen unix:s --dummy": "3 players with a dummy: ",
+    "conformance ./nope": "no program './nope'",
+    "init bots": "bots already exists",
+    "init ../up": "../up",
+    "init 'no name'": "no name",
+    "analyse none.jsonl": "no such file: none.jsonl",
+    "analyse untrue.jsonl": "untrue.jsonl, line 1: totals[0]: is ",
+    "analyse empty.jsonl": "empty.jsonl contains no replay",
+    "analyse g.jsonl --json -o -": "--json and the replays can't both go to stdout",
+    "analyse g.jsonl --playouts 8 -o no/folder.jsonl": "can't write no/folder.jsonl",
+    "rerun": "give one bot: ",
+    "rerun first.py": "give games before the bot, or --lost",
+    "rerun --lost g.jsonl first.py": "give games before the bot, or --lost",
+    "rerun nope.jsonl first.py": "no such file: nope.jsonl",
+    "rerun g.jsonl gredy": "no bot is called 'gredy'. Did you mean greedy?",
+    "rerun first.py first.py": "first.py, line 1: not JSON",
+    "rerun empty.jsonl first.py": "empty.jsonl contains no replay",
+    "rerun untrue.jsonl first.py": "untrue.jsonl, line 1: totals[0]: is ",
+    "rerun g.jsonl last.py": "last didn't play game game-1: choose with --of from ",
+    "rerun g.jsonl last.py --of first@2": "first@2 didn't play game game-1",
+    "replay verify empty.jsonl": "empty.jsonl contains no replay",
+    "replay verify blank.jsonl": "blank.jsonl contains no replay",
+    "replay verify rubbish.jsonl": "rubbish.jsonl, line 1: not JSON: ",
+    "replay verify short.jsonl": "short.jsonl, line 1: not JSON: ",
+    "replay verify second.jsonl": "second.jsonl, line 2: not a replay: Object missing required",
+    "replay verify newer.jsonl": 'newer.jsonl, line 1: format: is "sushigo-replay/9", this program',
+    "replay verify lines.jsonl": "lines.jsonl, line 1: not a replay: Object missing required",
+    "replay verify bytes.jsonl": "bytes.jsonl, line 1: not JSON: ",
+    "replay verify nope.jsonl": "can't read nope.jsonl: ",
+    "replay verify .": "can't read .: ",
+}
+"""What is typed behind ``arena``, and what is said."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with bots, replays and files that are neither."""
+    folder = tmp_path_factory.mktemp("refused")
+    for name in ("bots", "bad", "empty"):
+        (folder / name).mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    untrue = json.loads(GAME)
+    untrue["totals"][0] += 1
+    for name, content in {
+        "g": GAME,
+        "untrue": json.dumps(untrue).encode(),
+        "short": GAME[:1000],
+        "second": GAME + b"\n{}\n",
+        "bytes": UNREADABLE,
+    }.items():
+        (folder / f"{name}.jsonl").write_bytes(content)
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return files, without Python's cache, and leagues, which begin before bots are loaded."""
+    files = (
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".pyc" and path.name != "league.jsonl"
+    )
+    return {str(path): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_rubbish_is_refused_in_a_sentence(folder: Path, line: str) -> None:
+    """Exit code 2, nothing on stdout, no traceback, no file."""
+    before = content(folder)
+    done = arena(*shlex.split(line), folder=folder)
+    message = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (2, b""), message
+    assert message.startswith("arena: ")
+    assert REFUSED[line] in message
+    assert message.count("\n") == 1
+    assert content(folder) == before
