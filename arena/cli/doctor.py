@@ -24,7 +24,7 @@ _GIB = 1024**3
 def doctor(*, as_json: Json = False) -> None:
     """Test which sandbox controls this machine enforces, with or without a running arena.
 
-    Exit codes: 0 every control is enforced, or accepted as missing; 1 a control is missing; 2 the tests can't
+    Exit codes: 0 every control passes, or its failure is accepted; 1 a control fails; 2 the tests can't
     run.
     """
     from arena.app.folders import CannotStart
