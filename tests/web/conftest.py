@@ -13,6 +13,7 @@ from tests.accounts.world import World
 from tests.builders import fill
 from tests.databases import sqlite_store
 from tests.web.app import site_of
+from tests.web.stable import Stable, fill_stable
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,3 +55,9 @@ def world(tmp_path: Path) -> Iterator[World]:
 def client(store: Store) -> TestClient:
     """Give a client of the site with games."""
     return TestClient(site_of(store))
+
+
+@pytest.fixture
+def stable(world: World) -> Stable:
+    """Give the bot ``mine`` of ann, with three versions and the game ``logged-0-0``, and others."""
+    return world.filled(fill_stable)

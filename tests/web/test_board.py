@@ -1,17 +1,25 @@
-"""The leaderboard's numbers: store, page, CSV and API agree."""
+"""The leaderboard's numbers: store, page, CSV and API agree; badges, the head-to-head table, calibration."""
 
 import csv
 import io
 import json
+import xml.etree.ElementTree as ET
 from dataclasses import fields
 
 import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
+from arena.ladder.rating import BETAS
 from arena.protocol.documents import Row
+from arena.rules import Rules
+from tests.accounts.world import START, World
+from tests.builders import add_bots, play_set
+from tests.db.builders import claimed, finished
 from tests.web.html import Page
+from tests.web.people import browser
 from web.http.rendering import clean_name, fixed, millis, percent
+from web.leaderboard.pages import badge_of
 from web.leaderboard.standings import PROVISIONAL_DEVIATION, scale_of
 
 LISTS = (None, 2, 3, 4, 5)
@@ -138,3 +146,121 @@ def test_an_empty_board_has_an_axis_too() -> None:
     """Nothing to draw is no reason to fail."""
     scale = scale_of(())
     assert scale.low < scale.high
+
+
+@pytest.fixture
+def visitor(world: World) -> TestClient:
+    """Give a browser of an arena in which bots have played, and one has not."""
+    versions = add_bots(world.store, [("winner-1", "ann"), ("loser-1", "ben"), ("new-1", "cyd")])
+    play_set(world.store, [versions[:2]] * 1, Rules(players=2), name="two")
+    return browser(world)
+
+
+def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
+    """Rank and rating, for eyes and for those who hear it read."""
+    for row in visitor.get("/api/v1/leaderboard").json()["rows"][:2]:
+        answer = visitor.get(f"/bots/{row['bot']}/badge.svg")
+        assert answer.headers["content-type"] == "image/svg+xml"
+        drawn = ET.fromstring(answer.text)  # noqa: S314 - our own
+        texts = [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
+        rating = f"{fixed(row['mean'], 1)} ± {fixed(row['spread'], 1)}"
+        assert texts == [row["bot"], f"#{row['rank']} · {rating}, provisional"]
+        title = f"{row['bot']} on Kaiten: rank {row['rank']} of 3, rating {rating}, provisional"
+        assert drawn.get("aria-label") == title
+        assert len(answer.content) < 2000
+
+
+def test_who_has_no_rank_is_told_so(world: World, visitor: TestClient) -> None:
+    """No game yet, or off the ladder."""
+    assert "new-1 on Kaiten: no rated game yet" in visitor.get("/bots/new-1/badge.svg").text
+    world.store.bot_states.retire("loser-1", START)
+    assert "loser-1 on Kaiten: retired" in visitor.get("/bots/loser-1/badge.svg").text
+
+
+@pytest.mark.parametrize("bot", ["nobody", "%3Cb%3E", "x" * 99])
+def test_who_is_not_there_has_none(visitor: TestClient, bot: str) -> None:
+    """404, as for the bot's page."""
+    assert visitor.get(f"/bots/{bot}/badge.svg").status_code == 404
+
+
+def test_any_site_may_show_it_and_keep_it_a_while(visitor: TestClient) -> None:
+    """Others may embed it, caches may keep it, nobody's cookies matter, and it can do nothing."""
+    answer = visitor.get("/bots/winner-1/badge.svg")
+    assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert answer.headers["cache-control"] == "public, max-age=300"
+    assert answer.headers.get("vary", "Accept-Encoding") == "Accept-Encoding"
+    assert "set-cookie" not in answer.headers
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    again = visitor.get("/bots/winner-1/badge.svg", headers={"If-None-Match": answer.headers["etag"]})
+    assert again.status_code == 304
+    assert again.headers["cache-control"] == "public, max-age=300"
+
+
+def test_wider_texts_have_more_room() -> None:
+    """The picture is as wide as its two parts, and each part as its text."""
+    narrow, wide = (badge_of(bot, None, 0, "retired") for bot in ("illi", "MWMW"))
+    assert narrow.label_length < wide.label_length
+    assert narrow.value_width == wide.value_width
+
+
+def test_shares_are_of_the_games_of_both(world: World) -> None:
+    """Level finishes count half; both directions add up to 100; pairs that never met have a dash."""
+    versions = add_bots(
+        world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd"), ("new", "dee")]
+    )
+    claim = claimed(world.store, versions[:2], deals=4)
+    assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))
+    play_set(world.store, [versions[1:3]], Rules(players=2), name="two")
+    table = Page(browser(world).get("/leaderboard/versus").text).tables[0]
+    heads = [row[0].split()[1].partition("@")[0] for row in table[1:]]
+    assert sorted(heads) == ["other-1", "strong-1", "weak-1"]  # new has not played
+    cell = {(a, b): table[1 + i][1 + j] for i, a in enumerate(heads) for j, b in enumerate(heads)}
+    assert (cell["strong-1", "weak-1"], cell["weak-1", "strong-1"]) == ("62", "38")
+    assert (cell["strong-1", "other-1"], cell["other-1", "strong-1"]) == ("\N{EN DASH}", "\N{EN DASH}")
+    assert {cell[name, name] for name in heads} == {"itself"}
+
+
+def test_an_empty_arena_says_so(world: World) -> None:
+    """Without a table."""
+    add_bots(world.store, [("alone", "ann")])
+    answer = browser(world).get("/leaderboard/versus")
+    assert "No two bots have met yet" in answer.text
+    assert "<table" not in answer.text
+
+
+PAGE = "/leaderboard/calibration"
+DATA = f"/api/v1{PAGE}"
+
+
+def test_page_and_data_have_the_same_numbers(world: World) -> None:
+    """A table for each number of players that was played, and the parts of the games."""
+    versions = add_bots(world.store, [("one", "ann"), ("two", "ben"), ("three", "cyd")])
+    claim = claimed(world.store, versions[:2], deals=4)
+    assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))
+    play_set(world.store, [versions], Rules(players=3), name="three")
+    data = browser(world).get(DATA).json()
+    assert data["calibration"]["games"] == 6
+    assert [(each["players"], each["games"]) for each in data["calibration"]["tables"]] == [(2, 4), (3, 2)]
+    two, _, parts = Page(browser(world).get(PAGE).text).tables
+    groups = data["calibration"]["tables"][0]["groups"]
+    assert [row[:2] for row in two[1:]] == [
+        [f"{100 * each['low']:.0f}\N{EN DASH}{100 * each['high']:.0f}%", str(each["pairs"])]
+        for each in groups
+    ]
+    assert sum(each["pairs"] for each in groups) == 4
+    assert parts[1][1:3] == ["6", "2"]
+    assert data["betas"][0] == {"players": 2, "beta": BETAS[2]}
+
+
+def test_a_new_match_changes_it(world: World) -> None:
+    """With few games the page is made anew, and not sent again while nothing has changed."""
+    versions = add_bots(world.store, [("one", "ann"), ("two", "ben")])
+    visitor = browser(world)
+    assert "No rated games yet" in visitor.get(PAGE).text
+    play_set(world.store, [versions], Rules(players=2), name="two")
+    answer = visitor.get(PAGE)
+    assert len(Page(answer.text).tables) == 2
+    assert visitor.get(PAGE, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+    play_set(world.store, [versions], Rules(players=2), name="again")
+    assert visitor.get(PAGE, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 200
+    assert visitor.get(DATA).json()["calibration"]["games"] == 4

@@ -12,7 +12,7 @@ from tests.accounts.world import World
 from tests.builders import START, add_bots, host_report, play_set
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
-from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable
+from tests.web.stable import Stable, add_version, bench, disqualify
 from web.bots.model import GAMES_A_PAGE, VERSIONS_A_PAGE
 from web.http.rendering import fixed
 from web.http.static import STATIC
@@ -20,12 +20,6 @@ from web.http.static import STATIC
 pytestmark = pytest.mark.usefixtures("stable")
 
 MINE = "/bots/mine"
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, with three versions, and others."""
-    return world.filled(fill_stable)
 
 
 def forms(page: Page) -> list[str]:

@@ -12,16 +12,10 @@ from arena.protocol.states import BotState, Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import Stable, bench, disqualify, fill_stable
+from tests.web.stable import Stable, bench, disqualify
 from tests.web.test_api import pages
 
 MINE = "/api/v1/bots/mine"
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, with three versions, and others."""
-    return world.filled(fill_stable)
 
 
 def owner(world: World, stable: Stable) -> TestClient:

@@ -10,16 +10,10 @@ from tests.accounts.world import World
 from tests.builders import START
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
-from tests.web.stable import Stable, disqualify, fill_stable, play_next
+from tests.web.stable import Stable, disqualify, play_next
 from web.challenges import A_PAGE
 from web.http.rendering import fixed
 from web.http.static import STATIC
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, and others."""
-    return world.filled(fill_stable)
 
 
 @pytest.fixture

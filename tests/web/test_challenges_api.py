@@ -13,16 +13,10 @@ from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, host_report
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import Stable, add_version, disqualify, fill_stable, play_next
+from tests.web.stable import Stable, add_version, disqualify, play_next
 from tests.web.test_api import pages
 
 MINE = "/api/v1/bots/mine/challenges"
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, with three versions, and others."""
-    return world.filled(fill_stable)
 
 
 def owner(world: World, account: KnownAccount) -> TestClient:

@@ -2,7 +2,6 @@
 
 from itertools import chain, repeat
 
-import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
@@ -13,16 +12,10 @@ from tests.accounts.world import World
 from tests.builders import add_bots, play_set
 from tests.db.test_submissions import game, new, qualify
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, fill_stable, play_next
+from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, play_next
 
 LOGGED = "/api/v1/games/logged-0-0/logs"
 SUBMISSION = "5ca1ab1e"
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
-    return world.filled(fill_stable)
 
 
 def reader(world: World, account: KnownAccount) -> TestClient:

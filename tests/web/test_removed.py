@@ -2,23 +2,15 @@
 
 from datetime import timedelta
 
-import pytest
-
 from arena.db.credentials import KnownAccount
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.web.people import browser, logged_in, program, token
-from tests.web.stable import Stable, fill_stable
+from tests.web.stable import Stable
 
 GAME = "logged-0-0"
 PRINTED = "secret of mine"
 LOGS = f"/api/v1/games/{GAME}/logs"
-
-
-@pytest.fixture
-def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, and a game in which it sat in the middle: ``logged-0-0``."""
-    return world.filled(fill_stable)
 
 
 def asked(world: World, account: KnownAccount) -> tuple[int, str]:

@@ -1,0 +1,226 @@
+"""Pages of several bots: one's own, with the notice in every page's head; an author's; a comparison."""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import cast
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import Engine, event
+
+from arena.db.credentials import KnownAccount
+from arena.rules import Card, Rules
+from tests.accounts.world import World
+from tests.builders import add_bots, host_report, play_set
+from tests.db.builders import START
+from tests.web.html import Page
+from tests.web.people import browser, logged_in
+from tests.web.stable import bench, disqualify, fill_stable
+from tests.web.submitted import CRASH, play, send
+
+WHY = "5 of its last 10 games <failed>"
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give someone with an account."""
+    world.store.activity.record_host(host_report(), ())
+    return world.add("ann")
+
+
+def active(world: World, owner: KnownAccount, id_: str, bot: str) -> None:
+    """Let a bot of someone's be on the ladder."""
+    send(world.store, owner, id_, bot)
+    play(world.store, id_)
+    assert world.store.submissions.activate(id_, START) == 1
+
+
+def read(visitor: TestClient, path: str = "/mine") -> str:
+    """Return a page, whose spaces are single."""
+    answer = visitor.get(path)
+    assert answer.status_code == 200
+    return " ".join(answer.text.split())
+
+
+def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> None:
+    """And who is not logged in is sent to do so."""
+    assert "No bots yet" in read(logged_in(world, ann.name))
+    assert browser(world).get("/bots").headers["location"] == "/mine"
+    assert browser(world).get("/mine").headers["location"] == "/login?next=/mine"
+
+
+def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> None:
+    """By name: what plays, how it ranks, what was sent last; others' bots are not."""
+    store = world.store
+    for id_, bot in (("a1", "plays"), ("a2", "resting"), ("a3", "sits")):
+        active(world, ann, id_, bot)
+    active(world, world.add("ben"), "b1", "bens")
+    version = store.bots.version_id("plays", 1)
+    assert version is not None
+    play_set(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
+    store.bot_states.retire("resting", START)
+    bench(world.store, "sits", WHY)
+    send(store, ann, "a4", "plays")
+    store.submissions.reject("a4", CRASH, START)
+    send(store, ann, "a5", "coming")
+    text = read(logged_in(world, ann.name))
+    articles = re.findall(r"<article.*?</article>", text)
+    assert [re.findall(r'href="/bots/(\w+)"', each) for each in articles] == [
+        ["plays"],
+        ["resting"],
+        ["sits"],
+    ]
+    plays, resting, sits = articles
+    rank = next(line.rank for line in store.ratings.standings() if line.bot == "plays")
+    assert f"<dt>Rank</dt><dd>{rank}</dd>" in plays
+    assert '<a href="/submissions/a4">rejected</a>' in plays
+    assert ("Reactivate" in plays, "Reactivate" in resting, "Reactivate" in sits) == (False, True, True)
+    assert "5 of its last 10 games &lt;failed&gt;" in sits
+    assert "<dt>Rank</dt><dd>\N{EN DASH}</dd>" in resting
+    assert [row[0] for row in Page(text).tables[0][1:]] == ["coming, received 2026-03-01 09:35:00"]
+    assert "bens" not in text
+
+
+def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccount) -> None:
+    """The notice in the head is gone with it."""
+    active(world, ann, "a1", "sits")
+    bench(world.store, "sits", WHY)
+    visitor = logged_in(world, ann.name)
+    assert ">1 benched<" in read(visitor, "/status")
+    (action,) = re.findall(r'action="(/bots/[^"]+)"', read(visitor))
+    assert visitor.post(action, data={"state": "active"}).status_code == 303
+    assert "benched" not in read(visitor)
+    assert "benched" not in read(visitor, "/status")
+
+
+def test_a_disqualified_bot_is_beyond_its_owner(world: World, ann: KnownAccount) -> None:
+    """No button is there, neither for it nor for a version of it."""
+    active(world, ann, "a1", "gone")
+    disqualify(world.store, "gone", "it cheated")
+    text = read(logged_in(world, ann.name))
+    assert "Disqualified: it cheated." in text
+    assert "/submit?bot=gone" not in Page(text).links
+    assert "<form" not in text
+
+
+def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_path: Path) -> None:
+    """And nothing for those who are not logged in."""
+    visitors = (browser(world), logged_in(world, ann.name))
+    costs: list[list[str]] = []
+
+    def note(*arguments: object) -> None:
+        costs[-1].append(cast("str", arguments[2]))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        for visitor in visitors:
+            costs.append([])
+            assert visitor.get("/login").status_code == 200
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    nobodys, anns = ([each for each in cost if not each.startswith("BEGIN")] for cost in costs)
+    assert nobodys == []
+    (read_bots,) = (each for each in anns if "FROM bot" in each)
+    with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {read_bots}", (1,)).fetchall()
+    assert "USING INDEX ix_bot_account_id" in plan[0][3]
+
+
+def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> None:
+    """Whatever the case of the name: each bot with its state and rank, and versions, newest first."""
+    world.filled(fill_stable)
+    bench(world.store, "mine", "it failed")
+    client = browser(world)
+    page = Page(client.get("/bots/mine").text)
+    assert "/authors/ann" in page.links
+    shown = Page(client.get("/authors/Ann").text)
+    bots, versions = shown.tables
+    assert [row[:2] for row in bots[1:]] == [["mine@3", "benched"]]
+    assert [row[0].split()[0] for row in versions[1:]] == ["mine@3", "mine@2", "mine@1"]
+    assert "plays" in versions[1][0]
+
+
+@pytest.mark.parametrize("author", ["a/b", "x y", "<i>", "50%", "Ümlaut"])
+def test_an_author_may_have_any_name(world: World, author: str) -> None:
+    """An operator may add bots of anybody; the link on the bot's page leads to the author."""
+    add_bots(world.store, [("odd", author)])
+    client = browser(world)
+    (link,) = [link for link in Page(client.get("/bots/odd").text).links if link.startswith("/authors/")]
+    answer = client.get(link)
+    assert answer.status_code == 200
+    assert "/bots/odd" in Page(answer.text).links
+
+
+@pytest.mark.parametrize("author", ["nobody", "a" * 65, "%00"])
+def test_an_author_without_bots_has_no_page(world: World, author: str) -> None:
+    """Neither has a name that none can have."""
+    assert browser(world).get(f"/authors/{author}").status_code in {404, 422}
+
+
+def test_many_bots_come_in_pages(world: World) -> None:
+    """Fifty at a time, by name."""
+    names = [f"bot{number:02}" for number in range(60)]
+    add_bots(world.store, [(name, "busy") for name in names])
+    client = browser(world)
+    first = Page(client.get("/authors/busy").text)
+    (more,) = [link for link in first.links if "after=" in link]
+    second = Page(client.get(more).text)
+    listed = [row[0].partition("@")[0] for shown in (first, second) for row in shown.tables[0][1:]]
+    assert listed == names
+    assert not [link for link in second.links if "after=" in link]
+
+
+def test_without_bots_it_is_a_form(client: TestClient) -> None:
+    """With the leaders as suggestions."""
+    text = client.get("/compare").text
+    assert text.count('name="bots"') == 4
+    assert '<option value="greedy">' in text
+    assert 'id="figures"' not in text
+
+
+@pytest.mark.parametrize(
+    "query", ["bots=greedy,random", "bots=greedy&bots=random", "bots=+greedy+,&bots=random,greedy"]
+)
+def test_names_come_in_fields_or_in_a_list(client: TestClient, query: str) -> None:
+    """Each is compared once, and stays in the form."""
+    text = client.get(f"/compare?{query}").text
+    assert re.findall(r'name="bots" value="([^"]*)"', text) == ["greedy", "random", "", ""]
+    page = Page(text)
+    figures, met, cards = page.tables
+    assert [row[0].partition("@")[0] for row in figures[1:]] == ["greedy", "random"]
+    assert [row[0] for row in met[1:]] == ["greedy", "random"]
+    assert len(cards) == 1 + len(Card)
+    for line in (0, 1):
+        assert len(re.findall(rf'<path class="line l{line}" d="M[\d. L-]+"/>', text)) == 1
+    assert "/bots/greedy" in page.links
+
+
+def test_figures_are_those_of_the_leaderboard(client: TestClient) -> None:
+    """And shares of games together add up to one."""
+    rows = {row["bot"]: row for row in client.get("/api/v1/leaderboard").json()["rows"]}
+    figures, met, _ = Page(client.get("/compare?bots=greedy,random").text).tables
+    for row in figures[1:]:
+        known = rows[row[0].partition("@")[0]]
+        assert row[1] == str(known["rank"])
+        assert row[4] == str(known["games"])
+    shares = [int(re.match(r"\d+", cell)[0]) for cell in (met[1][2], met[2][1])]  # type: ignore[index]
+    assert abs(sum(shares) - 100) <= 1
+
+
+def test_what_is_no_bot_is_said(client: TestClient) -> None:
+    """The others are compared all the same, and nothing that was typed becomes markup."""
+    text = client.get("/compare", params={"bots": "greedy,<b>nobody</b>,random"}).text
+    assert "There is no bot called <b><bdi>&lt;b&gt;nobody&lt;/b&gt;</bdi></b>" in text
+    assert 'id="met"' in text
+    alone = client.get("/compare?bots=nobody-there").text
+    assert "There is no bot called" in alone
+    assert 'id="figures"' not in alone
+
+
+def test_there_is_an_end_to_it(client: TestClient) -> None:
+    """Four bots at most; more fields than that are refused."""
+    text = client.get("/compare?bots=a1,b1,c1,d1,e1").text
+    assert re.findall(r'name="bots" value="([^"]*)"', text) == ["a1", "b1", "c1", "d1"]
+    assert client.get("/compare?" + "&".join(["bots=greedy"] * 5)).status_code == 422
