@@ -29,7 +29,7 @@ from web.challenges import challenge_api, challenge_pages
 from web.docs.pages import crawler_pages, document_pages, open_shelf
 from web.feeds import feeds
 from web.front import front_pages
-from web.games.api import analyses_api, games_api, logs_api, replay_api
+from web.games.api import games_api, logs_api
 from web.games.listing import public_pages
 from web.games.pages import game_pages
 from web.http.api import description_api
@@ -173,16 +173,14 @@ def create_app(parts: Parts) -> FastAPI:
         account_pages(accounts, attempts),
         submission_pages(store, parts.receiver),
         health_api(store.check),
-        replay_api(store.games),
         description_api(),
         public_api(boards),
         calibration_api(calibrations),
         status_api(store, parts.receiver.has_room, parts.now),
-        games_api(store.games),
-        analyses_api(store.analyses, store.games),
+        games_api(store.games, store.analyses),
+        logs_api(store.logs),
         live_api(store.live),
         cards_api(store.cards),
-        logs_api(store.logs),
         bots_api(store.bots, parts.owners),
         histories_api(parts.store),
         challenge_api(store.challenges, parts.owners),

@@ -29,7 +29,7 @@ from web.http.api import (
 from web.http.authentication import Caller, Session
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, Before, BotName, GameId
-from web.http.rendering import PageRouter, page, viewer_of
+from web.http.rendering import PageRouter, Viewer, page, viewer_of
 from web.viewer.screen import Shown
 
 _REFUSED: Final = problems(
@@ -124,10 +124,10 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     return router
 
 
-def _own(challenges: Challenges, caller: Caller, id_: str) -> KnownChallenge:
-    """Return a challenge that this caller may see; others' answer 404."""
+def _own(challenges: Challenges, asking: Caller | Viewer, id_: str) -> KnownChallenge:
+    """Return a challenge. Raises Problem (404) if it is not theirs."""
     known = challenges.find(id_)
-    if known is None or not caller.may_see(known.account):
+    if known is None or not asking.may_see(known.account):
         raise Problem(404, "You have no such challenge.")
     return known
 
@@ -164,22 +164,15 @@ class _Challenges:
         )
 
     def one(self, request: Request, id_: ChallengeId) -> Response:
-        known = self._own(request, id_)
+        known = _own(self._store.challenges, viewer_of(request), id_)
         return page(request, "challenge.html", challenge=challenge_summary(known), running=known.running)
 
     def game(self, request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
-        known = self._own(request, id_)
+        known = _own(self._store.challenges, viewer_of(request), id_)
         for number, played in enumerate(known.games, start=1):
             if played.game == game:
                 return _private_game(known, number, played)
         raise HTTPException(404, "This challenge has no such game.")
-
-    def _own(self, request: Request, id_: str) -> KnownChallenge:
-        """Return a challenge that this viewer may see; others' answer 404."""
-        known = self._store.challenges.find(id_)
-        if known is None or not viewer_of(request).may_see(known.account):
-            raise HTTPException(404, "You have no such challenge.")
-        return known
 
 
 def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> PrivateGame:

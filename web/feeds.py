@@ -16,7 +16,7 @@ from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.protocol.states import BotState
 from web.http.caching import tagged
-from web.http.parameters import AuthorName, BotName
+from web.http.parameters import AuthorName, BotName, read_bot
 from web.http.rendering import PageRouter, clean_name, count, fixed, iso_moment, odds, visible
 from web.viewer.pages import origin
 
@@ -47,9 +47,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("/bots/{bot}")
     def bot(request: Request, bot: BotName) -> Response:
-        known = store.bots.find(bot)
-        if known is None:
-            raise HTTPException(404, "There is no bot of this name.")
+        known = read_bot(store.bots, bot)
         return _feed(request, known.name, f"/bots/{known.name}", _bot_entries(store, known))
 
     # A name may contain a slash, as in the addresses of authors' pages.

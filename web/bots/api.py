@@ -31,7 +31,7 @@ from web.http.api import (
     refusal,
 )
 from web.http.errors import Problem
-from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players
+from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     @router.get("/bots/{bot}")
     def one(bot: BotName) -> Bot:
         """Return a bot."""
-        return _bot(_found(bots, bot))
+        return _bot(read_bot(bots, bot))
 
     @router.get("/bots/{bot}/versions", responses=LISTED)
     def versions(
@@ -134,7 +134,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
 
         Their notes are for the bot's owner and for operators, who ask with the scope read.
         """
-        account = _found(bots, bot).account
+        account = read_bot(bots, bot).account
         noted = caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
         found = bots.versions(bot, before, limit + 1)
         shown = tuple(version_of(each, noted=noted) for each in found[:limit])
@@ -175,13 +175,6 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
         return _bot(changed)
 
     return router
-
-
-def _found(bots: Bots, name: str) -> KnownBot:
-    known = bots.find(name)
-    if known is None:
-        raise Problem(404, "There is no bot of this name.")
-    return known
 
 
 def _bot(known: KnownBot) -> Bot:
@@ -279,9 +272,7 @@ def histories_api(store: Store) -> APIRouter:
         Games of all its versions count, except those with a disqualified bot. ``expected`` is for games of
         ``players``, by the ratings of their list. Default: all games that the ladder plays.
         """
-        known = store.bots.find(bot)
-        if known is None:
-            raise Problem(404, "There is no bot of this name.")
+        known = read_bot(store.bots, bot)
         (playing,) = store.bots.versions(bot, known.playing + 1, 1)
         found = read_opponents_of(store, bot, playing.results, players, offset, limit + 1)
         more = len(found) > limit

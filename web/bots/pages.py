@@ -1,10 +1,10 @@
 """A bot's public page, and its owner's actions: choose the version, retire, challenge."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
@@ -18,6 +18,7 @@ from web.http.errors import Problem
 from web.http.parameters import (
     LARGEST_VERSION,
     BotName,
+    read_bot,
 )
 from web.http.rendering import NAME_LENGTH, PageRouter, page, plain, viewer_of, visible
 from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
@@ -105,19 +106,15 @@ class _Bots:
     def show(
         self, request: Request, bot: BotName, where: Annotated[Where, Depends()], done: str = ""
     ) -> Response:
-        known = self._store.bots.find(bot)
-        if known is None:
-            raise HTTPException(404, "There is no bot of this name.")
-        return self._page(request, known, where, done=done)
+        return self._page(request, read_bot(self._store.bots, bot), where, done=done)
 
     def play_version(
         self, request: Request, session: Session, bot: BotName, number: VersionNumber
     ) -> Response:
-        try:
-            self._owners.play_version(session.account.id, bot, number)
-        except REFUSED as error:
-            return self._refused(request, bot, _Refused(form="version", problem=refusal(error)))
-        return _back(bot, "version")
+        account = session.account.id
+        return self._do(
+            request, bot, "version", "version", lambda: self._owners.play_version(account, bot, number)
+        )
 
     def change_state(
         self,
@@ -127,20 +124,15 @@ class _Bots:
         state: Annotated[Literal["active", "retired"], Form()],
     ) -> Response:
         change = self._owners.retire if state == "retired" else self._owners.come_back
-        try:
-            change(session.account.id, bot)
-        except REFUSED as error:
-            return self._refused(request, bot, _Refused(form="state", problem=refusal(error)))
-        return _back(bot, state)
+        return self._do(request, bot, "state", state, lambda: change(session.account.id, bot))
 
     def open_to_people(
         self, request: Request, session: Session, bot: BotName, is_open: Annotated[bool, Form(alias="open")]
     ) -> Response:
-        try:
-            self._owners.open_to_people(session.account.id, bot, is_open=is_open)
-        except REFUSED as error:
-            return self._refused(request, bot, _Refused(form="state", problem=refusal(error)))
-        return _back(bot, "open" if is_open else "closed")
+        account, done = session.account.id, "open" if is_open else "closed"
+        return self._do(
+            request, bot, "state", done, lambda: self._owners.open_to_people(account, bot, is_open=is_open)
+        )
 
     def challenge(
         self,
@@ -160,6 +152,15 @@ class _Bots:
             refused = _Refused(form="challenge", problem=refusal(error), typed=typed)
             return self._refused(request, bot, refused)
         return RedirectResponse(f"/challenges/{made.id}", 303)
+
+    def _do(self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]) -> Response:
+        """Change a bot, and show its page: with the notice ``done``, or with the reason at the form."""
+        try:
+            change()
+        except REFUSED as error:
+            return self._refused(request, bot, _Refused(form=form, problem=refusal(error)))
+        # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
+        return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
     def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
         """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
@@ -205,8 +206,3 @@ class _Bots:
         )
         shown.headers.update({} if refused is None else refused.problem.headers or {})
         return shown
-
-
-def _back(bot: str, done: str) -> Response:
-    # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
-    return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)

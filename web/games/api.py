@@ -80,9 +80,9 @@ class Game:
     seats: tuple[GameSeat, ...]
 
 
-def games_api(repository: GameRepository) -> APIRouter:
-    """Return the routes of games."""
-    router = DataRouter("games")
+def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
+    """Return the routes of games. Those of public replays are below the games' pages."""
+    router, replays = DataRouter("games"), PageRouter(anonymous=True)
 
     @router.get("/games", responses=LISTED)
     def games(
@@ -120,13 +120,6 @@ def games_api(repository: GameRepository) -> APIRouter:
             seats=found.seats,
         )
 
-    return router
-
-
-def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
-    """Return the route of analyses."""
-    router = DataRouter("games")
-
     @router.get("/games/{game}/analysis")
     def one_analysis(game: GameId) -> Analysis:
         """Return each seat's chances turn by turn, and the cost of each decision."""
@@ -138,18 +131,12 @@ def analyses_api(analyses: Analyses, repository: GameRepository) -> APIRouter:
             )
         return found
 
-    return router
-
-
-def replay_api(repository: GameRepository) -> APIRouter:
-    """Return the route of public replays; its addresses are below the games' pages."""
-    router = PageRouter(anonymous=True)
-
-    @router.get("/games/{game}/replay.json")
+    @replays.get("/games/{game}/replay.json")
     def replay(request: Request, game: GameId) -> Response:
         found = replay_of(read_game(repository, game))
         return tagged(request, Response(found, media_type="application/json"))
 
+    router.routes += replays.routes
     return router
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 from fastapi import HTTPException, Path, Query
 from pydantic import AfterValidator, BeforeValidator
 
+from arena.db.bots import Bots, KnownBot
 from arena.db.game_search import GameOrder
 from arena.db.games import GamePage, GameRepository
 from web.http.errors import Problem
@@ -69,6 +70,14 @@ def replay_of(found: GamePage) -> str:
             hint=f"The result is still available: /games/{found.game} and /api/v1/games/{found.game}.",
         )
     return found.replay
+
+
+def read_bot(bots: Bots, name: str) -> KnownBot:
+    """Read a bot. Raises HTTPException (404) if there is no bot of this name."""
+    found = bots.find(name)
+    if found is None:
+        raise HTTPException(404, "There is no bot of this name.")
+    return found
 
 
 def read_game(games: GameRepository, game: str) -> GamePage:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from arena.db.bots import Bots
 from arena.db.histories import Histories, Meeting
@@ -17,7 +17,7 @@ from arena.ladder.ranks import SHARE
 from arena.protocol.documents import Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import unless_unchanged
-from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search
+from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, read_bot
 from web.http.rendering import PageRouter, fixed, iso_moment, page, render
 from web.leaderboard.standings import (
     PROVISIONAL_DEVIATION,
@@ -300,9 +300,7 @@ def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
 
     @router.get("/bots/{bot}/badge.svg")
     def badge(request: Request, bot: BotName) -> Response:
-        known = bots.find(bot)
-        if known is None:
-            raise HTTPException(404, "There is no bot of this name.")
+        known = read_bot(bots, bot)
         request.state.framable = True
         row, count = boards.find(bot)
         drawn = badge_of(bot, row, count, known.state.value)

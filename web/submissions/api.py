@@ -36,6 +36,7 @@ from web.http.api import (
 from web.http.authentication import Caller, find_caller
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
+from web.http.rendering import Viewer
 from web.http.uploads import Begin, pieces
 
 MOST_AT_ONCE: Final = 200
@@ -245,7 +246,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     @router.get("/submissions/{id}")
     def submission(caller: Reader, id_: SubmissionId) -> WholeSubmission:
         """Return a submission with its games."""
-        return whole_document(_own(repository, caller, id_), repository.games(id_))
+        return whole_document(own_submission(repository, caller, id_), repository.games(id_))
 
     @router.delete(
         "/submissions/{id}",
@@ -254,12 +255,12 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     )
     def cancel(caller: Owner, id_: SubmissionId) -> None:
         """Cancel your submission in progress. It still counts towards the quota."""
-        _cancel(owners, caller, _own(repository, caller, id_))
+        _cancel(owners, caller, own_submission(repository, caller, id_))
 
     @router.get("/submissions/{id}/games/{game}/replay", responses={200: {"model": PublicReplay}})
     def replay(caller: Reader, id_: SubmissionId, game: GameOfIt) -> Response:
         """Return the replay of a game of a submission."""
-        _own(repository, caller, id_)
+        own_submission(repository, caller, id_)
         return Response(_replay(repository, id_, game), media_type="application/json")
 
     @router.get("/submissions/{id}/events", response_class=EventStream, responses=_EVENTS)
@@ -271,7 +272,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         access is lost, and after ten minutes at the latest. An account can have ten streams at a time; a
         further one ends immediately, and must be requested again later.
         """
-        known = _own(repository, caller, id_)
+        known = own_submission(repository, caller, id_)
 
         def allowed() -> bool:
             now = find_caller(request)
@@ -284,10 +285,10 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     return router
 
 
-def _own(repository: SubmissionRepository, caller: Caller, id_: str) -> KnownSubmission:
-    """Return a submission that this caller may see. Raises 404 for others."""
+def own_submission(repository: SubmissionRepository, asking: Caller | Viewer, id_: str) -> KnownSubmission:
+    """Return a submission. Raises Problem (404) if it is not theirs."""
     known = repository.find(id_)
-    if known is None or not caller.may_see(known.account):
+    if known is None or not asking.may_see(known.account):
         raise Problem(404, "You have no such submission.")
     return known
 

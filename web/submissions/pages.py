@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
-import fastapi
 import structlog
 from fastapi import APIRouter, HTTPException, Request, Response
 
@@ -30,6 +29,7 @@ from web.http.api import PREFIX
 from web.http.authentication import Session, can_be_overheard
 from web.http.parameters import Before, GameId
 from web.http.rendering import PageRouter, page, viewer_of
+from web.submissions.api import SubmissionId, own_submission
 from web.viewer.screen import Shown
 
 _log = structlog.get_logger()
@@ -139,8 +139,6 @@ def _queued(store: Store, known: KnownSubmission) -> int:
 
 
 A_PAGE: Final = 25
-
-SubmissionId = Annotated[str, fastapi.Path(alias="id", pattern=r"^[0-9a-f]{1,64}$")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,24 +265,17 @@ class _Submissions:
         return page(request, "submissions.html", submissions=shown, older=older, before=before)
 
     def one(self, request: Request, id_: SubmissionId) -> Response:
-        known = self._own(request, id_)
+        known = own_submission(self._store.submissions, viewer_of(request), id_)
         shown = read_submission_page(self._store, known)
         return page(request, "submission.html", submission=known, shown=shown, games_of_it=GAMES)
 
     def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
-        known = self._own(request, id_)
+        known = own_submission(self._store.submissions, viewer_of(request), id_)
         line = next((each for each in read_games(self._store, known) if each.told.game == game), None)
         replay = self._store.submissions.replay(id_, game)
         if line is None or replay is None:
             raise HTTPException(404, "This submission has no such game.")
         return _private_game(known, line, replay)
-
-    def _own(self, request: Request, id_: str) -> KnownSubmission:
-        """Return a submission that this viewer may see. Raises 404 for others."""
-        known = self._store.submissions.find(id_)
-        if known is None or not viewer_of(request).may_see(known.account):
-            raise HTTPException(404, "You have no such submission.")
-        return known
 
     def _is_open(self) -> bool:
         try:
