@@ -77,7 +77,7 @@ def grow(database: Database) -> int:
     """Turn the first game into five thousand, and return how many there are."""
     numbers = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
     game = "i, 'g' || i, match_id, i, players, ended, replay, record"
-    seat = "i, seat, version_id, points, puddings, place, faults, taken_over, median_micros"
+    seat = "i, seat, version_id, points, puddings, place, faults, taken_over, median_micros, after_two"
     with database.write() as connection:
         connection.execute(text(f"INSERT INTO game {numbers} SELECT {game} FROM game, n"))  # noqa: S608 - ours
         connection.execute(text(f"INSERT INTO game_seat {numbers} SELECT {seat} FROM game_seat, n"))  # noqa: S608 - ours
