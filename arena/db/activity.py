@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
-from sqlalchemy import Connection, ScalarSelect, delete, func, insert, select, text
+from sqlalchemy import Connection, ScalarSelect, func, select, text
 
 from arena.db import fold, games, ladder, queue
-from arena.db.database import Repository
+from arena.db.database import Repository, put
 from arena.db.games import GameSummary
 from arena.db.queue import OpenMatch
 from arena.db.schema import OPEN, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
@@ -145,15 +145,13 @@ class ActivityRepository(Repository):
         """Replace a host's report. ``accepted`` are the missing controls that its operator accepted."""
         host = report.host[:_HOST_NAME]
         with self._transactions.write() as connection:
-            connection.execute(delete(HostReportRow).where(HostReportRow.host == host))
-            connection.execute(
-                insert(HostReportRow).values(
-                    host=host,
-                    checked=report.checked,
-                    accepted=sorted(accepted),
-                    report=msgspec.json.encode(report),
-                )
-            )
+            row = {
+                "host": host,
+                "checked": report.checked,
+                "accepted": sorted(accepted),
+                "report": msgspec.json.encode(report),
+            }
+            put(connection, HostReportRow, [row])
 
 
 def _totals(connection: Connection) -> Totals:

@@ -235,8 +235,7 @@ class Bots(Repository):
             ).all()
             gone = [row.id for row in rows if row.gone is None and row.source not in kept]
             back = [row.id for row in rows if row.gone is not None and row.source in kept]
-            connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(gone)).values(gone=at))
-            connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(back)).values(gone=None))
+            _note_gone(connection, gone, back, at)
             return len(gone)
 
     def house_versions(self) -> tuple[HouseVersion, ...]:
@@ -256,8 +255,12 @@ class Bots(Repository):
         if not gone and not back:
             return
         with self._transactions.write() as connection:
-            for ids, value in ((gone, at), (back, None)):
-                connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(ids)).values(gone=value))
+            _note_gone(connection, gone, back, at)
+
+
+def _note_gone(connection: Connection, gone: Collection[int], back: Collection[int], at: datetime) -> None:
+    for ids, value in ((gone, at), (back, None)):
+        connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(ids)).values(gone=value))
 
 
 def find(connection: Connection, name: str) -> KnownBot | None:

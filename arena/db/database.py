@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import msgspec
 from sqlalchemy import URL, Connection, Engine, Row, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.db.errors import DatabaseDamaged, DatabaseUnavailable, DatabaseUnwritable, StoreError
 
 if TYPE_CHECKING:
     from psycopg import Error as PostgresError
-    from sqlalchemy import Table
     from sqlalchemy.dialects import postgresql, sqlite
 
 R = TypeVar("R")
@@ -237,16 +237,26 @@ def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
     return msgspec.convert(row._asdict() | others, kind)
 
 
-def upsert(connection: Connection, table: "Table") -> "sqlite.Insert | postgresql.Insert":
+def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[str, Any]]) -> None:
+    """Insert rows, or replace those with the same keys."""
+    if not rows:
+        return
+    new = upsert(connection, model)
+    keys = [column.name for column in model.__table__.primary_key]
+    others = {column.name: column for column in new.excluded if column.name not in keys}
+    connection.execute(new.on_conflict_do_update(index_elements=keys, set_=others), rows)
+
+
+def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Insert | postgresql.Insert":
     """Return an INSERT into a table that can say what happens on a conflict, for the connection's dialect."""
     # Only the dialect in use: loading PostgreSQL's takes 25 ms.
     if connection.dialect.name == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415
 
-        return of_sqlite(table)
+        return of_sqlite(model)
     from sqlalchemy.dialects.postgresql import insert as of_postgresql  # noqa: PLC0415
 
-    return of_postgresql(table)
+    return of_postgresql(model)
 
 
 def sqlite_file(url: str) -> Path | None:

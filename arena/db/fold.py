@@ -55,7 +55,7 @@ def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry
     if not rows:
         return
     table = cast("Table", model.__table__)
-    new = upsert(connection, table)
+    new = upsert(connection, model)
     sums = {
         column.name: column + new.excluded[column.name] for column in table.columns if not column.primary_key
     }

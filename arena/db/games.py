@@ -214,7 +214,9 @@ def seats_of(  # noqa: PLR0913 - filters
     before: int | None = None,
     faulty: bool = False,
 ) -> list[Row[Any]]:
-    """Return a bot's rows of ``game_seat``, newest first, from games with numbers smaller than ``before``.
+    """Return a bot's rows of ``game_seat``, with the versions' numbers, newest first.
+
+    They are from games with numbers smaller than ``before``.
 
     ``version`` limits them to that version, and ``faulty`` to games in which the bot had a fault.
     """
@@ -226,7 +228,12 @@ def seats_of(  # noqa: PLR0913 - filters
     )
     if version is not None:
         versions = versions.where(BotVersionRow.number == version)
-    wanted = select(GameSeatRow.__table__).order_by(GameSeatRow.game_number.desc()).limit(limit)
+    wanted = (
+        select(GameSeatRow.__table__, BotVersionRow.number.label("version"))
+        .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
+        .order_by(GameSeatRow.game_number.desc())
+        .limit(limit)
+    )
     if before is not None:
         wanted = wanted.where(GameSeatRow.game_number < before)
     if faulty:

@@ -203,14 +203,6 @@ class Histories(Repository):
         """Return a bot's last recorded games, optionally only those in which it had a fault."""
         with self._transactions.read() as connection:
             own = {row.game_number: row for row in games.seats_of(connection, bot, limit, faulty=faulty)}
-            numbers = {
-                row.id: row.number
-                for row in connection.execute(
-                    select(BotVersionRow.id, BotVersionRow.number).where(
-                        BotVersionRow.id.in_({row.version_id for row in own.values()})
-                    )
-                )
-            }
             all_seats: dict[int, list[Any]] = {}
             for row in connection.execute(
                 select(GameSeatRow.game_number, GameSeatRow.place, GameSeatRow.taken_over)
@@ -225,22 +217,18 @@ class Histories(Repository):
                 .order_by(GameRow.number.desc())
             ).all()
             return tuple(
-                _recorded(row, own[row.number], numbers[own[row.number].version_id], all_seats[row.number])
+                from_row(
+                    RecordedGame,
+                    row,
+                    rules=rules_of(row),
+                    record=decode(row.record, GameRecord),
+                    seat=own[row.number].seat,
+                    version=own[row.number].version,
+                    places=tuple(seat.place for seat in all_seats[row.number]),
+                    taken_over=tuple(seat.taken_over for seat in all_seats[row.number]),
+                )
                 for row in found
             )
-
-
-def _recorded(row: Row[*tuple[Any, ...]], own: Row[Any], version: int, all_seats: list[Any]) -> RecordedGame:
-    return from_row(
-        RecordedGame,
-        row,
-        rules=rules_of(row),
-        record=decode(row.record, GameRecord),
-        seat=own.seat,
-        version=version,
-        places=tuple(seat.place for seat in all_seats),
-        taken_over=tuple(seat.taken_over for seat in all_seats),
-    )
 
 
 def _fits(row: Row[Any], wanted: WantedGames) -> bool:

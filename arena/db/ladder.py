@@ -15,14 +15,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Table, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, insert, select, true, update
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository, from_row, upsert
+from arena.db.database import Repository, from_row, put
 from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
@@ -152,7 +152,7 @@ def append(
     if changes:
         connection.execute(insert(RatingChangeRow), changes)
     touched = {(row["version_id"], row["players"]) for row in changes}
-    _save(connection, [_rating_row(key, fold.entries[key]) for key in sorted(touched)])
+    put(connection, RatingRow, [_rating_row(key, fold.entries[key]) for key in sorted(touched)])
     for kept in (fold.highlights, fold.points, fold.meetings):
         kept.add(connection)
     its = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
@@ -239,16 +239,6 @@ def _event_row(logged: Logged) -> Row:
         "previous_id": start.previous if start else None,
         "game_number": logged.game,
     }
-
-
-def _save(connection: Connection, ratings: list[Row]) -> None:
-    """Write rows of ``rating``, in place of those with the same keys."""
-    if not ratings:
-        return
-    table = cast("Table", RatingRow.__table__)
-    new = upsert(connection, table)
-    kept = {column.name: new.excluded[column.name] for column in table.columns if not column.primary_key}
-    connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=kept), ratings)
 
 
 _BATCH = 1000

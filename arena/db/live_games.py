@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, exists, insert, select, union_all
+from sqlalchemy import Connection, Row, delete, exists, select, union_all
 
 from arena.db import challenges
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, from_row, put
 from arena.db.schema import (
     ChallengeRow,
     GameRow,
@@ -70,25 +70,18 @@ class LiveGames(Repository):
                 select(LiveGameRow.game, LiveGameRow.rounds).where(LiveGameRow.match_id == match)
             )
             known = {row.game: row.rounds for row in rows}
-            newer = [game for game in games if game.rounds > known.get(game.game, 0)]
-            if newer:
-                again = [game.game for game in newer]
-                connection.execute(
-                    delete(LiveGameRow).where(LiveGameRow.match_id == match, LiveGameRow.game.in_(again))
-                )
-                connection.execute(
-                    insert(LiveGameRow),
-                    [
-                        {
-                            "match_id": match,
-                            "game": game.game,
-                            "attempt": attempt,
-                            "rounds": game.rounds,
-                            "disclosed": game.text,
-                        }
-                        for game in newer
-                    ],
-                )
+            newer = [
+                {
+                    "match_id": match,
+                    "game": game.game,
+                    "attempt": attempt,
+                    "rounds": game.rounds,
+                    "disclosed": game.text,
+                }
+                for game in games
+                if game.rounds > known.get(game.game, 0)
+            ]
+            put(connection, LiveGameRow, newer)
             return True
 
     def find(self, match: str, game: int | None = None) -> WatchedMatch | None:

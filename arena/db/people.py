@@ -327,7 +327,7 @@ def _renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 -
 
 def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> TooOften | None:
     table = cast("Table", AttemptRow.__table__)
-    new = upsert(connection, table)
+    new = upsert(connection, AttemptRow)
     new = new.values(key=limit.key, number=1, ends=now + limit.window)
     is_over = table.c.ends <= now
     counted = new.on_conflict_do_update(
