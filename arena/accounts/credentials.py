@@ -161,7 +161,7 @@ def _is_name(name: str) -> bool:
 
 
 PREFIX: Final = "kaiten_"
-"""Prefix of every token, by which people and scanners recognize leaked ones."""
+"""Prefix of every token, by which people and scanners recognise leaked ones."""
 
 LONGEST_DAYS: Final = 366
 MOST_TOKENS: Final = 20

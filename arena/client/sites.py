@@ -49,7 +49,7 @@ _EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as
 
 
 def check_address(text: str) -> str:
-    """Return a site's normalized address, such as ``https://arena.example``: lower case, no slash.
+    """Return a site's normalised address, such as ``https://arena.example``: lower case, no slash.
 
     Raises WrongLogin if it can't be the address of a site.
     """
@@ -86,7 +86,7 @@ _LONGEST: Final = 200
 class Login:
     """A login at a site."""
 
-    site: str  # normalized address
+    site: str  # normalised address
     token: str  # the secret
     account: str = ""  # its name; empty if unknown
 

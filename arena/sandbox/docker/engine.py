@@ -71,7 +71,7 @@ def engine_errors(doing: str) -> Iterator[None]:
 
 @contextmanager
 def launch_errors(doing: str) -> Iterator[None]:
-    """Like :func:`engine_errors`, but recognize a faulty image.
+    """Like :func:`engine_errors`, but recognise a faulty image.
 
     Raises LaunchRefused if the engine's message says that the image can't be run, or RuntimeTrouble for
     anything else.
