@@ -15,5 +15,5 @@ def test_each_public_class_name_is_defined_once() -> None:
             for node in ast.parse(path.read_text()).body:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     modules[node.name].append(str(path.relative_to(REPOSITORY)))
-    assert len(modules) > 500
+    assert "Rules" in modules
     assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}

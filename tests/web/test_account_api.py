@@ -104,13 +104,6 @@ def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: st
     assert visitor.get("/account").status_code == 200
 
 
-def test_a_token_opens_no_page(world: World) -> None:
-    """Pages of the account are for browsers that have logged in."""
-    ann = world.add("ann")
-    secret = token(world, ann, set(Scope) - {Scope.OPERATE})
-    assert program(world, secret).get("/account").status_code == 303
-
-
 def test_an_expired_token_and_a_missing_scope_are_told_apart(world: World) -> None:
     """401 and 403, each with a hint."""
     ann = world.add("ann")

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.bots import KnownBot
 from arena.ladder.rating import conservative
-from arena.protocol.states import BotState, Scope
+from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
 from tests.web.people import browser, logged_in, program, token
@@ -245,22 +245,6 @@ def test_what_is_refused_changes_nothing(  # noqa: PLR0913, PLR0917 - what is as
     assert words in answer.json()["detail"]
     assert answer.json()["hint"]
     assert world.store.bots.listed() == before
-
-
-def test_only_the_owner_changes_a_bot(world: World, stable: Stable) -> None:
-    """Not with a token for something else, not another, not an operator, not from another site."""
-    reader = program(world, token(world, stable.ann, set(Scope) - {Scope.SUBMIT, Scope.OPERATE}))
-    hijacked = logged_in(world, "ann")
-    hijacked.headers["Sec-Fetch-Site"] = "cross-site"
-    for client, status in (
-        (browser(world), 401),
-        (reader, 403),
-        (hijacked, 403),
-        (logged_in(world, "ben"), 403),
-        (logged_in(world, "oper"), 403),
-    ):
-        assert client.patch(MINE, json={"state": "retired"}).status_code == status
-    assert bot(world).state is BotState.ACTIVE
 
 
 def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> None:

@@ -84,23 +84,6 @@ def test_a_challenge_that_is_broken_off_says_so(world: World, path: str) -> None
     assert "data-live data-last" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "status"), [(None, 303), ("ben", 404), ("ann", 200), ("oper", 200)], ids=str
-)
-def test_a_challenge_is_for_who_asked_and_operators(
-    world: World, path: str, name: str | None, status: int
-) -> None:
-    """Its page and its games; to others there is nothing, not even to the owner of an opponent."""
-    play_all(world)
-    game = known(world, path).games[0].game
-    visitor = browser(world) if name is None else logged_in(world, name)
-    for address in (path, f"{path}/games/{game}"):
-        answer = visitor.get(address)
-        assert answer.status_code == status
-        assert ("mine@" in answer.text) == (status == 200)
-        assert (answer.headers.get("location") == f"/login?next={address}") == (status == 303)
-
-
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
     """With what the challenger's bots said; of what the opponent said the challenger sees nothing."""
     play_all(world)

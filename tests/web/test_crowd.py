@@ -15,7 +15,7 @@ from benchmarks.pages import paths
 from tests.databases import sqlite_store
 from tests.web.app import site_of
 
-CROWD = Crowd(bots=60, games=400)
+CROWD = Crowd(bots=60, games=150)
 
 
 @pytest.fixture(scope="module")

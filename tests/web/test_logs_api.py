@@ -11,7 +11,7 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_set
 from tests.db.test_submissions import game, new, qualify
-from tests.web.people import browser, logged_in, program, token
+from tests.web.people import logged_in, program, token
 from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, play_next
 
 LOGGED = "/api/v1/games/logged-0-0/logs"
@@ -83,14 +83,6 @@ def test_nobody_else_learns_that_there_is_a_game(world: World, stable: Stable) -
     assert there.status_code == nowhere.status_code == 404
     assert there.json() == nowhere.json()
     assert reader(world, stable.ben).get("/api/v1/games/strange-0-0/logs").status_code == 200
-
-
-def test_it_takes_the_scope_read(world: World, stable: Stable) -> None:
-    """Without a token nothing is told, and with one for something else neither, of any game."""
-    sender = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.TOKENS}))
-    for address in (LOGGED, "/api/v1/games/never-0-0/logs"):
-        assert browser(world).get(address).status_code == 401
-        assert sender.get(address).status_code == 403
 
 
 def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:

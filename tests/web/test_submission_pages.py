@@ -46,13 +46,6 @@ def read(visitor: TestClient, path: str) -> str:
     return " ".join(answer.text.split())
 
 
-def test_who_is_not_logged_in_is_sent_to_do_so(world: World, ann: KnownAccount) -> None:
-    """Whatever is there or not."""
-    send(world.store, ann, "a1")
-    sent = [browser(world).get(path).headers["location"] for path in PATHS]
-    assert sent == [f"/login?next={path}" for path in PATHS]
-
-
 def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor: TestClient) -> None:
     """The numbers are those that the arena counts; one's own bots are there to choose from."""
     send(world.store, ann, "a1", received=world.now)
