@@ -38,10 +38,18 @@ START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="test")
 
 
-def add_bot(store: Store, bot: str, *, source: str = "sha256:1", author: str = "ann") -> int:
+def add_bot(
+    store: Store, bot: str, *, source: str = "sha256:1", author: str = "ann", account: int | None = None
+) -> int:
     """Add a version of a bot and return its id."""
-    new = NewVersion(bot=bot, author=author, house=author == "house", source=source, created=START)
+    house = author == "house"
+    new = NewVersion(bot=bot, author=author, house=house, source=source, created=START, account=account)
     return store.bots.add_version(new)
+
+
+def bot_of(store: Store, bot: str, account: KnownAccount, *, source: str = "sha256:1") -> int:
+    """Add a version of a bot that belongs to an account."""
+    return add_bot(store, bot, source=source, author=account.name, account=account.id)
 
 
 def add_few_games(store: Store) -> None:
@@ -123,10 +131,10 @@ def put_aside(store: Store, *, minute: int = 1) -> str:
     return spec.match
 
 
-def add_account(store: Store, name: str) -> KnownAccount:
+def add_account(store: Store, name: str, *, invitation: str | None = None) -> KnownAccount:
     """Add an account."""
     new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
-    return store.people.register(new)
+    return store.people.register(new, invitation=invitation)
 
 
 def run_sql(url: str, *statements: str) -> list[int]:

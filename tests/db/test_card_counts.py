@@ -14,8 +14,18 @@ from arena.db.store import Store, open_store
 from arena.ladder.card_counts import Tally, merged, nothing
 from arena.rules import Rules
 from tests.builders import fill, finish, play_set
-from tests.db.builders import ENTRY, START, add_account, add_bot, add_matches, claimed, next_claim, run_sql
-from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.builders import (
+    ENTRY,
+    START,
+    add_account,
+    add_bot,
+    add_matches,
+    bot_of,
+    claimed,
+    next_claim,
+    run_sql,
+)
+from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from arena.db.bots import NewVersion
 from arena.db.challenges import KnownChallenge, NewChallenge
 from arena.db.credentials import KnownAccount
 from arena.db.errors import QuotaReached, WrongState
@@ -21,6 +20,7 @@ from tests.db.builders import (
     add_account,
     add_bot,
     add_matches,
+    bot_of,
     claim_one,
     claimed,
     finished,
@@ -34,19 +34,6 @@ from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
 MANY = 99
-
-
-def bot_of(store: Store, bot: str, account: KnownAccount) -> int:
-    """Add a version of a bot that belongs to an account, and return its id."""
-    new = NewVersion(
-        bot=bot,
-        author=account.name,
-        house=False,
-        source=f"sha256:{bot}",
-        created=START,
-        account=account.id,
-    )
-    return store.bots.add_version(new)
 
 
 def challenge(

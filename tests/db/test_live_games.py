@@ -10,8 +10,8 @@ from arena.db.matches import Claim
 from arena.db.schema import LiveGameRow
 from arena.db.store import Store
 from arena.protocol.states import MatchKind, MatchState
-from tests.db.builders import START, add_account, add_bot, claim_one, claimed, finished, present
-from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.builders import START, add_account, add_bot, bot_of, claim_one, claimed, finished, present
+from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 

@@ -4,19 +4,18 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
 
 from arena.db import ladder
-from arena.db.credentials import NewApiToken, NewSession
 from arena.db.database import Database
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
 from arena.db.store import Store, open_store
 from arena.protocol.submissions import Stage
 from tests.db.builders import START, add_account, present
+from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
 
 pytestmark = pytest.mark.postgresql
@@ -81,41 +80,23 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     assert [bot.author for bot in store.bots.listed(None, 10)] == ([] if version is None else ["former-1"])
 
 
-def session(hash_: str, account: int) -> NewSession:
-    """Make a session."""
-    return NewSession(account=account, hash=hash_, browser="", created=START)
-
-
-def token(hash_: str, account: int) -> NewApiToken:
-    """Make a token."""
-    return NewApiToken(
-        account=account,
-        name="",
-        prefix="",
-        hash=hash_,
-        scopes=(),
-        created=START,
-        expires=START + timedelta(1),
-    )
-
-
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
     """While all wait for the account, nobody holds what belongs to it; then all come to their end.
 
     Anyone who logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
     """
     ann = add_account(store, "ann")
-    people, credentials, hashes = store.people, store.credentials, ("old", "new")
-    credentials.open_session(session("old", ann.id))
-    credentials.add_token(token("old", ann.id), most=9)
+    people, credentials = store.people, store.credentials
+    credentials.open_session(session(ann, 1))
+    credentials.add_token(token(ann, 1), most=9)
     with ThreadPoolExecutor(4) as pool:
         with database.write() as connection:
             connection.execute(select(AccountRow.id).with_for_update())
             waiting: list[Future[Any]] = [
                 pool.submit(people.delete, ann.id, "former-1", START),
                 pool.submit(people.set_password, ann.id, "", START),
-                pool.submit(credentials.open_session, session("new", ann.id), instead_of="old"),
-                pool.submit(credentials.add_token, token("new", ann.id), most=9),
+                pool.submit(credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
+                pool.submit(credentials.add_token, token(ann, 2), most=9),
             ]
             wait_for_waiting(database, len(waiting))
             free = [
@@ -126,5 +107,5 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
             each.result()
     assert free == [1, 1]
     assert [account.name for account in people.accounts()] == ["former-1"]
-    assert [credentials.session(hash_) for hash_ in hashes] == [None, None]
-    assert [credentials.token(hash_) for hash_ in hashes] == [None, None]
+    assert [credentials.session(f"{number:064x}") for number in (1, 2)] == [None, None]
+    assert [credentials.token(f"{number:064x}") for number in (1, 2)] == [None, None]

@@ -11,29 +11,28 @@ from sqlalchemy import text
 
 from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
-from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
 from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
-from arena.db.people import NewAccount, RateLimit
+from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.protocol.states import BotState, Role
 from arena.rules import Rules
 from tests.builders import finish, play_set
-from tests.db.builders import START, add_bot, add_matches, claim_one, present
+from tests.db.builders import START, add_account, add_bot, add_matches, bot_of, claim_one, present
 from tests.kinds import on_both
 
 LATER = START + timedelta(days=1)
 PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
 
 
-def register(store: Store, name: str, *, invitation: str | None = None) -> KnownAccount:
-    """Add an account."""
-    new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
-    return store.people.register(new, invitation=invitation)
+def session(account: KnownAccount, number: int = 1, *, hour: int = 0) -> NewSession:
+    """Make what is stored of a session."""
+    created = START + timedelta(hours=hour)
+    return NewSession(account=account.id, hash=f"{number:064x}", browser="Firefox\0", created=created)
 
 
-def token(account: KnownAccount, number: int = 1, *, days: int = 9) -> NewApiToken:
+def token(account: KnownAccount, number: int = 1) -> NewApiToken:
     """Make what is stored of a token."""
     return NewApiToken(
         account=account.id,
@@ -42,30 +41,18 @@ def token(account: KnownAccount, number: int = 1, *, days: int = 9) -> NewApiTok
         hash=f"{number:064x}",
         scopes=("read", "submit"),
         created=START,
-        expires=START + timedelta(days=days),
-    )
-
-
-def version(bot: str, author: str, account: KnownAccount | None) -> NewVersion:
-    """Make a version of a bot that belongs to an account."""
-    return NewVersion(
-        bot=bot,
-        author=author,
-        house=False,
-        source="sha256:1",
-        created=START,
-        account=None if account is None else account.id,
+        expires=START + timedelta(days=9),
     )
 
 
 def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
     """It keeps the case that it was made with; no other may differ in case alone."""
-    made = register(store, "Ann")
+    made = add_account(store, "Ann")
     found = present(store.people.account("aNN"))
     assert (found.account, found.password) == (made, "hash of Ann's")
     assert store.people.account("ben") is None
     with pytest.raises(NameTaken, match="ANN is taken"):
-        register(store, "ANN")
+        add_account(store, "ANN")
     assert [account.name for account in store.people.accounts()] == ["Ann"]
 
 
@@ -73,39 +60,39 @@ def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
     """Nobody can pass for the author of bots that an operator has added."""
     add_bot(store, "greedy", author="Ben")
     with pytest.raises(NameTaken):
-        register(store, "ben")
+        add_account(store, "ben")
 
 
 @pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
 def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) -> None:
     """Neither an account's, nor that of a bot or of its author, whatever its case and shapes are."""
-    register(store, "LiIy")
+    add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
     add_bot(store, "gree_dyo", author="g_bot")
     with pytest.raises(NameTaken, match="looks like a taken one"):
-        register(store, name)
+        add_account(store, name)
 
 
 def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> None:
     """Nor a reserved one. The accounts' names stay free for their owners' bots."""
-    ann, ben = register(store, "ann"), register(store, "ben")
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
     for bot, why in (("Ann", "looks like the name of the account ann"), ("nu11", "reserved for the arena")):
         with pytest.raises(BotTaken, match=why):
-            store.bots.add_version(version(bot, "ben", ben))
-    store.bots.add_version(version("ann", "ann", ann))
+            bot_of(store, bot, ben)
+    bot_of(store, "ann", ann)
     assert store.bots.find("ann") is not None
 
 
 @on_both
 def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
     """Without an account at first; with the next version it belongs to the account of that name."""
-    ann = register(store, "ann")
+    ann = add_account(store, "ann")
     add_bot(store, "by-hand", author="ann")
-    store.bots.add_version(replace(version("by-hand", "ann", ann), source="sha256:2"))
+    bot_of(store, "by-hand", ann, source="sha256:2")
     found = present(store.bots.find("by-hand"))
     assert (found.account, found.newest) == (ann.id, 2)
     with pytest.raises(BotTaken):
-        store.bots.add_version(replace(version("by-hand", "ann", None), source="sha256:3"))
+        add_bot(store, "by-hand", source="sha256:3")
 
 
 @on_both
@@ -114,21 +101,20 @@ def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
     entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
     store.people.invite("a" * 64, START, LATER, entry)
     store.people.invite("b" * 64, START, START, entry)
-    assert register(store, "ann", invitation="a" * 64).name == "ann"
+    assert add_account(store, "ann", invitation="a" * 64).name == "ann"
     for invitation in ("a" * 64, "b" * 64, "c" * 64):
         with pytest.raises(InvitationRefused):
-            register(store, "ben", invitation=invitation)
+            add_account(store, "ben", invitation=invitation)
     assert [account.name for account in store.people.accounts()] == ["ann"]
 
 
 def test_a_session_replaces_the_one_before(store: Store) -> None:
     """The old secret is good for nothing; the others of the account stay."""
-    ann = register(store, "ann")
-    for hash_, instead in (("1" * 64, None), ("2" * 64, None), ("3" * 64, "1" * 64)):
-        new = NewSession(account=ann.id, hash=hash_, browser="Firefox\0", created=START)
-        store.credentials.open_session(new, instead_of=instead)
-    assert store.credentials.session("1" * 64) is None
-    found = present(store.credentials.session("3" * 64))
+    ann = add_account(store, "ann")
+    for number, instead in ((1, None), (2, None), (3, f"{1:064x}")):
+        store.credentials.open_session(session(ann, number), instead_of=instead)
+    assert store.credentials.session(f"{1:064x}") is None
+    found = present(store.credentials.session(f"{3:064x}"))
     assert (found.account, found.created, found.seen) == (ann, START, START)
     assert len(store.credentials.sessions(ann.id)) == 2
 
@@ -136,30 +122,22 @@ def test_a_session_replaces_the_one_before(store: Store) -> None:
 @on_both
 def test_old_sessions_end(store: Store) -> None:
     """Those that began too long ago, and those that were not seen for too long."""
-    ann = register(store, "ann")
+    ann = add_account(store, "ann")
     for number in range(3):
-        hash_ = f"{number}" * 64
-        new = NewSession(account=ann.id, hash=hash_, browser="", created=START + timedelta(hours=number))
-        store.credentials.session_seen(
-            store.credentials.open_session(new), START + timedelta(hours=4 - number)
-        )
+        new = store.credentials.open_session(session(ann, number, hour=number))
+        store.credentials.session_seen(new, START + timedelta(hours=4 - number))
     ended = store.credentials.end_old_sessions(created_before=START, seen_before=START + timedelta(hours=2))
     assert ended == 2
-    assert store.credentials.session("1" * 64) is not None
+    assert store.credentials.session(f"{1:064x}") is not None
 
 
 @on_both
 def test_a_new_password_ends_sessions(store: Store) -> None:
     """All but the one in which it was changed; and all tokens but those that are kept."""
-    ann = register(store, "ann")
-    ids = [
-        store.credentials.open_session(
-            NewSession(account=ann.id, hash=f"{number}" * 64, browser="", created=START)
-        )
-        for number in range(3)
-    ]
+    ann = add_account(store, "ann")
+    ids = [store.credentials.open_session(session(ann, number)) for number in range(3)]
     ended, kept = (store.credentials.add_token(token(ann, number), most=3) for number in (1, 2))
-    others = store.credentials.add_token(token(register(store, "ben"), 3), most=3)
+    others = store.credentials.add_token(token(add_account(store, "ben"), 3), most=3)
     store.people.set_password(ann.id, "another", LATER, keep_session=ids[1], keep_tokens=[kept.id, others.id])
     assert [session.id for session in store.credentials.sessions(ann.id)] == [ids[1]]
     assert store.credentials.tokens(ann.id) == (kept, replace(ended, revoked=LATER))
@@ -175,7 +153,7 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
 @on_both
 def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
     """A password that was changed meanwhile stays changed."""
-    ann = register(store, "ann")
+    ann = add_account(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
     store.people.rehash(ann.id, "hash of ann's", "right")
     found = present(store.people.account("ann"))
@@ -185,7 +163,7 @@ def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store)
 @on_both
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     """By their own account alone; there can't be too many that work."""
-    ann, ben = register(store, "ann"), register(store, "ben")
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
     made = store.credentials.add_token(token(ann), most=1)
     assert store.credentials.token(f"{1:064x}") == (made, ann)
     assert store.credentials.token(f"{2:064x}") is None
@@ -209,22 +187,22 @@ def token_works_after(store: Store, account: KnownAccount) -> bool:
 
 def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     """On bots, boards and games, in replays and in the audit log; its ways in are gone."""
-    ann = register(store, "ann")
-    mine = store.bots.add_version(version("mine", "ann", ann))
-    by_hand = store.bots.add_version(version("by-hand", "Ann", None))
-    other = store.bots.add_version(replace(version("ann", "ben", None), house=True))
+    ann = add_account(store, "ann")
+    mine = bot_of(store, "mine", ann)
+    by_hand = add_bot(store, "by-hand", author="Ann")
+    other = add_bot(store, "ann", author="house")
     play_set(store, [(mine, by_hand, other)], Rules(players=3), name="s")
-    store.credentials.open_session(NewSession(account=ann.id, hash="1" * 64, browser="", created=START))
+    store.credentials.open_session(session(ann))
     store.credentials.add_token(token(ann), most=3)
     for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):
         store.people.record(NewAuditEntry(at=START, who=who, what="test", subject=subject))
 
     store.people.delete(ann.id, "former-1", LATER)
 
-    assert {line.author for line in store.ratings.standings()} == {"former-1", "ben"}
+    assert {line.author for line in store.ratings.standings()} == {"former-1", "house"}
     for summary in store.games.newest():
         game = present(store.games.find(summary.game))
-        assert [seat.author for seat in game.seats] == ["former-1", "former-1", "ben"]
+        assert [seat.author for seat in game.seats] == ["former-1", "former-1", "house"]
         assert game.replay.count('"author":"former-1"') == 2
         assert '"author":"ann"' not in game.replay.lower()
         assert '"bot":"ann"' in game.replay
@@ -235,7 +213,7 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
         ("ben", "bot:ann"),
     ]
     assert store.people.account("ann") is store.people.account("former-1") is None
-    assert store.credentials.session("1" * 64) is None
+    assert store.credentials.session(f"{1:064x}") is None
     assert store.credentials.token(f"{1:064x}") is None
     (deleted,) = store.people.accounts()
     assert (deleted.id, deleted.name, deleted.deleted) == (ann.id, "former-1", LATER)
@@ -243,14 +221,14 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
 
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
     """Someone else may have it."""
-    ann = register(store, "ann")
+    ann = add_account(store, "ann")
     store.people.delete(ann.id, "former-1", LATER)
-    assert register(store, "ann").id != ann.id
+    assert add_account(store, "ann").id != ann.id
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
     """Two deleted accounts can be told apart; a second deletion changes nothing."""
-    ann, ben = register(store, "ann"), register(store, "ben")
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
     store.people.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
         store.people.delete(ben.id, "former-1", LATER)
@@ -260,8 +238,8 @@ def test_a_pseudonym_is_given_once(store: Store) -> None:
 
 def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store) -> None:
     """Its replay has the name of the moment in which it is kept."""
-    ann = register(store, "ann")
-    seats = [store.bots.add_version(version("mine", "ann", ann)), add_bot(store, "greedy", author="house")]
+    ann = add_account(store, "ann")
+    seats = [bot_of(store, "mine", ann), add_bot(store, "greedy", author="house")]
     add_matches(store, "s", seats, matches=1)
     claim = claim_one(store)
     finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
@@ -274,8 +252,8 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
 
 def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
     """They are retired: they leave match-making and the board, and say why."""
-    ann = register(store, "ann")
-    store.bots.add_version(version("mine", "ann", ann))
+    ann = add_account(store, "ann")
+    bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")
     assert len(store.ratings.candidates()) == 2
     store.people.delete(ann.id, "former-1", LATER)
@@ -287,7 +265,7 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
 
 def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
     """With a line in the audit log, unless it may do that already or is deleted."""
-    ann, ben = register(store, "ann"), register(store, "ben")
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
     assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
     assert [account.role for account in store.people.accounts()] == [Role.OPERATOR, Role.USER]
@@ -302,7 +280,7 @@ def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
 @on_both
 def test_the_last_operator_stays(store: Store) -> None:
     """A deleted one counts no more; where there is none at all, a user stays a user."""
-    ann, ben = register(store, "ann"), register(store, "ben")
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
         store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
@@ -315,7 +293,7 @@ def test_the_last_operator_stays(store: Store) -> None:
 
 def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
     """However close together they do it."""
-    both = [register(store, name) for name in ("ann", "ben")]
+    both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
         store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
 
@@ -418,7 +396,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
     """They stand under its pseudonym, what was tried at it too; those of others are as they were."""
-    ann = register(store, "ann")
+    ann = add_account(store, "ann")
     store.people.record(visit(0))
     store.people.record(visit(1, who="", subject="account:ann"))
     store.people.record(visit(2, who="ben"))

@@ -14,9 +14,9 @@ from arena.platform.settings import Settings
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 from tests.builders import fill, finish
-from tests.db.builders import ENTRY, add_account, add_bot, add_matches, claimed, present
+from tests.db.builders import ENTRY, add_account, add_bot, add_matches, bot_of, claimed, present
 from tests.db.builders import START as FIRST
-from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
 

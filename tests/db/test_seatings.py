@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from arena.db.bots import NewVersion
 from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.play.replay.document import parse
-from tests.db.builders import START, claim_one, finished, new_match, present
+from tests.db.builders import add_bot, claim_one, finished, new_match, present
 
 SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
 NAMES = ("a", "b", "c")
@@ -19,12 +18,7 @@ TAKEN_OVER = (0, 0, 3)
 @pytest.fixture
 def claim(store: Store) -> Claim:
     """Give a claim of a match of three bots of different authors, with another seating in each game."""
-    versions = [
-        store.bots.add_version(
-            NewVersion(bot=name, author=f"of-{name}", house=False, source=f"sha256:{name}", created=START)
-        )
-        for name in NAMES
-    ]
+    versions = [add_bot(store, name, source=f"sha256:{name}", author=f"of-{name}") for name in NAMES]
     store.queue.add(replace(new_match("m", versions, deals=3), seatings=SEATINGS))
     return claim_one(store)
 

@@ -19,8 +19,8 @@ from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed
 from arena.protocol.states import Role, Scope
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.db.builders import START, add_bot, claim_one, claimed, finished, new_match
-from tests.db.test_challenge_rows import bot_of, challenge
+from tests.db.builders import START, add_bot, bot_of, claim_one, claimed, finished, new_match
+from tests.db.test_challenge_rows import challenge
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.play.replay.twins import deck_of, play_rounds, twin_of
 from tests.soak import many
