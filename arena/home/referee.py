@@ -103,7 +103,8 @@ async def _referee(
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's address holds 107 bytes
     encoder = Encoder()
     now = AttendedTime(time.monotonic, OwnWaits())
-    program = _Transcribed(GrpcPlayer(address.socket, folder / "inner", encoder, now), told, heard)
+    program = _Program(address.socket, folder / "inner", encoder, now)
+    program.told, program.heard = told, heard
     players: list[SeatPlayer] = [_CalledPlayer(bot) for bot in table.others]
     players.insert(table.seat, program)
     match = RefereedMatch(table.rules, table.seeds, _UNTIMED)
@@ -119,57 +120,44 @@ async def _referee(
     return match.games()
 
 
-class _Transcribed:
-    """A player whose conversation is reported."""
+class _Program(GrpcPlayer):
+    """A program whose conversation is reported."""
 
-    def __init__(
-        self, player: SeatPlayer, told: Callable[[Sequence[Event]], object], heard: Callable[[Heard], object]
-    ) -> None:
-        self._player = player
-        self._told = told
-        self._heard = heard
-        self._listener: Listener | None = None
+    told: Callable[[Sequence[Event]], object]
+    heard: Callable[[Heard], object]
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """See :class:`SeatPlayer`."""
-        self._listener = listener
-        await self._player.open(seat, self)
+        """Start the server; report what the program says to the listener and to ``heard``."""
+        await super().open(seat, _Overheard(listener, self.heard))
 
     def send(self, events: Sequence[Event]) -> None:
-        """See :class:`SeatPlayer`."""
-        self._told(events)
-        self._player.send(events)
+        """Send events, and report them to ``told``."""
+        self.told(events)
+        super().send(events)
 
-    def dismiss(self, lost: Lost) -> None:
-        """See :class:`SeatPlayer`."""
-        self._player.dismiss(lost)
 
-    async def close(self, void: str | None = None) -> None:
-        """See :class:`SeatPlayer`."""
-        await self._player.close(void)
+class _Overheard:
+    """A listener whose messages are reported."""
+
+    def __init__(self, listener: Listener, heard: Callable[[Heard], object]) -> None:
+        self._listener = listener
+        self._heard = heard
+        self.failed = listener.failed
 
     def greeted(self, seat: int, hello: Hello) -> None:
         """See :class:`Listener`."""
         self._heard(hello)
-        if self._listener is not None:
-            self._listener.greeted(seat, hello)
+        self._listener.greeted(seat, hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """See :class:`Listener`."""
         self._heard(answers)
-        if self._listener is not None:
-            self._listener.answered(seat, answers, lag)
+        self._listener.answered(seat, answers, lag)
 
     def lost(self, seat: int, lost: Lost) -> None:
         """See :class:`Listener`."""
         self._heard(lost)
-        if self._listener is not None:
-            self._listener.lost(seat, lost)
-
-    def failed(self, error: Exception) -> None:
-        """See :class:`Listener`."""
-        if self._listener is not None:
-            self._listener.failed(error)
+        self._listener.lost(seat, lost)
 
 
 class _CalledPlayer:

@@ -2,7 +2,6 @@
 
 receiver.py  receives and records a file; needs no engine, so the site may use it
 uploads.py   the folder of received files
-pipeline.py  inspects, loads, qualifies and enters; needs the engine
-operator.py  enters a file that an operator submits, without qualification
+pipeline.py  inspects, loads, qualifies and enters, or enters for an operator; needs the engine
 document.py  a submission as the site and the command line show it
 """

@@ -7,14 +7,12 @@ import pytest
 
 from arena.accounts.credentials import IDLE, LIFE, LONGEST_DAYS, MOST_TOKENS, PREFIX, scopes_of
 from arena.accounts.errors import (
-    NoSuchAccount,
     PasswordRefused,
     RegistrationRefused,
     TokenRefused,
     WrongCredentials,
 )
-from arena.db.errors import InvitationRefused, LastOperator, NameTaken, TooManyTokens, WrongState
-from arena.db.quotas import AccountQuota
+from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
 from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
@@ -213,15 +211,6 @@ def test_a_token_gives_away_no_more_than_it_has(world: World) -> None:
     assert longer.expires == made.expires
 
 
-def test_the_power_to_operate_goes_with_the_role(world: World) -> None:
-    """An operator's token operates only as long as the account does."""
-    ann = world.add("ann", Role.OPERATOR)
-    secret, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.OPERATE}, days=1)
-    found = world.accounts.tokens.find(secret)
-    assert found is not None
-    assert found.scopes == {Scope.OPERATE}
-
-
 def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
     """Neither by tokens that were made before, nor by those made of them, nor in a browser that is open."""
     operators, tokens, sessions = world.accounts.operators, world.accounts.tokens, world.accounts.sessions
@@ -241,41 +230,6 @@ def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
     assert session is not None
     assert session.account.role is Role.USER
     assert Scope.OPERATE not in scopes_of(session.account.role)
-
-
-def test_the_role_of_the_last_operator_is_left_alone(world: World) -> None:
-    """As is one that an account has already; neither leaves a trace."""
-    operators = world.accounts.operators
-    world.add("ann", Role.OPERATOR)
-    world.add("ben")
-    with pytest.raises(LastOperator):
-        operators.set_role("ann", "ann", Role.USER)
-    with pytest.raises(WrongState, match="ben already has the role user"):
-        operators.set_role("ann", "ben", Role.USER)
-    with pytest.raises(NoSuchAccount, match="there is no account eve"):
-        operators.set_role("ann", "eve", Role.USER)
-    assert [entry.what for entry in operators.audit(9)] == ["create-user"] * 2
-
-
-def test_quotas_and_roles_are_written_down(world: World) -> None:
-    """Who changed them, of whom, and to what."""
-    operators = world.accounts.operators
-    ben = world.add("Ben")
-    operators.set_quota("ann", "ben", AccountQuota(submissions_a_day=3, bots=0))
-    assert world.store.people.quota(ben.id) == AccountQuota(submissions_a_day=3, bots=0)
-    operators.reset_quota("ann", "ben")
-    assert world.store.people.quota(ben.id) == AccountQuota()
-    operators.set_role("ann", "ben", Role.OPERATOR)
-    with pytest.raises(NoSuchAccount):
-        operators.set_quota("ann", "eve", AccountQuota(bots=1))
-    with pytest.raises(NoSuchAccount):
-        operators.reset_quota("ann", "eve")
-    log = [(entry.who, entry.what, entry.subject, entry.detail) for entry in operators.audit(3)]
-    assert log == [
-        ("ann", "set-quota", "account:Ben", "3 submissions a day, 0 bots"),
-        ("ann", "set-quota", "account:Ben", "the arena's own"),
-        ("ann", "set-role", "account:Ben", "to operator"),
-    ]
 
 
 def test_a_new_password_ends_the_other_sessions(world: World) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,18 +54,9 @@ def receiver(
     return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}", own=own)
 
 
-def upload(  # noqa: PLR0913 - what a sender may say
-    bot: str = "mine",
-    *,
-    author: str = "ben",
-    account: int | None = None,
-    kind: UploadKind = UploadKind.PYTHON,
-    note: str = "",
-    size: int | None = None,
-    sha256: str | None = None,
-) -> Upload:
+def upload(bot: str = "mine", **said: Any) -> Upload:  # noqa: ANN401 - what a sender may say
     """Return what is said of a file."""
-    return Upload(bot=bot, author=author, account=account, kind=kind, note=note, size=size, sha256=sha256)
+    return Upload(**{"bot": bot, "author": "ben", "account": None, "kind": UploadKind.PYTHON} | said)
 
 
 def send(receiver: Receiver, said: Upload, *pieces: bytes) -> KnownSubmission:
