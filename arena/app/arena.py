@@ -6,11 +6,11 @@ Other hosts join as workers.
 
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 
@@ -105,13 +105,6 @@ def coordinator_lock(store: Store) -> Iterator[LockHolder]:
         store.coordinator_lock.release()
 
 
-class _File(NamedTuple):
-    """Identifies a file's content by its stat."""
-
-    changed_ns: int
-    size: int
-
-
 class ProgramFiles:
     """The Python files below a folder when this was created; a scan of 400 files takes about 3 ms."""
 
@@ -123,14 +116,14 @@ class ProgramFiles:
         """Return True if a file has been written, added or removed since."""
         return self._look() != self._begun
 
-    def _look(self) -> Mapping[str, _File]:
+    def _look(self) -> dict[Path, tuple[int, int]]:
         found = {}
         for path in self._folder.rglob("*.py"):
             try:
                 stat = path.stat()
             except FileNotFoundError:  # removed while the folder was being read
                 continue
-            found[str(path)] = _File(stat.st_mtime_ns, stat.st_size)
+            found[path] = stat.st_mtime_ns, stat.st_size
         return found
 
 

@@ -1,6 +1,5 @@
 """The author's Docker engine: builds images from folders, and exports images."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from arena.client.sites import CannotSend
 _ANSWER_SECONDS: Final = 600
 """Timeout in seconds: an engine may take long to start exporting a large image."""
 
-_ID: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _FAST: Final = 1
 _GZIP: Final = zlib.MAX_WBITS + 16
 _PIECE: Final = 2 * 1024 * 1024
@@ -60,17 +58,13 @@ def found(name: str) -> Iterator[Image]:
             f"({error}): start Docker, or check the name"
         ) from error
     with closing(client):
-        yield _get(client, name)
-
-
-def is_id(name: str) -> bool:
-    """Return True if a text is an image's id, not its name."""
-    return _ID.fullmatch(name) is not None
-
-
-def size_of(image: Image) -> int:
-    """Return an image's size in bytes, unpacked."""
-    return int(image.attrs.get("Size") or 0)
+        try:
+            image = client.images.get(name)
+        except ImageNotFound as error:
+            raise CannotSend(f"no file, folder or image is called {name}: see `docker images`") from error
+        except (DockerException, requests.RequestException) as error:
+            raise CannotSend(f"the Docker engine can't send the image {name} ({error})") from error
+        yield image
 
 
 def packed(image: Image) -> Iterator[tuple[bytes, int]]:
@@ -89,12 +83,3 @@ def packed(image: Image) -> Iterator[tuple[bytes, int]]:
     except (DockerException, requests.RequestException) as error:
         raise CannotSend(f"the Docker engine stopped sending the image ({error}): try again") from error
     yield packer.flush(), taken
-
-
-def _get(client: docker.DockerClient, name: str) -> Image:
-    try:
-        return client.images.get(name)
-    except ImageNotFound as error:
-        raise CannotSend(f"no file, folder or image is called {name}: see `docker images`") from error
-    except (DockerException, requests.RequestException) as error:
-        raise CannotSend(f"the Docker engine can't send the image {name} ({error})") from error

@@ -18,6 +18,7 @@ _ARCHIVES: Final = (".tar.gz", ".tgz", ".tar")
 _GZIP: Final = b"\x1f\x8b"
 _TAR: Final = b"ustar"
 _TAR_AT: Final = 257
+_ID_OF_IMAGE: Final = re.compile(r"(sha256:)?[0-9a-f]{12,64}")
 _NAME_OF_IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 
 
@@ -142,7 +143,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
             size=None,
             sha256=None,
             pieces=lambda: images.packed(image),
-            work=images.size_of(image),
+            work=int(image.attrs.get("Size") or 0),
         )
 
 
@@ -207,9 +208,7 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:
     """Return an image's name; if the author gave an id, use the image's tags."""
-    from arena.client import images  # noqa: PLC0415 - as above
-
-    if not images.is_id(target.text):
+    if not _ID_OF_IMAGE.fullmatch(target.text):
         return target.name
     return repository(tags[0]) if tags else ""
 

@@ -214,14 +214,18 @@ class SiteClient:
 
     def parse(self, data: bytes | str) -> Any:  # noqa: ANN401 - JSON
         """Decode JSON that the site sent."""
-        try:
+        with self._explained():
             return parsed(data)
-        except Strange as error:
-            raise self._strange(str(error)) from error
 
     def _lines(self, answer: requests.Response) -> Iterator[str]:
-        try:
+        with self._explained():
             yield from lines(answer)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raise SiteTrouble for a broken connection, or a response that no arena sends."""
+        try:
+            yield
         except Strange as error:
             raise self._strange(str(error)) from error
         except requests.RequestException as error:
@@ -236,13 +240,11 @@ class SiteClient:
     ) -> requests.Response:
         url = f"{self.address}{below}{path}"
         settings = {"timeout": _USUAL} | request
-        try:
+        with self._explained():
             # With an auth object, requests ignores ~/.netrc.
             return self._session.request(
                 method, url, auth=self._auth, allow_redirects=False, stream=True, **settings
             )
-        except requests.RequestException as error:
-            raise SiteTrouble(why(self.address, error)) from error
 
     def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
         return self.parse(self._document(answer))
@@ -252,12 +254,8 @@ class SiteClient:
             self._check(answer)
             if _kind(answer) != "application/json":
                 raise self._strange(f"{_kind(answer) or 'something'} where JSON was expected")
-            try:
+            with self._explained():
                 return whole(answer)
-            except Strange as error:
-                raise self._strange(str(error)) from error
-            except requests.RequestException as error:
-                raise SiteTrouble(why(self.address, error)) from error
 
     def _check(self, answer: requests.Response) -> None:
         if answer.status_code in _REDIRECTS:

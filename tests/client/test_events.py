@@ -24,6 +24,7 @@ SUBMISSION: dict[str, object] = {
     "size": 3,
     "sha256": "0" * 64,
     "stage": "received",
+    "check_only": False,
     "waiting": None,
     "version": None,
     "received": "2026-11-03T11:00:00Z",
