@@ -52,3 +52,19 @@ class Page(HTMLParser):
         """Collect the text of a cell."""
         if self._in_cell:
             self.tables[-1][-1][-1] += data
+
+
+def check(page: Page, *scripts: str) -> None:
+    """Check what holds for every page: one main heading, each id once, its own anchors there, nothing inline.
+
+    Besides the scripts of every page it may have ``scripts``, by their names.
+    """
+    names = [tag for tag, _ in page.tags]
+    assert names.count("h1") == names.count("main") == 1
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)
+    allowed = {*SITE_SCRIPTS, *(f"{STATIC}/{script}.js" for script in scripts)}
+    for tag, attributes in page.tags:
+        assert tag != "style"
+        assert tag != "script" or attributes.get("src") in allowed
+        assert not any(name == "style" or name.startswith("on") for name in attributes)

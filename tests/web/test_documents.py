@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from arena.platform.files import shared_folder
 from tests.accounts.world import World
 from tests.docs.documents import DOCS, ROOT
-from tests.web.html import SITE_SCRIPTS, Page
+from tests.web.html import Page, check
 from web.docs.markdown import Document, render
 from web.docs.pages import CHAPTERS, FILES, Chapter, document_pages, open_shelf, read_shelf, resolve
 from web.http.authentication import Callers
@@ -88,10 +88,7 @@ def test_every_page_is_sound(client: TestClient, address: str) -> None:
     page = Page(answer.text)
     assert answer.status_code == client.head(address).status_code == 200
     assert len(answer.content) < LARGEST
-    assert len(set(page.ids)) == len(page.ids)
-    assert [tag for tag, _ in page.tags].count("h1") == 1
-    assert not any("style" in attributes for _, attributes in page.tags)
-    assert {attributes["src"] for tag, attributes in page.tags if tag == "script"} == SITE_SCRIPTS
+    check(page)
     named = {label for _, attributes in page.tags if (label := attributes.get("aria-labelledby"))}
     assert named <= set(page.ids)
 
