@@ -146,7 +146,7 @@ REJECTED = {
         programs.CHEATS.encode(),
         Stage.QUALIFYING,
         CauseKind.ILLEGAL,
-        "forbid, in game 1 of 3, round 1, turn 2: seat 0: soy_sauce named",
+        "illegal move in game 1 of 3, round 1, turn 2: seat 0: soy_sauce named",
     ),
 }
 """What is sent, and where it ends, why, and in which words."""
