@@ -6,7 +6,7 @@ import pty
 import re
 import subprocess
 import sys
-from typing import Any
+from typing import IO, Any
 
 _BEGIN = """
 import logging, threading, warnings
@@ -20,14 +20,22 @@ log = structlog.get_logger()
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
 
 
-def logged(program: str, wanted: str = "auto", level: str = "info", code: int = 0) -> str:
-    """Return what a process writes to stderr, which is a pipe."""
-    done = subprocess.run(  # noqa: S603 - our own program
+def run(
+    program: str, wanted: str, level: str = "info", stderr: IO[str] | int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that logs."""
+    return subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", _BEGIN.format(format=wanted, level=level) + program],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
         check=False,
     )
+
+
+def logged(program: str, wanted: str = "auto", level: str = "info", code: int = 0) -> str:
+    """Return what a process writes to stderr, which is a pipe."""
+    done = run(program, wanted, level)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     return done.stderr
 
@@ -143,19 +151,9 @@ def test_on_a_terminal_it_is_for_people() -> None:
 
 def test_a_line_that_cannot_be_written_stops_nobody() -> None:
     """On a full disk, or where the reader has gone."""
+    program = "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')"
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
-        done = subprocess.run(  # noqa: S603 - our own program
-            [
-                sys.executable,
-                "-c",
-                _BEGIN.format(format="json", level="info")
-                + "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')",
-            ],
-            stderr=full,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
+        done = run(program, "json", stderr=full)
     assert done.stdout == "went on\n"
 
 
@@ -163,8 +161,7 @@ def _on_terminal(wanted: str) -> str:
     """Return what a process writes to a terminal, without colours."""
     ours, theirs = pty.openpty()
     try:
-        program = _BEGIN.format(format=wanted, level="info") + "log.info('done')"
-        subprocess.run([sys.executable, "-c", program], stderr=theirs, check=True)  # noqa: S603 - as above
+        assert run("log.info('done')", wanted, stderr=theirs).returncode == 0
         text = os.read(ours, 65536).decode()
     finally:
         os.close(ours)
