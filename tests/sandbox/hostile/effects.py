@@ -1,9 +1,11 @@
 """What the attacks on the system got that they must not get, each in words; empty: nothing."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from arena.protocol.match import Limits
+from arena.sandbox.docker.policy import MASKED
 from tests.sandbox.hostile.attack import Outcome
 from tests.sandbox.hostile.judge import BOUNDS
 
@@ -158,3 +160,43 @@ def cores(outcome: Outcome) -> str:
     share, throttled = outcome.quota
     held = throttled or outcome.peak.cores < share <= _LIMITS.cpus
     return "" if held else "all the processor time that there was"
+
+
+_DEVICES: Final = "/dev(/pts|/mqueue|/null)?"
+_MASKS: Final = "|".join(map(re.escape, MASKED))
+_PROC: Final = "/proc(/(bus|fs|irq|sys))?"
+_SYS: Final = r"/sys(/fs/cgroup(/[\w,]+)?)?"
+_MOUNTS: Final = "/|/tmp|/run/arena|/run/arena-init|/etc/hostname"
+
+_OF_THE_KERNEL: Final = ("kernel", "system")
+
+_ALLOWED: Final[Mapping[str, str]] = {
+    "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS",
+    "other_environments": r"(?!)",
+    "processes": r"/run/arena-init/kaiten-init|python3",
+    "mounts": rf"{_MOUNTS}|{_DEVICES}|{_PROC}|{_SYS}|{_MASKS}",
+    "groups": r"/",
+    "host": r"bot",
+    "interfaces": r"lo",
+    "sockets": r"(?!)",
+    "descriptors": r"/dev/null|pipe|host",
+    "kernel": "cgroups",
+    "system": r"fs/cgroup",
+}
+"""What a bot may see of the machine: patterns for each kind of fact that ``probing.harvest`` tells.
+
+The rule for /proc and /sys: what is the process's own, what the processor can do, and the container's own
+limits. A sandbox with a kernel of its own may show more of both, since that is nobody else's.
+"""
+
+
+def beyond_allowed(outcome: Outcome) -> str:
+    """Name what was seen beyond that."""
+    told = outcome.told
+    return ", ".join(
+        f"{what}: {seen}"
+        for what, pattern in _ALLOWED.items()
+        for seen in told[what]
+        if not (outcome.gvisor and what in _OF_THE_KERNEL)
+        if not re.fullmatch(pattern, seen)
+    )

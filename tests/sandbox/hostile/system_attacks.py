@@ -5,7 +5,6 @@ from typing import Final
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock
 from tests.sandbox.hostile import effects, loosening
-from tests.sandbox.hostile.allowed import beyond_allowed
 from tests.sandbox.hostile.attack import QUICK, Attack, Control, FaultAt
 from tests.sandbox.hostile.site import shown, unescaped
 from tests.sandbox.hostile.system import crowding, dawdling, escaping, filling, probing, talking
@@ -128,7 +127,7 @@ ATTACKS: Final = (
         number=24,
         name="harvests /proc, /sys, environment",
         program=probing.harvest,
-        achieved=lambda outcome: beyond_allowed(outcome.told, own_kernel=outcome.gvisor),
+        achieved=effects.beyond_allowed,
         control=Control(
             name="pid namespace, closed /proc",
             template=loosening.of_all_processes,
