@@ -12,7 +12,7 @@ from arena.db.store import Store
 from arena.protocol.match import played_again
 from arena.rules import Card
 from web.cards import card_name
-from web.http.parameters import BotName
+from web.http.parameters import BotName, read_bot
 from web.http.rendering import PageRouter, page
 
 GAMES: Final = 100
@@ -83,9 +83,7 @@ def pick_pages(store: Store) -> APIRouter:
 
     @router.get("/bots/{bot}/picks")
     def picks(request: Request, bot: BotName, held: Held = []) -> Response:  # noqa: B006 - FastAPI copies defaults
-        known = store.bots.find(bot)
-        if known is None:
-            raise HTTPException(404, "There is no bot of this name.")
+        known = read_bot(store.bots, bot)
         try:
             wanted = {Card.from_label(label) for label in held}
         except ValueError as error:

@@ -39,53 +39,32 @@ HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Chances by turn, as paths with one unit per turn.
+    """Chances by turn, as paths with one unit per turn."""
 
-    Attributes:
-        lines: One path per seat.
-        width: Width of the drawing.
-        rounds: A path that marks the start of each round except the first.
-        turning_points: A path that marks the turns that mattered most.
-    """
-
-    lines: tuple[str, ...]
+    lines: tuple[str, ...]  # one per seat
     width: int
-    rounds: str
-    turning_points: str
+    rounds: str  # marks the start of each round except the first
+    turning_points: str  # marks the turns that mattered most
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMove:
-    """A move with its value.
+    """A move with its value."""
 
-    Attributes:
-        cards: In the order of placing.
-        dummy: The dummy's card, or None.
-        chance: Share of first place.
-        points: Expected points at the end of the game.
-    """
-
-    cards: tuple[Placed, ...]
-    dummy: Placed | None
-    chance: float
-    points: float
+    cards: tuple[Placed, ...]  # in the order of placing
+    dummy: Placed | None  # the dummy's card, or None
+    chance: float  # share of first place
+    points: float  # expected points at the end of the game
 
 
 @dataclass(frozen=True, slots=True)
 class ShownDecision:
-    """A decision with all its options, the best first.
-
-    Attributes:
-        made: The decision.
-        played: What was played.
-        options: The best first.
-        house: House bots' choices, the best first, with the bots' names.
-    """
+    """A decision with all its options, the best first."""
 
     made: AnalysedDecision
     played: ShownMove
     options: tuple[ShownMove, ...]
-    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]
+    house: tuple[tuple[ShownMove, tuple[str, ...]], ...]  # house bots' choices and names, the best first
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from typing import Final
@@ -95,24 +94,12 @@ _UNKNOWN: Final = "unknown"
 """Stands for unknown methods and routes, so that callers can't fill log or metrics with made-up ones."""
 
 
-def _new_id() -> str:
-    return secrets.token_hex(8)
-
-
 class RequestLog:
     """The outermost ASGI middleware: gives each request an id, which all its log lines have."""
 
-    def __init__(
-        self,
-        app: ASGIApp,  # the site
-        metrics: SiteMetrics,  # counts the requests
-        clock: Callable[[], float] = time.monotonic,  # monotonic seconds
-        new_id: Callable[[], str] = _new_id,  # returns a new id for each request
-    ) -> None:
+    def __init__(self, app: ASGIApp, metrics: SiteMetrics) -> None:
         self._app = app
         self._metrics = metrics
-        self._clock = clock
-        self._new_id = new_id
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger().bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,15 +107,15 @@ class RequestLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began = self._clock()
+        began = time.monotonic()
         # Don't unbind: the server may still log about the request in this context.
-        bind_contextvars(request=self._new_id())
+        bind_contextvars(request=secrets.token_hex(8))
         answer = _Answer(send, self._metrics)
         try:
             await self._app(scope, receive, answer)
         finally:
             answer.over()
-            self._note(scope, answer, self._clock() - began)
+            self._note(scope, answer, time.monotonic() - began)
 
     def _note(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
         route = _route_of(scope)

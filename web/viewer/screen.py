@@ -16,19 +16,12 @@ from web.viewer.words import card_name
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The players' points by frame, as paths: one unit per frame and per point, from the upper left.
-
-    Attributes:
-        width: Width of the drawing.
-        height: Height of the drawing.
-        lines: One path per player.
-        rounds: A path that marks the ends of rounds.
-    """
+    """The players' points by frame, as paths: one unit per frame and per point, from the upper left."""
 
     width: int
     height: int
-    lines: tuple[str, ...]
-    rounds: str
+    lines: tuple[str, ...]  # one per player
+    rounds: str  # marks the ends of rounds
 
 
 def race(film: Film) -> Race:
@@ -54,21 +47,14 @@ def race(film: Film) -> Race:
 
 @dataclass(frozen=True, slots=True)
 class SheetRow:
-    """A player's points by round and by category.
-
-    Attributes:
-        rounds: One entry per round, without puddings.
-        kinds: One entry per category of :attr:`ScoreSheet.kinds`, all rounds together.
-        counted: Number of puddings.
-        puddings: Their points.
-    """
+    """A player's points by round and by category."""
 
     place: int
     name: str
-    rounds: tuple[int, ...]
-    kinds: tuple[int, ...]
-    counted: int
-    puddings: int
+    rounds: tuple[int, ...]  # without puddings
+    kinds: tuple[int, ...]  # by category of :attr:`ScoreSheet.kinds`, all rounds together
+    counted: int  # number of puddings
+    puddings: int  # their points
     total: int
 
 
