@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,6 @@ from arena.db.bots import NewVersion
 from arena.db.quotas import Quota
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
-from tests.cli.command import arena
 from tests.cli.operator import Operator
 from tests.db.builders import START
 from tests.db.test_submissions import new
@@ -144,11 +142,3 @@ def test_an_account_is_shown(operator: Operator) -> None:
     ):
         assert words in shown
     assert operator.is_refused("show-user", "adam") == "there is no account adam"
-
-
-def test_without_an_arena_there_are_no_accounts(tmp_path: Path) -> None:
-    """It says where it looked, and makes nothing."""
-    ended = arena("admin", "list-users", folder=tmp_path)
-    assert ended.returncode == 2
-    assert b"no arena in" in ended.stderr
-    assert list(tmp_path.iterdir()) == []

@@ -7,8 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from arena.protocol.submissions import HINTS, Stage
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.cli import forked
 from tests.cli.command import COMMAND, environment, worded
+from tests.demo.running import await_that
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import REJECTED
@@ -113,17 +113,9 @@ class Home:
             found[:] = [install for install in others if self.containers(install)]
             return bool(found)
 
-        until(playing)
+        await_that(playing, "the bots of a check")
         (install,) = found
         return install
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait, looking often."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture

@@ -63,3 +63,18 @@ def containers_of(client: docker.DockerClient, place: Place) -> list[Container]:
     return client.containers.list(
         all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={place.install}"}
     )
+
+
+def loaded(client: docker.DockerClient, place: Place) -> list[str]:
+    """Return the names under which the engine has images of a place."""
+    images = client.images.list(name=f"kaiten/submitted-{place.install}") if place.install else []
+    return [tag for image in images for tag in image.tags]
+
+
+@pytest.fixture
+def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
+    """Give a place whose submitted images are removed from the engine in the end."""
+    yield docker_place
+    for tag in loaded(docker_client, docker_place):
+        # Another test's container may run the same image: equal bots have equal images.
+        docker_client.images.remove(tag, force=True)

@@ -1,6 +1,5 @@
 """From "here is my container" to a rated bot, and back: over HTTP, with real containers."""
 
-import io
 import json
 import re
 import uuid
@@ -27,29 +26,11 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
-    """Give a place whose submitted images are removed from the engine in the end."""
-    yield docker_place
-    name = f"kaiten/submitted-{docker_place.install}"
-    for image in docker_client.images.list(name=name) if docker_place.install else []:
-        for tag in image.tags:
-            # Another test's container may run the same image: equal bots have equal images.
-            docker_client.images.remove(tag, force=True)
-
-
-@pytest.fixture
 def image(docker_client: docker.DockerClient, base_image: str) -> Iterator[str]:
     """Give the name of an image that its author built."""
     name = f"kaiten-journey-{uuid.uuid4().hex[:8]}"
-    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
-    words = ["python3", "-c", script, programs.GOOD]
-    recipe = [f"FROM {base_image}", "USER 0", f"RUN {json.dumps(words)}"]
-    recipe += ['ENTRYPOINT ["python3", "/bot/bot.py"]']
-    docker_client.images.build(
-        fileobj=io.BytesIO("\n".join(recipe).encode()), tag=name, rm=True, nocache=True, network_mode="none"
-    )
-    yield name
-    docker_client.images.remove(name, force=True)
+    with programs.built(docker_client, base_image, tag=name):
+        yield name
 
 
 def bots(folder: Path) -> dict[str, Path]:

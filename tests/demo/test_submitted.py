@@ -1,9 +1,6 @@
 """Untrusted bots, from their files to the leaderboard, beside an arena that runs."""
 
-import io
 import signal
-import uuid
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +13,10 @@ from arena.db.store import open_store
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.states import Role
-from tests.demo.conftest import With
+from tests.demo.conftest import With, loaded
 from tests.demo.running import Place, await_that, started
 from tests.patience import WAIT_SECONDS
+from tests.submissions import programs
 
 pytestmark = pytest.mark.docker
 
@@ -26,48 +24,9 @@ ACCEPTED = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES)}
 """These tests are about images; what this host can hold is tested elsewhere."""
 
 
-@pytest.fixture
-def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
-    """Give a place whose submitted images are removed from the engine in the end."""
-    yield docker_place
-    for tag in loaded(docker_client, docker_place):
-        docker_client.images.remove(tag, force=True)
-
-
-def loaded(client: docker.DockerClient, place: Place) -> list[str]:
-    """Return the names under which the engine has images of a place."""
-    images = client.images.list(name=f"kaiten/submitted-{place.install}") if place.install else []
-    return [tag for image in images for tag in image.tags]
-
-
 def played(place: Place) -> set[str]:
     """Return the names of the bots that have played a rated game."""
     return {bot for bot, games in place.games().items() if games}
-
-
-def saved(client: docker.DockerClient, base: str, file: Path) -> None:
-    """Write the archive of a bot that someone built on his own machine."""
-    source = (samples() / "greedy" / "bot.py").read_text()
-    lines = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", 'HEALTHCHECK CMD ["true"]']
-    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
-    lines += [f"RUN {_json(['python3', '-c', script, source])}", 'ENTRYPOINT ["python3", "/bot/bot.py"]']
-    image, _ = client.images.build(
-        fileobj=io.BytesIO("\n".join(lines).encode()), rm=True, nocache=True, network_mode="none"
-    )
-    try:
-        with file.open("wb") as archive:
-            for piece in image.save(named=False):
-                archive.write(piece)
-    finally:
-        client.images.remove(str(image.id), force=True)
-
-
-def _json(words: list[str]) -> str:
-    return "[" + ", ".join('"' + _escaped(word) + '"' for word in words) + "]"
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 @pytest.mark.soak
@@ -79,7 +38,12 @@ def test_an_archive_and_a_source_file_play(
     In the short run tests/demo/test_journey.py has a source file that is added, and an image that is sent.
     """
     archive = tmp_path / "whatever-it-is-called"
-    saved(docker_client, base_image, archive)
+    with (
+        programs.built(docker_client, base_image, 'HEALTHCHECK CMD ["true"]') as image,
+        archive.open("wb") as file,
+    ):
+        for piece in image.save(named=False):
+            file.write(piece)
     trace = tmp_path / "it-has-run"
     source = tmp_path / "mine.py"
     source.write_text(

@@ -1,4 +1,4 @@
-"""``arena up``: the arena and its site, until a signal."""
+"""``arena up`` and ``arena coordinator``: an arena with and without its site, until a signal."""
 
 import os
 import signal
@@ -7,6 +7,9 @@ import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 
+import pytest
+
+from arena.db.store import open_store
 from tests.demo.conftest import With
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
@@ -86,3 +89,23 @@ def test_without_its_site_it_ends(place_with: With) -> None:
     assert "the site stopped with exit code -9" in said
     assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
     assert processes_of(place) == []
+
+
+def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
+    """Without an engine it ends at once, with the reason and no traceback."""
+    ended = place.run("coordinator", DOCKER_HOST="unix:///nowhere.sock")
+    assert ended.code == 1
+    assert "No Docker engine answers" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.docker
+def test_a_second_one_with_another_data_directory_does_not_start(docker_place: Place) -> None:
+    """What authors have sent lies with the first; tests/app shows that the second starts afterwards."""
+    docker_place.data.mkdir()
+    with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
+        assert store.coordinator_lock.take()
+        ended = docker_place.run("coordinator")
+        assert ended.code == 1
+        assert "another coordinator uses this database: add this host to it as a worker" in ended.stderr
+        store.coordinator_lock.release()

@@ -1,4 +1,13 @@
-"""Bots as strangers send them: good ones, and one for every way to fail."""
+"""Bots as strangers send them: good ones, one for every way to fail, and images that their authors built."""
+
+import io
+import json
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import docker
+from docker.models.images import Image
 
 from arena.play.botfiles import samples
 
@@ -32,3 +41,24 @@ DAWDLES = program("import time; time.sleep(5)")
 NETWORK = program(before='import urllib.request; urllib.request.urlopen("http://weights.example/model.bin")')
 HUNGRY = program("if asked == 3: kept = [bytes([n]) * 2**20 for n in range(255) for _ in range(4)]")
 CHEATS = program("if asked == 2: return Move((Card.SOY_SAUCE,))")
+
+
+@contextmanager
+def built(client: docker.DockerClient, base: str, *lines: str, tag: str | None = None) -> Iterator[Image]:
+    """Give the image of a good bot, with these lines in its Dockerfile, that someone built."""
+    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
+    words = json.dumps(["python3", "-c", script, GOOD])
+    recipe = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", f"RUN {words}", *lines]
+    recipe += ['ENTRYPOINT ["python3", "/bot/bot.py"]']
+    image, _ = client.images.build(
+        fileobj=io.BytesIO("\n".join(recipe).encode()),
+        tag=tag,
+        rm=True,
+        forcerm=True,
+        nocache=True,
+        network_mode="none",
+    )
+    try:
+        yield image
+    finally:
+        client.images.remove(tag or str(image.id), force=True)

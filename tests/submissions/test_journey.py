@@ -6,7 +6,6 @@ import re
 import tarfile
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -79,30 +78,16 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
     return found()
 
 
-def archive(client: docker.DockerClient, base: str, source: str, *lines: str) -> bytes:
-    """Return what `docker save | gzip` writes of a bot that someone built on his own machine."""
-    script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
-    words = ", ".join('"' + _escaped(word) + '"' for word in ["python3", "-c", script, source])
-    recipe = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", f"RUN [{words}]", *lines]
-    image, _ = client.images.build(
-        fileobj=io.BytesIO("\n".join(recipe).encode()),
-        rm=True,
-        forcerm=True,
-        nocache=True,
-        network_mode="none",
-    )
-    try:
-        packed = io.BytesIO()
-        with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file:
-            for piece in image.save(named=False):
-                file.write(piece)
-        return packed.getvalue()
-    finally:
-        client.images.remove(str(image.id), force=True)
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def archive(client: docker.DockerClient, base: str) -> bytes:
+    """Return what `docker save | gzip` writes of a bot that someone built on their own machine."""
+    packed = io.BytesIO()
+    with (
+        programs.built(client, base) as image,
+        gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1) as file,
+    ):
+        for piece in image.save(named=False):
+            file.write(piece)
+    return packed.getvalue()
 
 
 def small_image(**config: object) -> bytes:
@@ -171,19 +156,11 @@ def test_the_good_play_and_the_others_are_told_why(
     """
     good = {"source": (programs.GOOD.encode(), UploadKind.PYTHON)}
     if SOAK:
-        entry = 'ENTRYPOINT ["python3", "/bot/bot.py"]'
-        built = archive(docker_client, base_image, programs.GOOD, entry)
-        good["image"] = (built, UploadKind.IMAGE)
+        good["image"] = (archive(docker_client, base_image), UploadKind.IMAGE)
     ids = [
         *(send(arena.store, settings, bot, content, kind) for bot, (content, kind) in good.items()),
         *(
-            send(
-                arena.store,
-                settings,
-                bot,
-                content,
-                UploadKind.PYTHON if b"arena" in content else UploadKind.IMAGE,
-            )
+            send(arena.store, settings, bot, content, kind_of(content))
             for bot, (content, *_) in REJECTED.items()
         ),
     ]
@@ -202,14 +179,8 @@ def test_the_good_play_and_the_others_are_told_why(
     assert [bot for bot, cause in causes.items() if cause.out_of_memory] == ["hungry"]
     asked = causes["cheats"].request
     assert asked is not None
-    assert (asked.game, asked.players, asked.seat, asked.round, asked.turn, len(asked.hand)) == (
-        1,
-        2,
-        0,
-        1,
-        2,
-        9,
-    )
+    where = (asked.game, asked.players, asked.seat, asked.round, asked.turn)
+    assert (*where, len(asked.hand)) == (1, 2, 0, 1, 2, 9)
     assert causes["nothing"].request is causes["network"].request is None
     for bot in good:
         assert (over[bot].stage, over[bot].version, over[bot].note) == (Stage.ACTIVE, 1, f"this is {bot}")
