@@ -6,7 +6,6 @@ from the referee's own table, which plays the recorded moves instead of the prog
 
 import asyncio
 import secrets
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -108,7 +107,9 @@ def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
 async def _interview(
     bot: HomeBot, games: Sequence[GameToAsk], hear: Callable[[Reply], object], clock: Clock
 ) -> Interviewed:
-    with _folder() as folder:
+    # Short: a socket's path is limited to 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as made:
+        folder = Path(made)
         encoder = Encoder()
         now = AttendedTime(time.monotonic, OwnWaits())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
@@ -308,15 +309,6 @@ async def _watch(sandbox: Sandbox, line: _Line) -> int | None:
 
 def _said(sandbox: Sandbox) -> str:
     return sandbox.stderr()[-_SAID:].rstrip()
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-i-"))  # short: a socket's path is limited to 107 bytes
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
