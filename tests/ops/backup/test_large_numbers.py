@@ -111,6 +111,7 @@ BOUNDED = {
     *(f"{table}.seat" for table in ("game_seat", "highlight", "match_seat")),
     *(f"{table}.position" for table in ("game", "unrated_game")),
     *("card_count.card", "card_count.turn", "game_seat.place", "game_seat.points", "game_seat.puddings"),
+    "game_seat.after_two",
     *(
         "ladder.deals",
         "match.deals",
