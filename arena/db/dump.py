@@ -116,31 +116,6 @@ _HOLDS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], Holds], ...]] = (
 )
 
 
-def read_through(connection: Connection, at: datetime) -> None:
-    """Read what every page and every match needs, except the tables that grow with each game.
-
-    The database must have the newest tables. Raises ValueError if the ladder's counts don't match its log, or
-    a match is invalid; or an exception of any kind if a row is not one that this program writes.
-    """
-    ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
-    if ladder != (_numbered(connection, RatingEventRow.number), _numbered(connection, GameRow.number)):
-        raise ValueError("the ladder's counts differ from its log")
-    joined = Joined(connection)
-    for players in LISTS:
-        RatingRepository(joined).standings(players)
-    activity = ActivityRepository(joined)
-    activity.current(at)
-    activity.workload(at)
-    activity.hosts()
-    CardRepository(joined).find()
-    SubmissionRepository(joined).on_their_way()
-    queue.MatchQueue(joined).quarantine()
-    for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN))).all():
-        spec = decode(match.spec, MatchSpec)
-        if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):
-            raise ValueError(f"match {match.id} differs from its specification")
-
-
 def _numbered(connection: Connection, number: InstrumentedAttribute[int]) -> int | None:
     """Return the number of rows, or None if they aren't numbered from 1 without gaps."""
     first, last = func.coalesce(func.min(number), 1), func.coalesce(func.max(number), 0)
@@ -188,12 +163,29 @@ class Snapshot:
         )
 
     def read_through(self, at: datetime) -> None:
-        """Read what every page and every match needs, as a check of a restored arena does.
+        """Read what every page and every match needs, except the tables that grow with each game.
 
         Raises ValueError if the ladder's counts don't match its log, or a match is invalid; or an exception
         of any kind if a row is not one that this program writes.
         """
-        read_through(self._connection, at)
+        connection = self._connection
+        ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
+        if ladder != (_numbered(connection, RatingEventRow.number), _numbered(connection, GameRow.number)):
+            raise ValueError("the ladder's counts differ from its log")
+        joined = Joined(connection)
+        for players in LISTS:
+            RatingRepository(joined).standings(players)
+        activity = ActivityRepository(joined)
+        activity.current(at)
+        activity.workload(at)
+        activity.hosts()
+        CardRepository(joined).find()
+        SubmissionRepository(joined).on_their_way()
+        queue.MatchQueue(joined).quarantine()
+        for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN))).all():
+            spec = decode(match.spec, MatchSpec)
+            if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):
+                raise ValueError(f"match {match.id} differs from its specification")
 
     def on_their_way(self) -> tuple[KnownSubmission, ...]:
         """Return the open submissions in the order of the queue."""
@@ -293,7 +285,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
                 _fill_table(connection, table, tables[table.name])
         upgrade(connection)
         give_up_deals(connection)
-        read_through(connection, entry.at)
+        Snapshot(connection).read_through(entry.at)
         audit.record(connection, entry)
 
 

@@ -50,10 +50,8 @@ def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
     return store.people.remove_visits(now - timedelta(days=days) if days else None)
 
 
-def remover(
-    store: Store, settings: Settings, now: Callable[[], datetime], *, seconds: float = _SECONDS
-) -> Recurring:
-    """Return the task that removes old data, immediately and then every ``seconds``."""
+def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Recurring:
+    """Return the task that removes old data, immediately and then every minute."""
 
     def remove() -> None:
         logs, replays = remove_old(store, settings, now())
@@ -64,4 +62,4 @@ def remover(
         if visits := remove_visits(store, settings, now()):
             _log.info("old entries of the audit log removed", entries=visits)
 
-    return Recurring(remove, name="retention", seconds=seconds, expected=(StoreError,))
+    return Recurring(remove, name="retention", seconds=_SECONDS, expected=(StoreError,))

@@ -130,8 +130,8 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
         with _with_files(sources, archive) as snapshot:
             say("copying the database")
             with _explained():
-                snapshot.read_through(now)
                 tables = {table.name: _write(archive, table) for table in snapshot.tables}
+                snapshot.read_through(now)
             revision = snapshot.revision
         say("copying the bots' images")
         _copy_images(sources, archive)

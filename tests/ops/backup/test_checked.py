@@ -39,7 +39,7 @@ CHANGES = {
     ),
     "text for a number": ("UPDATE game_seat SET points = 'ten'", "game_seat has an invalid points"),
     "text for bytes": ("UPDATE game SET record = 'ten'", "game has an invalid record"),
-    "no number": ("UPDATE rating SET mean = 9e999 WHERE players = 0", "mean inf"),
+    "no number": ("UPDATE rating SET mean = 9e999 WHERE players = 0", "rating has an invalid mean"),
     "no moment": ("UPDATE bot_version SET created = 'today'", "isoformat"),
     "no list": ("UPDATE ladder SET players = '[2'", "restored"),
     "numbers that are not the log's": ("UPDATE ladder SET games = 999", "differ from its log"),
