@@ -24,8 +24,8 @@ pytestmark = pytest.mark.chromium
 
 LARGEST_BYTES: Final = 100_000
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
-NO_PAGES: Final = re.compile(r"^/(api|feeds)/|^/(health|ready)z$|^/(bots|tv)$|\.\w+$")
-"""Routes of data and pictures, and an address that only leads on to another."""
+NO_PAGES: Final = re.compile(r"^/(api|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
+"""Routes of data and pictures, and addresses that only lead on to others."""
 
 
 @dataclass(frozen=True)
