@@ -215,12 +215,6 @@ _PORTION: Final = 1024**2
 _MEMINFO: Final = Path("/proc/meminfo")
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: str
-    size: int
-
-
 class Warmth:
     """Reads layers into the page cache. Thread-safe; callers with the same layer wait for each other.
 
@@ -240,38 +234,33 @@ class Warmth:
         for folder in folders:
             with self._locks.setdefault(folder, threading.Lock()):
                 if self._clock() - self._warmed.get(folder, -_FRESH_SECONDS) >= _FRESH_SECONDS:
-                    files = _files(folder)
-                    if files and sum(file.size for file in files) <= self._available() // 2:
+                    files, size = _files(folder)
+                    if files and size <= self._available() // 2:
                         _read(files)
                     self._warmed[folder] = self._clock()
 
 
-def _files(folder: Path) -> list[_File]:
-    """Return a layer's files; none if they are too many or unreadable."""
-    found, size = [], 0
-    for file in _walk(folder):
-        found.append(file)
-        size += file.size
-        if len(found) > _MOST_FILES or size > _MOST_BYTES:
-            return []
-    return found
-
-
-def _walk(folder: Path) -> Iterator[_File]:
+def _files(folder: Path) -> tuple[list[str], int]:
+    """Return a layer's files and their size in all; none if they are too many or unreadable."""
+    found, size = list[str](), 0
     for where, _, names in os.walk(folder):
         for name in names:
             path = f"{where}/{name}"
             with suppress(OSError):  # the engine has just removed the image
                 about = os.lstat(path)
                 if stat.S_ISREG(about.st_mode):
-                    yield _File(path, about.st_size)
+                    found.append(path)
+                    size += about.st_size
+            if len(found) > _MOST_FILES or size > _MOST_BYTES:
+                return [], 0
+    return found, size
 
 
-def _read(files: Sequence[_File]) -> None:
+def _read(files: Sequence[str]) -> None:
     room = bytearray(_PORTION)
     for file in files:
         with suppress(OSError):
-            descriptor = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
             try:
                 while os.readv(descriptor, [room]):
                     pass

@@ -191,10 +191,7 @@ class DockerRuntime:
         return len(left) + len(forgotten)
 
     def prune_images(self) -> int:
-        """Remove loaded images that are no longer stored, and return their number.
-
-        Raises RuntimeTrouble if some may be left.
-        """
+        """As in :class:`arena.sandbox.runtime.Runtime`."""
         return self._images.prune()
 
     def close(self) -> None:
