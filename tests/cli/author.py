@@ -6,19 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import arena, environment
+from tests.cli.command import Said, arena, environment
 from tests.cli.forked import Started, started
 from tests.client.live import Live
 from tests.patience import WAIT_SECONDS
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How a command ended, and what it said."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cli import forked
@@ -10,6 +11,15 @@ from tests.patience import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
 
 
 def environment() -> dict[str, str]:

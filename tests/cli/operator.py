@@ -10,16 +10,8 @@ from typer.testing import CliRunner
 
 from arena.cli.main import app
 from arena.db.store import Store, open_store
+from tests.cli.command import Said
 from tests.db.builders import add_bot, claimed, finished
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +24,12 @@ class Operator:
 
     url: str
 
-    def types(self, *words: str, text: str = "") -> Ended:
+    def types(self, *words: str, text: str = "") -> Said:
         """Run ``arena admin`` with these words."""
         settings = {"ARENA_DATABASE_URL": self.url, "ARENA_DATA_DIR": "/nowhere"}
         done = CliRunner().invoke(app, ["admin", *words], input=text, env=settings)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-        return Ended(done.exit_code, done.stdout, done.stderr)
+        return Said(done.exit_code, done.stdout, done.stderr)
 
     def does(self, *words: str, text: str = "") -> str:
         """Run a command that must succeed, and return what it prints on stdout."""

@@ -9,7 +9,8 @@ import pytest
 
 from arena.rules import Rules
 from tests.builders import add_bots, play_set
-from tests.cli.author import Author, Said, ended, interrupted
+from tests.cli.author import Author, ended, interrupted
+from tests.cli.command import Said
 from tests.client.live import live
 from tests.db.builders import START, add_bot
 from tests.db.test_submissions import CAUSE, PLENTY, new

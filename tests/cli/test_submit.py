@@ -20,8 +20,8 @@ from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from arena.submissions.document import document
 from arena.submissions.receiver import MOST_AT_ONCE
-from tests.cli.author import Author, Said, drained, ended, interrupted
-from tests.cli.command import COMMAND, environment
+from tests.cli.author import Author, drained, ended, interrupted
+from tests.cli.command import COMMAND, Said, environment
 from tests.client.live import Live, answering, live
 from tests.client.relay import relayed
 from tests.db.builders import add_bot
