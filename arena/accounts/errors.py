@@ -1,13 +1,4 @@
-"""Errors of account services.
-
-AccountError             the text is for the user
-├── Busy                 too many passwords are being checked
-├── NoSuchAccount        no account has that name
-├── PasswordRefused      a new password that can't be used
-├── RegistrationRefused  registration is closed, or needs an invitation
-├── TokenRefused         a token that can't be made
-└── WrongCredentials     name or password is wrong
-"""
+"""Errors of account services, and the check of an account's name."""
 
 from arena.platform.names import WrongName, check_name, is_reserved
 
