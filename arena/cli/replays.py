@@ -4,7 +4,7 @@ import secrets
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from sys import stderr
 from typing import Annotated, BinaryIO
@@ -151,7 +151,7 @@ def verify(
     """Play every replay again and report the first difference, if any."""
     games = line = 0
     try:
-        with _opened(file) as stream:
+        with nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as stream:
             for line, text in documents(stream):
                 replay = parse(text)
                 if difference := difference_of(replay):
@@ -189,15 +189,6 @@ def get(
         raise  # the reader of stdout is gone; the command line exits quietly
     except OSError as error:
         fail(f"can't write {out}: {error}")
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    if file == "-":
-        yield sys.stdin.buffer
-        return
-    with Path(file).open("rb") as stream:
-        yield stream
 
 
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
