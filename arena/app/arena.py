@@ -43,7 +43,7 @@ from arena.sandbox.runtime import Runtime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.ladder import Ladder
 from arena.scheduler.person_games import PersonTables, person_tables
-from arena.scheduler.settling import Watcher, Watchers
+from arena.scheduler.settling import Watcher
 from arena.scheduler.workers import WithRoom, Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
@@ -158,7 +158,7 @@ class Arena:
     _files: ProgramFiles
 
     @contextmanager
-    def coordinator(self, watcher: Watcher) -> Iterator[Coordinator]:
+    def coordinator(self, *watchers: Watcher) -> Iterator[Coordinator]:
         """Open a coordinator, which plays the store's matches; it can't be reused once stopped.
 
         Raises CannotStart if another coordinator has taken over, which stops this one.
@@ -182,7 +182,7 @@ class Arena:
                 workers=WithRoom(workers, Disk(self._settings.data_dir, self._settings.least_free)),
                 runtime=self.ladder.runtime,
                 now=utc_now,
-                watcher=Watchers(self._monitoring.metrics, watcher),
+                watchers=(self._monitoring.metrics.hear, *watchers),
                 gate=self._gate,
                 overtaken=self._files.changed,
             )

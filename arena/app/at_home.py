@@ -28,7 +28,6 @@ from arena.protocol.submissions import UploadKind
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
-from arena.scheduler.settling import Watcher
 from arena.submissions.document import plain, whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
@@ -223,7 +222,7 @@ def check_bot(
     with _open_at_home(settings, say) as home:
         _prepare(home, target, say)
         following = LocalFollowing(home.arena.store.submissions, _handed_in(home, target), hear)
-        with playing(home.arena, Watcher()) as coordinator:
+        with playing(home.arena) as coordinator:
             coordinator.run(lambda: following.goes_on(coordinator))
         if not following.over:
             raise KeyboardInterrupt

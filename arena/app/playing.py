@@ -29,7 +29,7 @@ from arena.play.botfiles import known, samples
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
 from arena.scheduler.coordinator import Coordinator
-from arena.scheduler.settling import Watcher
+from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 
 
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
@@ -56,7 +56,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
+def playing(arena: Arena, *watchers: Watcher) -> Iterator[Coordinator]:
     """Open a coordinator that Ctrl-C and SIGHUP stop. The first SIGTERM drains it, a second one stops it."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -65,7 +65,7 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
         else:
             coordinator.stop()
 
-    with arena.coordinator(watcher) as coordinator, ExitStack() as handlers:
+    with arena.coordinator(*watchers) as coordinator, ExitStack() as handlers:
         for number in _SIGNALS:
             handlers.callback(signal.signal, number, signal.signal(number, stop))
         yield coordinator
@@ -76,7 +76,7 @@ def playing(arena: Arena, watcher: Watcher) -> Iterator[Coordinator]:
                 signal.signal(number, signal.SIG_IGN)
 
 
-class RoundBar(Watcher):
+class RoundBar:
     """Shows a round's progress: a bar on a terminal, lines elsewhere."""
 
     def __init__(self, matches: int, say: Callable[[str], None]) -> None:
@@ -97,23 +97,19 @@ class RoundBar(Watcher):
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Advance the bar."""
-        self._played += 1
-        self._games += len(match.games)
-        self._progress.update(
-            self._task, completed=self._played, description=f"rated matches ({self._games} games)"
-        )
-        if self._progress.disable:
-            self._say(f"{self._played} of {self._matches} matches, {self._games} games")
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
-        """Count quarantined matches; the log has the reasons."""
-        self.quarantined += quarantined
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
-        """Count quarantined matches; the log has the reasons."""
-        self.quarantined += quarantined
+    def hear(self, event: MatchEvent) -> None:
+        """Advance the bar, or count a quarantined match; the log has the reasons."""
+        match event:
+            case FinishedMatch():
+                self._played += 1
+                self._games += len(event.games)
+                self._progress.update(
+                    self._task, completed=self._played, description=f"rated matches ({self._games} games)"
+                )
+                if self._progress.disable:
+                    self._say(f"{self._played} of {self._matches} matches, {self._games} games")
+            case AttemptFailed():
+                self.quarantined += event.quarantined
 
 
 def refilled(arena: Arena) -> bool:
@@ -209,7 +205,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
 
     Raises CannotStart if the site did not start, or stopped unexpectedly.
     """
-    with site(settings) as process, playing(arena, Watcher()) as coordinator:
+    with site(settings) as process, playing(arena) as coordinator:
         say(f"site: http://{settings.host}:{settings.port}/")
         say("playing rated games; press Ctrl-C to stop")
         site_ended = threading.Event()

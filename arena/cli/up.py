@@ -39,14 +39,13 @@ def coordinator() -> None:
     """Play rated games among the sample bots until SIGTERM or Ctrl-C; `python -m web` shows them."""
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refilled
-    from arena.scheduler.settling import Watcher
 
     with explained():
         settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
             prepare(arena, settings.sandbox, say)
-            with playing(arena, Watcher()) as player:
+            with playing(arena) as player:
                 say("playing rated games; press Ctrl-C or send SIGTERM to stop")
                 player.run(lambda: refilled(arena))
         say("stopped; nothing is left running")
@@ -89,7 +88,7 @@ def _play_round(arena: "Arena") -> int:
     from arena.app.playing import RoundBar, playing
 
     arena.ladder.ensure_round()
-    with RoundBar(arena.ladder.waiting(), say) as bar, playing(arena, bar) as coordinator:
+    with RoundBar(arena.ladder.waiting(), say) as bar, playing(arena, bar.hear) as coordinator:
         coordinator.run(lambda: False)
     if coordinator.stopped or coordinator.draining:
         raise KeyboardInterrupt

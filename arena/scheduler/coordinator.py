@@ -3,7 +3,7 @@
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -21,7 +21,16 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName, encode
 from arena.protocol.states import MatchState
 from arena.scheduler.live import SHOW_SECONDS, LiveMatches
-from arena.scheduler.settling import RETRY_DELAYS, Playing, RetryDelays, Settling, Watcher
+from arena.scheduler.settling import (
+    RETRY_DELAYS,
+    AttemptFailed,
+    LeasesKept,
+    MatchStarted,
+    Playing,
+    RetryDelays,
+    Settling,
+    Watcher,
+)
 from arena.scheduler.workers import Place, Workers
 
 _log = structlog.get_logger()
@@ -63,8 +72,8 @@ class Coordinator:
         workers: Workers,
         runtime: RuntimeName,
         now: Callable[[], datetime],
-        watcher: Watcher,
         gate: Gate,
+        watchers: Sequence[Watcher] = (),
         delays: RetryDelays = RETRY_DELAYS,
         overtaken: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -73,14 +82,13 @@ class Coordinator:
         self._workers = workers
         self._runtime = runtime
         self._now = now
-        self._watcher = watcher
         self._gate = gate
         self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
         self._ended: deque[Playing] = deque()
         # Replaced, never changed: the thread that renews leases reads it.
         self._given: frozenset[Playing] = frozenset()
         self._live = LiveMatches(store.live)
-        self._settling = Settling(store, now, watcher, delays)
+        self._settling = Settling(store, now, watchers, delays)
         self._unavailable = False
         self._is_overtaken = overtaken
         self._overtaken = False
@@ -230,7 +238,7 @@ class Coordinator:
         self._given |= {playing}
         future.add_done_callback(lambda _: self._news.put(playing))
         _log.info("match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=place.worker)
-        self._watcher.on_started(claim, place.worker)
+        self._settling.tell(MatchStarted(claim, place.worker))
         reach("submitted")
 
     def _keep_leases(self) -> None:
@@ -239,7 +247,7 @@ class Coordinator:
         self._store.leases.renew(self._name, kept)
         if expired := self._store.leases.expire(self._now()):
             self._news.put(_Expired(expired))
-        self._watcher.on_leases_kept(len(kept), len(expired))
+        self._settling.tell(LeasesKept(len(kept), len(expired)))
         # Last, because it is only displayed: a failure or delay here costs no match.
         self._store.leases.tell(self._name, self._workers.status(), self._workers.refused())
 
@@ -261,7 +269,8 @@ class Coordinator:
         for (match, attempt), state in expired.matches.items():
             _log.warning("lease expired", match=match, attempt=attempt, state=state)
             given_up = state is MatchState.QUARANTINED
-            self._watcher.on_lost(match, attempt, "its lease expired", quarantined=given_up)
+            why = "its lease expired"
+            self._settling.tell(AttemptFailed(match, attempt, why, lost=True, quarantined=given_up))
 
     def _store_ended(self) -> None:
         while self._ended:

@@ -11,10 +11,10 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from arena.db.errors import StoreError
-from arena.db.matches import Claim, FinishedMatch
+from arena.db.matches import FinishedMatch
 from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
-from arena.scheduler.settling import Watcher
+from arena.scheduler.settling import AttemptFailed, LeasesKept, MatchEvent, MatchStarted, ResultDropped
 
 _MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
 _LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
@@ -32,7 +32,7 @@ class Outcome(StrEnum):
     """Void or lost too often."""
 
 
-class MatchMetrics(Watcher):
+class MatchMetrics:
     """Counts match events.
 
     Each attempt is counted once, by the coordinator that ended it in the database.
@@ -84,40 +84,28 @@ class MatchMetrics(Watcher):
         for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase
             self._matches.labels(outcome.value)
 
-    def on_started(self, claim: Claim, worker: str) -> None:  # noqa: ARG002 - as watchers have it
-        """Record the start time."""
-        self._begun[claim.spec.match, claim.spec.attempt] = self._clock()
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Count a stored match."""
-        self._matches.labels(Outcome.FINISHED.value).inc()
-        self._games.inc(len(match.games))
-        self._seconds.observe(self._clock() - self._begun.pop((match.match, match.attempt)))
-        self._launch.observe(match.launch_seconds)
-        self._finished.set(self._now())
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
-        """Count a void attempt."""
-        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.VOID)
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as watchers have it
-        """Count a lost attempt, possibly of another coordinator."""
-        self._over(match, attempt, Outcome.QUARANTINED if quarantined else Outcome.LOST)
-
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """Count a dropped result; its attempt was counted when it ended."""
-        self._begun.pop((match, attempt), None)
-        self._dropped.inc()
-
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Count renewed and expired leases."""
-        self._renewals.inc(renewed)
-        self._expiries.inc(expired)
-        self._renewed.set(self._now())
-
-    def _over(self, match: str, attempt: int, outcome: Outcome) -> None:
-        self._begun.pop((match, attempt), None)
-        self._matches.labels(outcome.value).inc()
+    def hear(self, event: MatchEvent) -> None:
+        """Count an event."""
+        match event:
+            case MatchStarted(claim):
+                self._begun[claim.spec.match, claim.spec.attempt] = self._clock()
+            case FinishedMatch(match=match, attempt=attempt):
+                self._matches.labels(Outcome.FINISHED.value).inc()
+                self._games.inc(len(event.games))
+                self._seconds.observe(self._clock() - self._begun.pop((match, attempt)))
+                self._launch.observe(event.launch_seconds)
+                self._finished.set(self._now())
+            case AttemptFailed(match, attempt, lost=lost, quarantined=quarantined):
+                self._begun.pop((match, attempt), None)
+                outcome = Outcome.LOST if lost else Outcome.VOID
+                self._matches.labels((Outcome.QUARANTINED if quarantined else outcome).value).inc()
+            case ResultDropped(match, attempt):  # the attempt was counted when it ended
+                self._begun.pop((match, attempt), None)
+                self._dropped.inc()
+            case LeasesKept(renewed, expired):
+                self._renewals.inc(renewed)
+                self._expiries.inc(expired)
+                self._renewed.set(self._now())
 
 
 _log = structlog.get_logger()

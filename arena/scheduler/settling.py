@@ -1,7 +1,7 @@
 """Settles matches: stores records, retries failed matches after a backoff, and notifies watchers."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
 from datetime import datetime
@@ -119,66 +119,46 @@ class VoidsInARow:
 _log = structlog.get_logger()
 
 
-class Watcher:
-    """Is notified of match events, in the coordinator's thread; ignores what a subclass doesn't override."""
+@dataclass(frozen=True, slots=True)
+class MatchStarted:
+    """A worker was given a match."""
 
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """A worker was given a match."""
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """A match was played and stored."""
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """An attempt failed because of an arena fault; the match was requeued or quarantined."""
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """A worker was lost, possibly another coordinator's; its match was requeued or quarantined."""
-
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """A result arrived after its attempt was over, and was not stored."""
-
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Leases were renewed. Called in a separate thread.
-
-        ``renewed`` counts this coordinator's leases, ``expired`` those of any coordinator.
-        """
+    claim: Claim
+    worker: str
 
 
-class Watchers(Watcher):
-    """Notifies several watchers, in the given order."""
+@dataclass(frozen=True, slots=True)
+class AttemptFailed:
+    """The arena was at fault, or a worker was lost; the match was requeued or quarantined."""
 
-    def __init__(self, *watchers: Watcher) -> None:
-        self._watchers = watchers
+    match: str
+    attempt: int
+    reason: str
+    lost: bool  # the worker was, possibly another coordinator's
+    quarantined: bool
 
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_started(claim, worker)
 
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_finished(match)
+@dataclass(frozen=True, slots=True)
+class ResultDropped:
+    """A result arrived after its attempt was over, and was not stored."""
 
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_voided(match, attempt, reason, quarantined=quarantined)
+    match: str
+    attempt: int
 
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_lost(match, attempt, reason, quarantined=quarantined)
 
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_dropped(match, attempt)
+@dataclass(frozen=True, slots=True)
+class LeasesKept:
+    """Leases were renewed. Comes from a separate thread."""
 
-    def on_leases_kept(self, renewed: int, expired: int) -> None:
-        """Notify each watcher."""
-        for watcher in self._watchers:
-            watcher.on_leases_kept(renewed, expired)
+    renewed: int  # of this coordinator
+    expired: int  # of any coordinator
+
+
+MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept
+"""A FinishedMatch was played and stored."""
+
+Watcher = Callable[[MatchEvent], None]
+"""Is told of each event, in the coordinator's thread unless the event says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,11 +192,11 @@ class Settling:
     """Checks, stores and reports the results of matches; only the current attempt counts."""
 
     def __init__(
-        self, store: Store, now: Callable[[], datetime], watcher: Watcher, delays: RetryDelays
+        self, store: Store, now: Callable[[], datetime], watchers: Sequence[Watcher], delays: RetryDelays
     ) -> None:
         self._store = store
         self._now = now
-        self._watcher = watcher
+        self._watchers = watchers
         self.voids = VoidsInARow()
         self.backoff = MatchBackoff(delays)  # matches in backoff after such faults
 
@@ -237,19 +217,18 @@ class Settling:
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
-            self._lose(claim, str(error) or f"worker {playing.place.worker} was lost")
-            playing.place.judge(Verdict.LOST)
+            self._fail(playing, str(error) or f"worker {playing.place.worker} was lost", lost=True)
             return
         except MatchVoid as error:
-            self._void(playing, str(error))
+            self._fail(playing, str(error))
             return
         except RecordRefused as error:
-            self._void(playing, f"worker {playing.place.worker}: {error}")
+            self._fail(playing, f"worker {playing.place.worker}: {error}")
             return
         except Exception as error:  # noqa: BLE001 - see below
             # An arena defect or a malformed record must not affect other matches.
             _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
-            self._void(playing, repr(error))
+            self._fail(playing, repr(error))
             return
         playing.place.judge(Verdict.BELIEVED)
         self.voids.reset()
@@ -259,45 +238,35 @@ class Settling:
             _log.info(
                 "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
             )
-            self._watcher.on_finished(finished)
+            self.tell(finished)
         else:
             self._drop(claim)
 
-    def _void(self, playing: Playing, reason: str) -> None:
+    def tell(self, event: MatchEvent) -> None:
+        """Tell the watchers, in their order."""
+        for watcher in self._watchers:
+            watcher(event)
+
+    def _fail(self, playing: Playing, reason: str, *, lost: bool = False) -> None:
         claim, spec = playing.claim, playing.claim.spec
-        state = self._store.leases.void(spec.match, spec.attempt, reason, self._now())
-        if self._counts("match void", claim, state, reason):
-            self._watcher.on_voided(
-                spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED
-            )
-        self.voids.add(
-            [source for source, seat in zip(spec.seats, claim.seats, strict=True) if seat.author != HOUSE],
-            playing.place.worker,
-        )
-        self._back_off(spec.match, state)
-        playing.place.judge(Verdict.SPOILT)
-
-    def _back_off(self, match: str, state: MatchState | None) -> None:
-        self.backoff.fail(match, self.voids.count, time.monotonic())
-        if state is not MatchState.WAITING:
-            self.backoff.forget(match)
-
-    def _lose(self, claim: Claim, reason: str) -> None:
-        spec = claim.spec
-        state = self._store.leases.lose(spec.match, spec.attempt, reason, self._now())
-        if self._counts("match lost", claim, state, reason):
-            self._watcher.on_lost(
-                spec.match, spec.attempt, reason, quarantined=state is MatchState.QUARANTINED
-            )
-
-    def _counts(self, event: str, claim: Claim, state: MatchState | None, reason: str) -> bool:
-        """Log a failed attempt. Drop it if it was already over, which ``state`` None means."""
-        _log.error(event, match=claim.spec.match, attempt=claim.spec.attempt, state=state, reason=reason)
-        if state is None:
+        end = self._store.leases.lose if lost else self._store.leases.void
+        state = end(spec.match, spec.attempt, reason, self._now())
+        what = "match lost" if lost else "match void"
+        _log.error(what, match=spec.match, attempt=spec.attempt, state=state, reason=reason)
+        if state is None:  # it was already over
             self._drop(claim)
-        return state is not None
+        else:
+            quarantined = state is MatchState.QUARANTINED
+            self.tell(AttemptFailed(spec.match, spec.attempt, reason, lost=lost, quarantined=quarantined))
+        if not lost:
+            seats = zip(spec.seats, claim.seats, strict=True)
+            self.voids.add([source for source, seat in seats if seat.author != HOUSE], playing.place.worker)
+            self.backoff.fail(spec.match, self.voids.count, time.monotonic())
+            if state is not MatchState.WAITING:
+                self.backoff.forget(spec.match)
+        playing.place.judge(Verdict.LOST if lost else Verdict.SPOILT)
 
     def _drop(self, claim: Claim) -> None:
         """Log and report a result whose attempt was already over."""
         _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
-        self._watcher.on_dropped(claim.spec.match, claim.spec.attempt)
+        self.tell(ResultDropped(claim.spec.match, claim.spec.attempt))

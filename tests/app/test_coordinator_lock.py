@@ -12,7 +12,6 @@ from arena.app.arena import open_arena
 from arena.app.folders import CannotStart
 from arena.db.store import open_store
 from arena.platform.settings import Settings
-from arena.scheduler.settling import Watcher
 from tests.db.test_coordinator_lock import end_sessions
 from tests.submissions.opened import settings_in
 
@@ -62,9 +61,9 @@ def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_u
             return True
 
         ended = "another coordinator took over this database"
-        with pytest.raises(CannotStart, match=ended), arena.coordinator(Watcher()) as coordinator:
+        with pytest.raises(CannotStart, match=ended), arena.coordinator() as coordinator:
             coordinator.run(take_over)
         assert coordinator.stopped
-        with pytest.raises(CannotStart, match=ended), arena.coordinator(Watcher()):
+        with pytest.raises(CannotStart, match=ended), arena.coordinator():
             pytest.fail("it has begun")
         other.coordinator_lock.release()

@@ -27,7 +27,6 @@ from arena.scheduler.workers import local_workers
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
-from tests.scheduler.test_coordinator import Notes
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
@@ -96,7 +95,6 @@ def playing(store: Store) -> Iterator[None]:
             workers=workers,
             runtime=RuntimeName.PROCESS,
             now=lambda: datetime.now(UTC),
-            watcher=Notes(),
             gate=Gate(),
         )
         thread = threading.Thread(target=coordinator.run, args=(lambda: False,))

@@ -25,7 +25,6 @@ from arena.protocol.match import (
 )
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
-from arena.scheduler.settling import Watcher
 from arena.scheduler.workers import Place, Workers, local_workers
 from tests.faults.installation import Installation
 from tests.faults.killing import installed
@@ -150,7 +149,6 @@ def _lie(tally: Tally, arena: Installation) -> None:
             workers=workers,
             runtime=RuntimeName.PROCESS,
             now=lambda: datetime.now(UTC),
-            watcher=Watcher(),
             gate=Gate(own=True),
         ).run(lambda: False)
         aside = store.queue.quarantine()

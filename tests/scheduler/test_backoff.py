@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from arena.db.matches import Claim
 from arena.platform.recurring import Backoff
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.settling import VOIDS_IN_A_ROW, MatchBackoff, RetryDelays, VoidsInARow
+from arena.scheduler.settling import (
+    VOIDS_IN_A_ROW,
+    AttemptFailed,
+    MatchBackoff,
+    MatchEvent,
+    MatchStarted,
+    RetryDelays,
+    VoidsInARow,
+)
 from arena.scheduler.workers import HOST_BACKOFF, local_workers
 from tests.databases import sqlite_store
 from tests.faults.installation import own_folder
@@ -119,15 +126,12 @@ class Mending(Notes):
     blocked: Path = field(default_factory=Path)
     began: int = 0
 
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """Count it."""
-        super().on_started(claim, worker)
-        self.began += bool(self.voided)
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
+    def __call__(self, event: MatchEvent) -> None:
         """Note it, and repair the folder."""
-        super().on_voided(match, attempt, reason, quarantined=quarantined)
-        if self.blocked.is_file():
+        super().__call__(event)
+        if isinstance(event, MatchStarted):
+            self.began += bool(self.voided)
+        if isinstance(event, AttemptFailed) and self.blocked.is_file():
             self.blocked.unlink()
 
 

@@ -32,7 +32,15 @@ from arena.protocol.states import Role
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import ArenaTrouble, Coordinator
 from arena.scheduler.ladder import Entropy, Ladder
-from arena.scheduler.settling import RETRY_DELAYS, RetryDelays, Watcher
+from arena.scheduler.settling import (
+    RETRY_DELAYS,
+    AttemptFailed,
+    MatchEvent,
+    MatchStarted,
+    ResultDropped,
+    RetryDelays,
+    Watcher,
+)
 from arena.scheduler.workers import Workers, local_workers
 from tests.builders import host_report
 from tests.db.builders import new_challenge
@@ -43,7 +51,7 @@ AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=
 
 
 @dataclass
-class Notes(Watcher):
+class Notes:
     """Hears what becomes of matches."""
 
     claims: dict[str, Claim] = field(default_factory=dict)
@@ -53,42 +61,41 @@ class Notes(Watcher):
     dropped: list[tuple[str, int]] = field(default_factory=list)
     quarantined: int = 0
 
-    def on_started(self, claim: Claim, worker: str) -> None:  # noqa: ARG002 - any
+    def __call__(self, event: MatchEvent) -> None:
         """Note it."""
-        self.claims[claim.spec.match] = claim
-
-    def on_finished(self, match: FinishedMatch) -> None:
-        """Note it."""
-        self.finished.append(match)
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
-        """Note it."""
-        self.voided.append(f"{match}: {reason}")
-        self.quarantined += quarantined
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
-        """Note it."""
-        self.lost.append(f"{match}: {reason}")
-        self.quarantined += quarantined
-
-    def on_dropped(self, match: str, attempt: int) -> None:
-        """Note it."""
-        self.dropped.append((match, attempt))
+        match event:
+            case MatchStarted(claim):
+                self.claims[claim.spec.match] = claim
+            case FinishedMatch():
+                self.finished.append(event)
+            case AttemptFailed():
+                (self.lost if event.lost else self.voided).append(f"{event.match}: {event.reason}")
+                self.quarantined += event.quarantined
+            case ResultDropped():
+                self.dropped.append((event.match, event.attempt))
 
 
-def coordinator_of(
-    store: Store, workers: Workers, watcher: Watcher, delays: RetryDelays = RETRY_DELAYS
+def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
+    store: Store,
+    workers: Workers,
+    notes: Watcher,
+    delays: RetryDelays = RETRY_DELAYS,
+    *,
+    runtime: RuntimeName = RuntimeName.PROCESS,
+    gate: Gate | None = None,
+    overtaken: Callable[[], bool] = lambda: False,
 ) -> Coordinator:
-    """Return one for bots as plain processes, with the gate shut for strangers."""
+    """Return one, with the gate shut for strangers unless it is given."""
     return Coordinator(
         name="here",
         store=store,
         workers=workers,
-        runtime=RuntimeName.PROCESS,
+        runtime=runtime,
         now=lambda: datetime.now(UTC),
-        watcher=watcher,
-        gate=Gate(),
+        gate=gate or Gate(),
+        watchers=[notes],
         delays=delays,
+        overtaken=overtaken,
     )
 
 
@@ -144,16 +151,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
     """Play what waits for this runtime, and return the shares of a core that bots were given."""
     launcher = NotingLauncher(run_dir)
     with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
-        Coordinator(
-            name="here",
-            store=store,
-            workers=workers,
-            runtime=runtime,
-            now=lambda: datetime.now(UTC),
-            watcher=notes,
-            gate=gate or Gate(),
-            delays=AT_ONCE,
-        ).run(refill)
+        coordinator_of(store, workers, notes, AT_ONCE, runtime=runtime, gate=gate).run(refill)
     return launcher.shares
 
 
@@ -264,9 +262,9 @@ def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, ru
     blocked.write_text("no folder yet")
 
     class Mending(Notes):
-        def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:
-            super().on_voided(match, attempt, reason, quarantined=quarantined)
-            if blocked.is_file():
+        def __call__(self, event: MatchEvent) -> None:
+            super().__call__(event)
+            if isinstance(event, AttemptFailed) and blocked.is_file():
                 blocked.unlink()
 
     notes = Mending()

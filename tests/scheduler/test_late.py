@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from arena.db.database import Database
-from arena.db.matches import Claim
 from arena.db.store import Store, open_store
 from arena.play.launcher import MatchVoid
 from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.scheduler.settling import MatchEvent, MatchStarted
 from arena.scheduler.workers import Verdict
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
@@ -65,11 +65,12 @@ class Halting(Notes):
     started: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
 
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """Wait."""
-        super().on_started(claim, worker)
-        self.started.set()
-        assert self.go_on.wait(WAIT_SECONDS)
+    def __call__(self, event: MatchEvent) -> None:
+        """Note it, and wait."""
+        super().__call__(event)
+        if isinstance(event, MatchStarted):
+            self.started.set()
+            assert self.go_on.wait(WAIT_SECONDS)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from arena.db.store import Store
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
+from arena.scheduler.settling import AttemptFailed, LeasesKept, MatchStarted, ResultDropped
 from tests.db.builders import START, add_bot, add_matches, finished
 
 
@@ -56,10 +57,10 @@ def claim(store: Store) -> Claim:
 def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
     """From its claim to its result, and what its bots took to start."""
     playing = claim(store)
-    counted.matches.on_started(playing, "w")
+    counted.matches.hear(MatchStarted(playing, "w"))
     counted.seconds += 7
     done = replace(finished(playing, [(1, 2)]), launch_seconds=0.3)
-    counted.matches.on_finished(done)
+    counted.matches.hear(done)
     assert counted.outcomes() == {"finished": 1}
     assert counted.value("kaiten_games_total") == len(done.games)
     assert counted.value("kaiten_match_seconds_sum") == 7
@@ -71,12 +72,12 @@ def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) 
     """Void, lost, given up, another coordinator's too."""
     for attempt in (1, 2):
         playing = claim(store)
-        counted.matches.on_started(playing, "w")
+        counted.matches.hear(MatchStarted(playing, "w"))
         store.leases.void(playing.spec.match, attempt, "why", START)
-        counted.matches.on_voided(playing.spec.match, attempt, "why", quarantined=False)
-    counted.matches.on_lost("of-another-coordinator", 4, "why", quarantined=False)
-    counted.matches.on_lost("of-another-coordinator", 5, "why", quarantined=True)
-    counted.matches.on_leases_kept(renewed=3, expired=2)
+        counted.matches.hear(AttemptFailed(playing.spec.match, attempt, "why", lost=False, quarantined=False))
+    counted.matches.hear(AttemptFailed("of-another-coordinator", 4, "why", lost=True, quarantined=False))
+    counted.matches.hear(AttemptFailed("of-another-coordinator", 5, "why", lost=True, quarantined=True))
+    counted.matches.hear(LeasesKept(renewed=3, expired=2))
     assert counted.outcomes() == {"void": 2, "lost": 1, "quarantined": 1}
     assert counted.value("kaiten_match_seconds_count") == 0
     assert counted.value("kaiten_lease_renewals_total") == 3
@@ -89,17 +90,19 @@ def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
     The next attempt takes as long as it takes itself, whenever it is told that the first one is over.
     """
     first = claim(store)
-    counted.matches.on_started(first, "w")
+    counted.matches.hear(MatchStarted(first, "w"))
     store.leases.lose(first.spec.match, 1, "its lease expired", START)
     counted.seconds += 40
     second = claim(store)
     assert second.spec.match == first.spec.match
-    counted.matches.on_started(second, "w")
-    counted.matches.on_lost(first.spec.match, 1, "its lease expired", quarantined=False)
+    counted.matches.hear(MatchStarted(second, "w"))
+    counted.matches.hear(
+        AttemptFailed(first.spec.match, 1, "its lease expired", lost=True, quarantined=False)
+    )
     assert not store.results.record(finished(first, [(1, 2)]))
-    counted.matches.on_dropped(first.spec.match, 1)
+    counted.matches.hear(ResultDropped(first.spec.match, 1))
     counted.seconds += 7
-    counted.matches.on_finished(finished(second, [(1, 2)]))
+    counted.matches.hear(finished(second, [(1, 2)]))
     assert counted.outcomes() == {"lost": 1, "finished": 1}
     assert counted.value("kaiten_dropped_results_total") == 1
     assert counted.value("kaiten_match_seconds_sum") == 7

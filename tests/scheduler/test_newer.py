@@ -9,6 +9,7 @@ from arena.db.database import Database
 from arena.db.matches import FinishedMatch
 from arena.db.store import open_store
 from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.settling import MatchEvent
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
@@ -17,10 +18,11 @@ def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path, 
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
     class Overtaken(Notes):
-        def on_finished(self, match: FinishedMatch) -> None:
-            super().on_finished(match)
-            with closing(Database(url)) as newer, newer.write() as connection:
-                connection.exec_driver_sql("UPDATE kaiten_schema SET version_num = 'newer'")
+        def __call__(self, event: MatchEvent) -> None:
+            super().__call__(event)
+            if isinstance(event, FinishedMatch):
+                with closing(Database(url)) as newer, newer.write() as connection:
+                    connection.exec_driver_sql("UPDATE kaiten_schema SET version_num = 'newer'")
 
     notes = Overtaken()
     with closing(open_store(url)) as store:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,14 +11,14 @@ from arena.db.matches import FinishedMatch
 from arena.play.launcher import MatchVoid
 from arena.play.launcher.launcher import Launcher, Person
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.controls import Gate
 from arena.protocol.match import RuntimeName
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.coordinator import ArenaTrouble, Coordinator
+from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.settling import MatchEvent
 from arena.scheduler.workers import local_workers
 from tests.databases import sqlite_store
 from tests.faults.installation import own_folder
-from tests.scheduler.test_coordinator import AT_ONCE, Notes, ladder_of
+from tests.scheduler.test_coordinator import AT_ONCE, Notes, coordinator_of, ladder_of
 
 
 class _NewReferee(Launcher):
@@ -49,9 +48,10 @@ class _Upgrade(Notes):
         super().__init__()
         self._program = program
 
-    def on_finished(self, match: FinishedMatch) -> None:
-        super().on_finished(match)
-        (self._program / "new.py").write_text("")
+    def __call__(self, event: MatchEvent) -> None:
+        super().__call__(event)
+        if isinstance(event, FinishedMatch):
+            (self._program / "new.py").write_text("")
 
 
 def _program(tmp_path: Path) -> Path:
@@ -71,17 +71,7 @@ def _play(
         ladder.add_match()
         ladder.add_match()
         with local_workers(launcher(run_dir), SlotPool(5, 0.4), "host") as workers:
-            coordinator = Coordinator(
-                name="here",
-                store=store,
-                workers=workers,
-                runtime=RuntimeName.PROCESS,
-                now=lambda: datetime.now(UTC),
-                watcher=notes,
-                gate=Gate(),
-                delays=AT_ONCE,
-                overtaken=files.changed,
-            )
+            coordinator = coordinator_of(store, workers, notes, AT_ONCE, overtaken=files.changed)
             with pytest.raises(ArenaTrouble, match="files have changed since it started"):
                 coordinator.run(ladder.add_match)
         return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}

@@ -14,7 +14,6 @@ from arena.platform.settings import Settings
 from arena.play.botfiles import samples
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.submissions import UploadKind
-from arena.scheduler.settling import Watcher
 from arena.submissions.receiver import Upload, open_receiver
 from tests.builders import host_report
 
@@ -58,7 +57,7 @@ def main() -> None:
     with (
         closing(docker.from_env()) as client,
         opened(settings, client) as arena,
-        arena.coordinator(Watcher()) as coordinator,
+        arena.coordinator() as coordinator,
     ):
         coordinator.run(refill)
 

@@ -7,7 +7,6 @@ import tarfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import docker
 import pytest
@@ -16,7 +15,7 @@ from arena.app.arena import Arena
 from arena.db.submissions import KnownSubmission
 from arena.platform.settings import Settings
 from arena.protocol.submissions import HINTS, CauseKind, Stage, UploadKind
-from arena.scheduler.settling import Watcher
+from arena.scheduler.settling import AttemptFailed, MatchEvent
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK
 from tests.submissions import programs
@@ -25,17 +24,6 @@ from tests.submissions.opened import HOUSE, opened, send
 pytestmark = pytest.mark.docker
 
 PATIENCE = 400.0
-
-
-@dataclass
-class Notes(Watcher):
-    """Hears what becomes of matches."""
-
-    voided: list[str] = field(default_factory=list)
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - as the watcher's
-        """Note it."""
-        self.voided.append(f"{match}: {reason}")
 
 
 @pytest.fixture
@@ -48,7 +36,7 @@ def arena(settings: Settings, docker_client: docker.DockerClient, base_image: st
 
 def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, KnownSubmission]:
     """Play as an arena does until all of these are over, and these bots have played a rated game."""
-    notes = Notes()
+    events: list[MatchEvent] = []
 
     def found() -> dict[str, KnownSubmission]:
         return {each.bot: each for each in arena.store.submissions.newest() if each.id in ids}
@@ -61,7 +49,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
         arena.ladder.add_match()
         return True
 
-    with arena.coordinator(notes) as coordinator:
+    with arena.coordinator(events.append) as coordinator:
         deadline = time.monotonic() + PATIENCE
 
         def watch() -> None:
@@ -73,7 +61,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
         watcher.start()
         coordinator.run(refill)
         watcher.join()
-    assert notes.voided == []
+    assert not [event for event in events if isinstance(event, AttemptFailed) and not event.lost]
     assert done(), found()
     return found()
 

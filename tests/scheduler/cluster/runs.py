@@ -18,16 +18,16 @@ from sqlalchemy import text
 from arena.app.cluster import workers_of_cluster
 from arena.db.bots import NewVersion
 from arena.db.database import Database
-from arena.db.matches import Claim, FinishedMatch, NewMatch
+from arena.db.matches import FinishedMatch, NewMatch
 from arena.db.store import Store
 from arena.play.botfiles import samples
 from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
-from arena.scheduler.coordinator import Coordinator
-from arena.scheduler.settling import Watcher
+from arena.scheduler.settling import AttemptFailed, MatchEvent, MatchStarted, ResultDropped
 from tests.databases import sqlite_store
 from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.test_coordinator import coordinator_of
 
 QUICK = ("random", "greedy", "spoiler")
 """Bots that take no time."""
@@ -77,7 +77,7 @@ class Figures:
 
 
 @dataclass
-class Notes(Watcher):
+class Notes:
     """Hears what becomes of matches, and says it when one is over."""
 
     over: Callable[[int], None] = lambda _: None
@@ -92,32 +92,24 @@ class Notes(Watcher):
     waiting: dict[str, float] = field(default_factory=dict)
     again: list[float] = field(default_factory=list)
 
-    def on_started(self, claim: Claim, worker: str) -> None:
-        """Note who plays it, and how long that took where someone else was killed over it."""
-        self.by[claim.spec.match] = worker
-        if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
-            self.again.append(time.monotonic() - killed)
-
-    def on_finished(self, match: FinishedMatch) -> None:  # noqa: ARG002 - that there is one is enough
-        """Count it."""
-        self.finished += 1
-        self.times.append(time.monotonic())
-        self.over(self.finished)
-
-    def on_voided(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
-        """Note it."""
-        self.voided.append(f"{match}: {reason}")
-        self.quarantined += quarantined
-
-    def on_lost(self, match: str, attempt: int, reason: str, *, quarantined: bool) -> None:  # noqa: ARG002 - any
-        """Note it."""
-        self.lost.append(f"{match}: {reason}")
-        self.waiting[match] = self.killed
-        self.quarantined += quarantined
-
-    def on_dropped(self, match: str, attempt: int) -> None:  # noqa: ARG002 - that there is one is enough
-        """Count it."""
-        self.late += 1
+    def __call__(self, event: MatchEvent) -> None:
+        """Note who plays a match, and how long that took where someone else was killed over it."""
+        match event:
+            case MatchStarted(claim, worker):
+                self.by[claim.spec.match] = worker
+                if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
+                    self.again.append(time.monotonic() - killed)
+            case FinishedMatch():
+                self.finished += 1
+                self.times.append(time.monotonic())
+                self.over(self.finished)
+            case AttemptFailed():
+                (self.lost if event.lost else self.voided).append(f"{event.match}: {event.reason}")
+                self.quarantined += event.quarantined
+                if event.lost:
+                    self.waiting[event.match] = self.killed
+            case ResultDropped():
+                self.late += 1
 
 
 def cluster_run(
@@ -155,15 +147,7 @@ def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
     settings, gate = cluster.settings(), Gate()
     assert settings.executor is not None
     with workers_of_cluster(settings, settings.executor, store, gate) as workers:
-        Coordinator(
-            name="here",
-            store=store,
-            workers=workers,
-            runtime=RuntimeName.PROCESS,
-            now=lambda: datetime.now(UTC),
-            watcher=notes,
-            gate=gate,
-        ).run(lambda: False)
+        coordinator_of(store, workers, notes, gate=gate).run(lambda: False)
 
 
 def queue_up(store: Store, matches: int) -> None:
