@@ -74,6 +74,7 @@ class Batch:
         self.scores = np.zeros((games, participants), dtype=np.int16)  # of the rounds before; at the end, all
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # of the rounds before
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
+        self._mask: Mask | None = None
         self._deal()
 
     @property
@@ -115,6 +116,14 @@ class Batch:
 
         A seat that isn't asked has one: the last card of its hand.
         """
+        return self._legal().copy()
+
+    def _legal(self) -> Mask:
+        if self._mask is None:
+            self._mask = self._legal_now()
+        return self._mask
+
+    def _legal_now(self) -> Mask:
         players = self.rules.players
         hands = self._hands.reshape(-1, _WIDTH)[:, 1:]
         plain = np.zeros((len(hands), SECONDS, KINDS), dtype=np.bool_)
@@ -189,47 +198,21 @@ class Batch:
             if seat not in self.asked:
                 chosen[:, seat] = self._hands[:, seat].argmax(axis=1) - 1
         self._check(chosen)
+        self._mask = None
         self._play(chosen.reshape(-1))
         if self.turn == self.rules.turns and not self.rules.dummy and not self.over:
             self._play(self._hands.argmax(axis=2).reshape(-1) - 1)
 
     def _check(self, actions: Whole) -> None:
-        limit = action_count(self.rules)
+        legal, limit = self._legal(), action_count(self.rules)
         wrong = (actions < 0) | (actions >= limit)
         if not wrong.any():
-            # Indices of all seats, one after another.
-            flat = actions.reshape(-1)
-            rest, first = np.divmod(flat, KINDS)
-            dummy, second = np.divmod(rest, SECONDS)
-            first += 1
-            hands = self._hands.reshape(-1, _WIDTH)
-            bad = hands[self._rows, first] < 1
-            two = np.flatnonzero(second)
-            if len(two):
-                ours = hands[two]
-                rows = np.arange(len(two))
-                ours[rows, first[two]] -= 1
-                bad[two] |= ours[rows, second[two]] < 1
-                bad[two] |= self._tables.reshape(-1, _WIDTH)[self._tables_of[two], Card.CHOPSTICKS] < 1
-            wrong = bad.reshape(actions.shape)
-            if (controller := self.controller) is not None:
-                wrong |= self._wrong_for_the_dummy(first, second, dummy, controller)
+            wrong = ~legal.reshape(-1)[actions + limit * self._rows.reshape(actions.shape)]
         if wrong.any():
             game, seat = np.argwhere(wrong)[0]
             action = int(actions[game, seat])
             what = str(move_of(action)) if 0 <= action < limit else f"actions are 0 to {limit - 1}"
             raise ValueError(f"game {game}, seat {seat}: action {action} is not legal: {what}")
-
-    def _wrong_for_the_dummy(self, first: Whole, second: Whole, dummy: Whole, controller: int) -> Mask:
-        wrong = (dummy > 0).reshape(self.games, 2)
-        rows = np.arange(controller, len(first), 2)
-        left = self._hands[:, controller].astype(np.int16)
-        games = np.arange(self.games)
-        left[games, first[rows]] -= 1
-        left[games, second[rows]] -= 1
-        given = dummy[rows]
-        wrong[:, controller] = (given < 1) | (left[games, given] < 1)
-        return wrong
 
     def _play(self, actions: Whole) -> None:
         rest, first = np.divmod(actions, KINDS)

@@ -91,16 +91,12 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
             moves[seat] = move_of(int(actions[agent]))
         self._state = state = _apply(self._state, moves)
         agents, self.agents = self.agents, [] if state.over else self.agents
-        infos: Infos = {agent: {} for agent in agents}
-        if state.result is not None:
-            for seat, agent in enumerate(agents):
-                infos[agent] = {"place": state.result.places[seat], "total": state.result.totals[seat]}
         return (
             self._observations(state),
             dict(zip(agents, rewards(state), strict=True)),
             dict.fromkeys(agents, state.over),
             dict.fromkeys(agents, False),
-            infos,
+            {agent: _info(state, seat) for seat, agent in enumerate(agents)},
         )
 
     def _observations(self, state: State) -> dict[str, Observation]:
@@ -159,10 +155,8 @@ class AgainstBots(gymnasium.Env[Any, Any]):
             raise ValueError("no game is in progress: call reset() first")
         state = _apply(self._state, self._moves(self._state, move_of(int(action))))
         self._state = state = self._until_asked(state)
-        info: dict[str, Any] = {}
-        if state.result is not None:
-            info = {"place": state.result.places[self._seat], "total": state.result.totals[self._seat]}
-        return observation(state, self._seat), rewards(state)[self._seat], state.over, False, info
+        seat = self._seat
+        return observation(state, seat), rewards(state)[seat], state.over, False, _info(state, seat)
 
     def _until_asked(self, state: State) -> State:
         """Play the turns in which the learner's last card is played automatically."""
@@ -197,6 +191,12 @@ def rewards(state: State) -> list[float]:
         (sum(other > place for other in places) - sum(other < place for other in places)) / (len(places) - 1)
         for place in places
     ]
+
+
+def _info(state: State, seat: int) -> dict[str, Any]:
+    """Return a seat's place and total at the end of the game."""
+    end = state.result
+    return {} if end is None else {"place": end.places[seat], "total": end.totals[seat]}
 
 
 def _apply(state: State, moves: Sequence[Move | None]) -> State:
