@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +11,22 @@ from pathlib import Path
 import docker
 import pytest
 
+from arena.play.botfiles import Chooser
 from arena.play.launcher.launcher import Launcher
-from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, decode, encode
-from arena.rules import Rules
+from arena.protocol.faults import Fault
+from arena.protocol.match import (
+    Clock,
+    GameRecord,
+    Limits,
+    MatchRecord,
+    MatchSpec,
+    RuntimeName,
+    decode,
+    encode,
+    move_of,
+    played_again,
+)
+from arena.rules import Rules, asked, view
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
 SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
@@ -49,6 +62,24 @@ class Hall:
     def leftovers(self) -> list[str]:
         """Return what is left of all matches."""
         return self.stage.leftovers() + [str(path) for path in self.folder.rglob("*")]
+
+
+def faults(record: MatchRecord, seat: int, game: int | None = None) -> list[Fault]:
+    """Return the faults of a seat, in a game or in all, in order."""
+    games = record.games if game is None else [record.games[game]]
+    decisions = [step[seat] for each in games for step in each.steps]
+    return [decision.fault for decision in decisions if decision and decision.fault]
+
+
+def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser]) -> None:
+    """See that these seats of a whole game chose, card by card, what their functions choose."""
+    states = played_again(rules, game).states
+    assert states[-1].over
+    for state, step in zip(states, game.steps, strict=False):
+        for seat in choosers.keys() & {*asked(state)}:
+            decision = step[seat]
+            assert decision is not None
+            assert move_of(decision) == choosers[seat](view(state, seat))
 
 
 def referees() -> list[int]:

@@ -5,17 +5,18 @@ The bots are plain processes, so that a flood is as fast as this machine allows.
 
 import os
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from arena.protocol.faults import Fault
-from arena.protocol.match import Clock, MatchRecord, MatchSpec
-from arena.rules import Card, Move, apply, asked, new_game, shuffled_deck, view
+from arena.protocol.match import Clock, MatchRecord
+from arena.rules import Rules
 from tests.play.launcher import floods, programs
-from tests.play.launcher.conftest import Hall
+from tests.play.launcher.conftest import Hall, check_choices, faults
+from tests.play.referee.lines import last
 
 CLOCK = Clock(start_millis=30_000, move_millis=5_000, bank_millis=10_000)
 PEAK_MIB = 200
@@ -65,48 +66,20 @@ def _status(cmdline: Path) -> dict[str, str]:
     return status if "VmHWM" in status else {}
 
 
-def check_the_others(spec: MatchSpec, record: MatchRecord, seats: Collection[int]) -> None:
-    """See that every seat but these played, without a fault, as it does against these very moves."""
-    for game in record.games:
-        state = new_game(spec.rules, shuffled_deck(spec.rules, bytes.fromhex(game.seed)))
-        for step in game.steps:
-            moves: list[Move | None] = [None] * spec.rules.players
-            for who in asked(state):
-                decision = step[who]
-                assert decision is not None
-                if who in seats:
-                    moves[who] = Move(tuple(_CARDS[label] for label in decision.cards))
-                else:
-                    moves[who] = move = view(state, who).legal_moves()[-1]
-                    assert decision.fault is None
-                    assert decision.cards == tuple(card.label for card in move.cards)
-            state = apply(state, moves)
-        assert state.over
-
-
-_CARDS = {card.label: card for card in Card}
-
-
 def play(hall: Hall, *floods_: str) -> MatchRecord:
     """Play a match of some floods after a good bot, and before another if there is room.
 
     The good ones and the referee have to be well.
     """
     programs_ = (programs.GOOD, *floods_, programs.GOOD)[:MOST_PLAYERS]
-    spec = hall.spec(*programs_, games=2, clock=CLOCK)
     with watched() as peak:
         record = hall.play(*programs_, games=2, clock=CLOCK)
-    seats = range(FLOOD, FLOOD + len(floods_))
-    check_the_others(spec, record, seats)
-    assert all(report.trouble is None for seat, report in enumerate(record.seats) if seat not in seats)
+    good = {*range(len(programs_))} - {*range(FLOOD, FLOOD + len(floods_))}
+    for game in record.games:
+        check_choices(Rules(players=len(programs_)), game, dict.fromkeys(good, last))
+    assert not any(faults(record, seat) or record.seats[seat].trouble for seat in good)
     assert 10 < peak.mib < PEAK_MIB
     return record
-
-
-def faults(record: MatchRecord, seat: int) -> list[Fault]:
-    """Return the faults of a seat that floods."""
-    decisions = [step[seat] for step in record.games[0].steps]
-    return [decision.fault for decision in decisions if decision and decision.fault]
 
 
 LIMITS = {
@@ -153,7 +126,7 @@ def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
     """The seat is lost at its first decision; nobody else notices, and the referee stays small."""
     record = play(process_hall, *(FLOODS[name][0] for name in names))
     for seat, name in enumerate(names, FLOOD):
-        assert faults(record, seat) == [Fault.CRASH]
+        assert faults(record, seat, 0) == [Fault.CRASH]
         assert f"the channel's limits ended its stream: {FLOODS[name][1]}" in (
             record.seats[seat].trouble or ""
         )
@@ -180,6 +153,6 @@ def test_messages_without_end_expel(process_hall: Hall) -> None:
 
 def assert_protocol_faults(record: MatchRecord, seat: int) -> None:
     """See that the seat has faults, and that they are all of the protocol."""
-    got = faults(record, seat)
+    got = faults(record, seat, 0)
     assert got
     assert set(got) <= {Fault.PROTOCOL, Fault.EXPELLED}

@@ -7,13 +7,13 @@ import docker
 import pytest
 
 from arena.images.build.context import build_bot_image
-from arena.play.botfiles import Chooser, load
+from arena.play.botfiles import load
 from arena.protocol.faults import Fault
-from arena.protocol.match import GameRecord, MatchRecord, decode, encode
-from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
+from arena.protocol.match import MatchRecord, decode, encode
+from arena.rules import Rules
 from arena.scheduler.check import check_record
 from tests.play.launcher import programs
-from tests.play.launcher.conftest import SEEDS, Hall
+from tests.play.launcher.conftest import SEEDS, Hall, check_choices, faults
 from tests.sandbox.stage import DockerStage
 
 pytestmark = pytest.mark.docker
@@ -63,29 +63,6 @@ def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -
     return record
 
 
-def faults(record: MatchRecord, seat: int) -> list[Fault]:
-    """Return the faults of a seat."""
-    steps = [step[seat] for game in record.games for step in game.steps]
-    return [decision.fault for decision in steps if decision and decision.fault]
-
-
-def check_choices(rules: Rules, game: GameRecord, choose: Chooser) -> None:
-    """See that all seats of a game chose, card by card, what this function chooses."""
-    state = new_game(rules, shuffled_deck(rules, bytes.fromhex(game.seed)))
-    for step in game.steps:
-        moves: list[Move | None] = [None] * rules.players
-        for seat in asked(state):
-            move = choose(view(state, seat))
-            assert isinstance(move, Move)
-            moves[seat] = move
-            decision = step[seat]
-            assert decision is not None
-            assert decision.cards == tuple(card.label for card in move.cards)
-            assert decision.dummy == (move.dummy.label if move.dummy else None)
-        state = apply(state, moves)
-    assert state.over
-
-
 @pytest.mark.parametrize(
     "rules",
     [
@@ -107,7 +84,7 @@ def test_greedy_chooses_alike_in_both_languages(
     assert not any(faults(record, seat) for seat in range(rules.players))
     assert all(seat.trouble is None for seat in record.seats)
     for game in record.games:
-        check_choices(rules, game, load(BOTS / "greedy")())
+        check_choices(rules, game, dict.fromkeys(range(rules.players), load(BOTS / "greedy")()))
 
 
 def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, javascript_image: str) -> None:

@@ -15,17 +15,11 @@ from arena.scheduler.check import check_record
 from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
-from tests.play.launcher.conftest import Hall, referees
+from tests.play.launcher.conftest import Hall, faults, referees
 from tests.sandbox.stage import DockerStage
 
 PATIENT = Clock(start_millis=60_000, move_millis=20_000, bank_millis=20_000)
 """For good bots beside one that is gone at once: however busy this machine is, they have the time."""
-
-
-def faults(record: MatchRecord, seat: int, game: int = 0) -> list[Fault]:
-    """Return the faults of a seat in a game, in order."""
-    decisions = [step[seat] for step in record.games[game].steps]
-    return [decision.fault for decision in decisions if decision and decision.fault]
 
 
 @pytest.mark.parametrize("players", [2, pytest.param(5, marks=pytest.mark.soak)])
@@ -34,7 +28,7 @@ def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
     record = hall.play(*[programs.GOOD] * players, games=3)
     assert len(record.games) == 3
     assert len(record.seats) == players
-    assert not any(faults(record, seat, game) for seat in range(players) for game in range(3))
+    assert not any(faults(record, seat) for seat in range(players))
     assert all(seat.trouble is None and seat.sdk.startswith("kaiten-python/") for seat in record.seats)
     assert all(seat.runtime == hall.stage.runtime.describe and seat.limits for seat in record.seats)
 
@@ -138,7 +132,7 @@ def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) ->
 def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
     """A container that runs out of memory is a crash that says so."""
     record = docker_hall.play(programs.EATS_MEMORY, programs.GOOD, games=2)
-    assert faults(record, 0) == [Fault.CRASH]
+    assert faults(record, 0, 0) == [Fault.CRASH]
     assert record.seats[0].out_of_memory
     assert "it ran out of memory (its limit is 256 MiB)" in (record.seats[0].trouble or "")
 
