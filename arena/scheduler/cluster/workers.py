@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ from arena.scheduler.cluster.messages import Answer, Dropped, Record, Void, read
 from arena.scheduler.workers import Verdict, WorkerLost
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TasksInFlight:
+@dataclass(slots=True, eq=False)
+class InFlight:
     """A match in flight."""
 
     ticket: str  # identifies the match in its worker's messages
@@ -34,44 +34,41 @@ class TasksInFlight:
     seats: int
     progress: Callable[[bytes], None]
     promise: Future[bytes]  # resolves to the record
+    answer: Future[Any] | None = None  # the worker's, once the match is sent
 
 
 class Tickets:
     """The matches in flight. Thread-safe: only the first caller can settle a match."""
 
     def __init__(self) -> None:
-        self._given: dict[str, tuple[TasksInFlight, Future[Any] | None]] = {}
+        self._given: dict[str, InFlight] = {}
         self._lock = threading.RLock()
 
-    def add(self, given: TasksInFlight) -> None:
+    def add(self, given: InFlight) -> None:
         """Add a match before it is sent."""
         with self._lock:
-            self._given[given.ticket] = (given, None)
+            self._given[given.ticket] = given
 
-    def sent(self, ticket: str, answer: Future[Any]) -> bool:
-        """Record the future of a sent match; return False if the match is already settled."""
+    def sent(self, given: InFlight, answer: Future[Any]) -> bool:
+        """Record the answer to a sent match; return False if the match is already settled."""
         with self._lock:
-            if ticket not in self._given:
-                return False
-            self._given[ticket] = (self._given[ticket][0], answer)
-            return True
+            given.answer = answer
+            return given.ticket in self._given
 
-    def find(self, ticket: str) -> TasksInFlight | None:
+    def find(self, ticket: str) -> InFlight | None:
         """Return an unsettled match."""
         with self._lock:
-            given = self._given.get(ticket)
-            return None if given is None else given[0]
+            return self._given.get(ticket)
 
-    def settle(self, ticket: str) -> tuple[TasksInFlight, Future[Any] | None] | None:
+    def settle(self, ticket: str) -> InFlight | None:
         """Remove a match; only the caller who gets it may resolve its promise."""
         with self._lock:
             return self._given.pop(ticket, None)
 
-    def elsewhere(self, runs: Iterable[str]) -> tuple[TasksInFlight, ...]:
-        """Return the matches at workers other than these."""
-        there = frozenset(runs)
+    def elsewhere(self, runs: Collection[str]) -> tuple[InFlight, ...]:
+        """Return the matches at other workers than these."""
         with self._lock:
-            return tuple(given for given, _ in self._given.values() if given.run not in there)
+            return tuple(given for given in self._given.values() if given.run not in runs)
 
 
 _log = structlog.get_logger()
@@ -187,7 +184,7 @@ class ClusterWorkers:
         with self._lock:
             self._rooms.update(members)
         self._fail_elsewhere(
-            [member.card.run for member in members],
+            {member.card.run for member in members},
             lambda given: WorkerLost(f"worker {given.worker} has left"),
         )
 
@@ -205,18 +202,18 @@ class ClusterWorkers:
         """See :meth:`arena.scheduler.workers.Place.play`."""
         promise: Future[bytes] = Future()
         promise.set_running_or_notify_cancel()
-        given = TasksInFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
+        given = InFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
         self._tickets.add(given)
         link = self._link
         try:
-            answer = (
-                _linked(link).executor(member, seats).submit(play_here, spec, self._session, given.ticket)
-            )
+            if link is None:
+                raise SchedulerAway("not connected to the scheduler")  # noqa: TRY301 - as if it were lost now
+            answer = link.executor(member, seats).submit(play_here, spec, self._session, given.ticket)
         except Exception as error:  # noqa: BLE001 - after any error of dask the match is not being played
             lost = WorkerLost(f"worker {given.worker}: {error}")
             self._settle(given.ticket, lambda given: given.promise.set_exception(lost))
             return promise
-        if not self._tickets.sent(given.ticket, answer):
+        if not self._tickets.sent(given, answer):
             answer.cancel()
         answer.add_done_callback(lambda done: self._answered(given.ticket, done))
         return promise
@@ -304,7 +301,7 @@ class ClusterWorkers:
         with self._lock:
             self._refused = {key: refused for key, refused in self._refused.items() if key in there}
 
-    def _fail_elsewhere(self, runs: Collection[str], why: Callable[[TasksInFlight], Exception]) -> None:
+    def _fail_elsewhere(self, runs: Collection[str], why: Callable[[InFlight], Exception]) -> None:
         for given in self._tickets.elsewhere(runs):
             self._settle(given.ticket, lambda lost: lost.promise.set_exception(why(lost)))
 
@@ -326,19 +323,18 @@ class ClusterWorkers:
         else:
             self._settle(ticket, lambda given: self._tell(given, answer))
 
-    def _settle(self, ticket: str, tell: Callable[[TasksInFlight], None]) -> None:
+    def _settle(self, ticket: str, tell: Callable[[InFlight], None]) -> None:
         """Release the seats, then call ``tell``; do nothing if the match is already settled."""
-        settled = self._tickets.settle(ticket)
-        if settled is None:
+        given = self._tickets.settle(ticket)
+        if given is None:
             return
-        given, answer = settled
         with self._lock:
             self._rooms.answered(given.run, given.seats)
-        if answer is not None and not answer.done():
-            answer.cancel()
+        if given.answer is not None and not given.answer.done():
+            given.answer.cancel()
         tell(given)
 
-    def _tell(self, given: TasksInFlight, answer: Answer) -> None:
+    def _tell(self, given: InFlight, answer: Answer) -> None:
         match answer:
             case Record(data):
                 given.promise.set_result(data)
@@ -350,7 +346,7 @@ class ClusterWorkers:
             case Void(reason):
                 given.promise.set_exception(MatchVoid(f"worker {given.worker}: {reason}"))
 
-    def _lose(self, given: TasksInFlight, reason: str, seconds: float) -> None:
+    def _lose(self, given: InFlight, reason: str, seconds: float) -> None:
         self._rest(given.run, seconds)
         given.promise.set_exception(WorkerLost(f"worker {given.worker}: {reason}"))
 
@@ -380,9 +376,3 @@ class ClusterPlace:
     def give_back(self) -> None:
         """Release the seats."""
         self._workers.give_back(self._member, self.seats)
-
-
-def _linked(link: Link | None) -> Link:
-    if link is None:
-        raise SchedulerAway("not connected to the scheduler")
-    return link
