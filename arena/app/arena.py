@@ -44,7 +44,7 @@ from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.ladder import Ladder
 from arena.scheduler.person_games import PersonTables, person_tables
 from arena.scheduler.settling import Watcher
-from arena.scheduler.workers import WithRoom, Workers, local_workers
+from arena.scheduler.workers import Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
 _HELD: Final = (
@@ -179,12 +179,13 @@ class Arena:
             made = Coordinator(
                 name=self._install,
                 store=self.store,
-                workers=WithRoom(workers, Disk(self._settings.data_dir, self._settings.least_free)),
+                workers=workers,
                 runtime=self.ladder.runtime,
                 now=utc_now,
                 watchers=(self._monitoring.metrics.hear, *watchers),
                 gate=self._gate,
                 overtaken=self._files.changed,
+                has_room=Disk(self._settings.data_dir, self._settings.least_free).has_room,
             )
             with (
                 self._monitoring.of(made),

@@ -61,7 +61,7 @@ class Coordinator:
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
     coordinators; ``now`` is UTC; ``overtaken`` returns whether the program's files have changed since this
-    process started.
+    process started, ``has_room`` whether the disk has room for results.
     """
 
     def __init__(  # noqa: PLR0913 - what a coordinator coordinates
@@ -76,6 +76,7 @@ class Coordinator:
         watchers: Sequence[Watcher] = (),
         delays: RetryDelays = RETRY_DELAYS,
         overtaken: Callable[[], bool] = lambda: False,
+        has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self._name = name
         self._store = store
@@ -92,6 +93,8 @@ class Coordinator:
         self._unavailable = False
         self._is_overtaken = overtaken
         self._overtaken = False
+        self._has_room = has_room
+        self._full = False
         self._looked = time.monotonic()
         self.stopped = False
         self.draining = False
@@ -192,7 +195,7 @@ class Coordinator:
             seats = self._store.leases.due(self._runtime, house_only=house_only, without=failed)
             if seats is None:
                 return False
-            place = self._workers.take(seats)
+            place = self._place(seats)
             if place is None:
                 return True
             claim = self._claim(place, house_only=house_only, without=failed)
@@ -205,6 +208,16 @@ class Coordinator:
             if not self._news.empty():
                 return True  # handle it first: if every match fails, start no more
         return False
+
+    def _place(self, seats: int) -> Place | None:
+        """Reserve seats, unless the disk is full."""
+        full = not self._has_room()
+        if full and not self._full:
+            _log.error("disk full", then="no match starts until there is space (ARENA_DISK_FLOOR_GIB)")
+        elif self._full and not full:
+            _log.info("disk space recovered")
+        self._full = full
+        return None if full else self._workers.take(seats)
 
     def _claim(self, place: Place, *, house_only: bool, without: Collection[str]) -> Claim | None:
         claim = None

@@ -12,7 +12,6 @@ import structlog
 
 from arena.platform.cpu_time import OwnWaits
 from arena.platform.environment import reach
-from arena.platform.files import Disk
 from arena.platform.recurring import Backoff, Recurring
 from arena.play.launcher import HostFailed, LauncherError
 from arena.play.launcher.launcher import Launcher
@@ -282,34 +281,3 @@ class _LocalPlace:
             self.give_back()
         reach("place-given-back")
         return record
-
-
-class WithRoom:
-    """See :class:`arena.scheduler.workers.Workers`; starts no match while the results' disk is full."""
-
-    def __init__(self, workers: Workers, disk: Disk) -> None:
-        self._workers = workers
-        self._disk = disk
-        self._full = False
-
-    def take(self, seats: int) -> Place | None:
-        """Reserve seats; return None while the disk is full. Matches in flight continue."""
-        full = not self._disk.has_room()
-        if full and not self._full:
-            _log.error("disk full", then="no match starts until there is space (ARENA_DISK_FLOOR_GIB)")
-        elif self._full and not full:
-            _log.info("disk space recovered")
-        self._full = full
-        return None if full else self._workers.take(seats)
-
-    def status(self) -> tuple[WorkerStatus, ...]:
-        """Return the status of each worker."""
-        return self._workers.status()
-
-    def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches."""
-        return self._workers.refused()
-
-    def stop(self) -> None:
-        """Abort all matches and start no more."""
-        self._workers.stop()

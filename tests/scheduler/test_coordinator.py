@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
@@ -84,6 +85,7 @@ def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
     runtime: RuntimeName = RuntimeName.PROCESS,
     gate: Gate | None = None,
     overtaken: Callable[[], bool] = lambda: False,
+    has_room: Callable[[], bool] = lambda: True,
 ) -> Coordinator:
     """Return one, with the gate shut for strangers unless it is given."""
     return Coordinator(
@@ -96,6 +98,7 @@ def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
         watchers=[notes],
         delays=delays,
         overtaken=overtaken,
+        has_room=has_room,
     )
 
 
@@ -282,6 +285,20 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
     play(store, run_dir, Notes(), RuntimeName.DOCKER)
     assert store.activity.totals().matches_waiting > 0
     assert store.activity.totals().games == 0
+
+
+def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> None:
+    """It is logged once, and goes on by itself."""
+    ladder_of(store).add_match()
+    notes, room = Notes(), iter([False] * 3)
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers, capture_logs() as logs:
+        coordinator_of(store, workers, notes, has_room=lambda: next(room, True)).run(lambda: False)
+    assert [line["event"] for line in logs if "disk" in line["event"]] == [
+        "disk full",
+        "disk space recovered",
+    ]
+    assert notes.finished
 
 
 def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
