@@ -18,15 +18,14 @@ from arena.db.matches import NewMatch
 from arena.db.store import Store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.controls import Gate
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.workers import local_workers
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
+from tests.scheduler.test_coordinator import coordinator_of
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
@@ -89,14 +88,7 @@ def playing(store: Store) -> Iterator[None]:
     """Play what waits, in a thread, to its end."""
     run_dir = Path(tempfile.mkdtemp(prefix="kaiten-l-"))  # short: an address holds 107 bytes
     with local_workers(Launcher(ProcessRuntime(), "test", run_dir), SlotPool(2, 0.4), "host") as workers:
-        coordinator = Coordinator(
-            name="here",
-            store=store,
-            workers=workers,
-            runtime=RuntimeName.PROCESS,
-            now=lambda: datetime.now(UTC),
-            gate=Gate(),
-        )
+        coordinator = coordinator_of(store, workers, lambda _: None)
         thread = threading.Thread(target=coordinator.run, args=(lambda: False,))
         thread.start()
         try:
