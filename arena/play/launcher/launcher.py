@@ -57,7 +57,7 @@ class RefereeProcess:
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "GRPC_VERBOSITY": "NONE"},
             start_new_session=True,
         )
-        self._send(msgspec.json.encode(spec))
+        self.tell(spec)
 
     def __enter__(self) -> Self:
         return self
@@ -89,9 +89,13 @@ class RefereeProcess:
         timer.start()
         return timer
 
-    def tell(self, message: FromLauncher) -> None:
-        """Send the referee a message. No effect after its end."""
-        self._send(msgspec.json.encode(message))
+    def tell(self, message: RefereeSpec | FromLauncher) -> None:
+        """Send the referee a message. No effect after its end, which the reader of its messages finds out."""
+        line = msgspec.json.encode(message) + b"\n"
+        with self._write_lock, suppress(BrokenPipeError, ValueError):
+            if self._process.stdin is not None:
+                self._process.stdin.write(line)
+                self._process.stdin.flush()
 
     def messages(self) -> Iterator[FromReferee]:
         """Yield the referee's messages until it ends. Raises MatchVoid for anything that isn't a message."""
@@ -112,17 +116,6 @@ class RefereeProcess:
         if self._over_time:
             return f"the match was not over after {self._over_time:.0f} s, the limit of its clocks"
         return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
-
-    def _send(self, data: bytes) -> None:
-        with self._write_lock:
-            if self._process.stdin is None:
-                return
-            try:
-                self._process.stdin.write(data + b"\n")
-                self._process.stdin.flush()
-            except (BrokenPipeError, ValueError):
-                # It has ended; the reader of its messages finds out.
-                return
 
 
 _REFEREE_MIB: Final = 512
