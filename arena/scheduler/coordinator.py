@@ -3,8 +3,8 @@
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -47,13 +47,6 @@ class ArenaTrouble(Exception):
     """This host can't play matches; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Expired:
-    """States of the matches whose leases have expired, by id and attempt."""
-
-    matches: Mapping[tuple[str, int], MatchState]
-
-
 class Coordinator:
     """Claims matches, hands them to workers and stores their results.
 
@@ -84,7 +77,7 @@ class Coordinator:
         self._runtime = runtime
         self._now = now
         self._gate = gate
-        self._news: queue.SimpleQueue[Playing | _Expired | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Playing | AttemptFailed | None] = queue.SimpleQueue()
         self._ended: deque[Playing] = deque()
         # Replaced, never changed: the thread that renews leases reads it.
         self._given: frozenset[Playing] = frozenset()
@@ -258,8 +251,12 @@ class Coordinator:
         """Renew own leases and expire those of dead coordinators. Runs in its own thread."""
         kept = frozenset(playing.claim.spec.match for playing in self._given)
         self._store.leases.renew(self._name, kept)
-        if expired := self._store.leases.expire(self._now()):
-            self._news.put(_Expired(expired))
+        expired = self._store.leases.expire(self._now())
+        for (match, attempt), state in expired.items():
+            _log.warning("lease expired", match=match, attempt=attempt, state=state)
+            given_up = state is MatchState.QUARANTINED
+            why = "its lease expired"
+            self._news.put(AttemptFailed(match, attempt, why, lost=True, quarantined=given_up))
         self._settling.tell(LeasesKept(len(kept), len(expired)))
         # Last, because it is only displayed: a failure or delay here costs no match.
         self._store.leases.tell(self._name, self._workers.status(), self._workers.refused())
@@ -270,20 +267,13 @@ class Coordinator:
             news = self._news.get(timeout=_POLL_SECONDS)
         except queue.Empty:
             news = None
-        if isinstance(news, _Expired):
-            self._note_expired(news)
+        if isinstance(news, AttemptFailed):
+            self._settling.tell(news)
         elif news is not None and news in self._given and news not in self._ended:
             self._ended.append(news)
         now = time.monotonic()
         late = [playing for playing in self._given if playing.deadline < now and playing not in self._ended]
         self._ended.extend(late)
-
-    def _note_expired(self, expired: _Expired) -> None:
-        for (match, attempt), state in expired.matches.items():
-            _log.warning("lease expired", match=match, attempt=attempt, state=state)
-            given_up = state is MatchState.QUARANTINED
-            why = "its lease expired"
-            self._settling.tell(AttemptFailed(match, attempt, why, lost=True, quarantined=given_up))
 
     def _store_ended(self) -> None:
         while self._ended:
