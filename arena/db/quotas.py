@@ -82,19 +82,21 @@ def of_author(connection: Connection, account: int | None, usual: Quota) -> Quot
     )
 
 
-def check_file(connection: Connection, bot: str, sha256: str) -> None:
-    """Check that no version or open submission of a bot has the same file.
+def check_file(connection: Connection, new: NewSubmission) -> None:
+    """Check that no version or open submission of the bot has the same file.
 
-    A rejected file may be sent again, as may that of a version whose image was removed. Raises SameContent,
-    which names the version or the submission.
+    A rejected file may be sent again, as may that of a version whose image was removed. A file may be
+    submitted during its check. Raises SameContent, which names the version or the submission.
     """
-    if (known := _version(connection, bot, BotVersionRow.sha256 == sha256)) is not None:
+    bot = new.bot
+    if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
         raise SameContent(f"this is the same file as {known}")
-    other = connection.execute(
-        select(SubmissionRow.id)
-        .where(SubmissionRow.bot == bot, SubmissionRow.sha256 == sha256, text(ON_ITS_WAY))
-        .limit(1)
-    ).scalar_one_or_none()
+    same = select(SubmissionRow.id).where(
+        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(ON_ITS_WAY)
+    )
+    if not new.check_only:
+        same = same.where(~SubmissionRow.check_only)
+    other = connection.execute(same.limit(1)).scalar_one_or_none()
     if other is not None:
         raise SameContent(f"this is the same file as submission {other} of {bot}, which is in progress")
 
@@ -135,7 +137,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     """
     _check_name(connection, new.bot, new.author, new.account)
     if new.sha256:
-        check_file(connection, new.bot, new.sha256)
+        check_file(connection, new)
     quota = of_author(connection, new.account, quota)
     finished, begun = _sent_within_a_day(
         connection, new.author, new.account, new.received, check_only=new.check_only

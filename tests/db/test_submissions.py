@@ -314,6 +314,18 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     assert left(late.received) == 2, "of a deleted account nothing is kept but its submissions"
 
 
+def test_a_file_is_submitted_during_its_check(store: Store) -> None:
+    """Nobody waits for the check; a second one of the file would tell nothing new."""
+    one = new("u1")
+    store.submissions.add(replace(one, check_only=True), PLENTY)
+    with pytest.raises(SameContent, match="same file as submission u1 of mine, which is in progress"):
+        store.submissions.add(replace(one, id="u2", check_only=True), PLENTY)
+    store.submissions.add(replace(one, id="u3"), PLENTY)
+    store.submissions.reject("u1", CAUSE, START)
+    with pytest.raises(SameContent, match="same file as submission u3"):
+        store.submissions.check(replace(one, id="u4", check_only=True), PLENTY)
+
+
 @on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
     """Neither while it is on its way nor afterwards, and the words say what became of it."""

@@ -251,7 +251,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     @router.delete(
         "/submissions/{id}",
         status_code=204,
-        responses=problems({409: "The submission is not in progress: it is active or rejected."}),
+        responses=problems({409: "The submission is not in progress: it has ended."}),
     )
     def cancel(caller: Owner, id_: SubmissionId) -> None:
         """Cancel your submission in progress. It still counts towards the quota."""
