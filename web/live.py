@@ -236,7 +236,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        Only their owner and operators see unrated matches, with the scope read.
+        Unrated matches are visible only to their owner and operators, with the scope read.
         """
 
         def allowed(account: int | None) -> bool:

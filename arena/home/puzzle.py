@@ -87,7 +87,9 @@ def parse_puzzle(text: bytes) -> Puzzle:
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise InvalidPuzzle(f"not a puzzle: {error}") from error
     if puzzle.format != PUZZLE_FORMAT:
-        raise InvalidPuzzle(f'format: is "{puzzle.format[:64]}", this program reads "{PUZZLE_FORMAT}"')
+        raise InvalidPuzzle(
+            f'the format is "{puzzle.format[:64]}"; this program reads only "{PUZZLE_FORMAT}"'
+        )
     return puzzle
 
 

@@ -159,7 +159,7 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
     words = (*command.entrypoint, *command.cmd)
     if not words or not words[0]:
         raise Rejected(
-            "the image starts nothing: give its Dockerfile an ENTRYPOINT, "
+            "the image has no start command: give its Dockerfile an ENTRYPOINT, "
             'such as ENTRYPOINT ["python", "/bot/bot.py"]'
         )
     _check_text((*words, *command.env, command.working_dir), limits)
@@ -171,7 +171,7 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
         if name == variable or not _VARIABLE.fullmatch(name):
             raise Rejected(f"the image sets a variable (ENV) called {name[:40]!a}: rename or remove it")
         if _OURS.fullmatch(name):
-            raise Rejected(f"the image sets {name}, which is the arena's")
+            raise Rejected(f"the image sets {name}, which is reserved for the arena")
     _check_working_dir(command.working_dir)
 
 

@@ -40,7 +40,7 @@ RETRY_DELAYS: Final = RetryDelays()
 
 
 class MatchBackoff:
-    """Tracks the matches in backoff. Times are seconds of one clock."""
+    """Tracks the matches in backoff. Times are seconds on a single clock."""
 
     def __init__(self, delays: RetryDelays) -> None:
         self._delays = delays

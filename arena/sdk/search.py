@@ -8,7 +8,7 @@
     values(world)                        # value of the end for each seat
 
 A turn changes the world in place and keeps no history; cards and moves are integers. So a step takes a
-fraction of the time of :func:`arena.rules.apply`. Tests hold both equal in every variant.
+fraction of the time of :func:`arena.rules.apply`. Tests check that both agree in every variant.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ def encode(move: Move) -> int:
 
 
 def decode(code: int) -> Move:
-    """Return the move that :func:`encode` made this integer of."""
+    """Return the move from which :func:`encode` made this integer."""
     second, dummy = code >> _SECOND & _FIRST, code >> _DUMMY
     first = Card(code & _FIRST)
     return Move((first, Card(second)) if second else (first,), Card(dummy) if dummy else None)
@@ -136,7 +136,7 @@ class World:
                 self.hands[self.controller].append(self.pile.pop())
 
     def _step_with_more(self, move: int, hand: list[int], table: list[int]) -> None:
-        """Play a move of a second card or of one for the dummy."""
+        """Play a move with a second card or a card for the dummy."""
         first, second, dummy = move & _FIRST, move >> _SECOND & _FIRST, move >> _DUMMY
         hand.remove(first)
         _place(table, first)

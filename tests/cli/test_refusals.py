@@ -99,7 +99,7 @@ REFUSED = {
     "replay verify rubbish.jsonl": "rubbish.jsonl, line 1: not JSON: ",
     "replay verify short.jsonl": "short.jsonl, line 1: not JSON: ",
     "replay verify second.jsonl": "second.jsonl, line 2: not a replay: Object missing required",
-    "replay verify newer.jsonl": 'newer.jsonl, line 1: format: is "sushigo-replay/9", this program',
+    "replay verify newer.jsonl": 'newer.jsonl, line 1: the format is "sushigo-replay/9"; this',
     "replay verify lines.jsonl": "lines.jsonl, line 1: not a replay: Object missing required",
     "replay verify bytes.jsonl": "bytes.jsonl, line 1: not JSON: ",
     "replay verify nope.jsonl": "can't read nope.jsonl: ",

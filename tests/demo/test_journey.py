@@ -51,7 +51,7 @@ def bots(folder: Path) -> dict[str, Path]:
 
 
 GOOD = {"image", "infolder", "onefile"} if SOAK else {"image"}
-REJECTED = {"noentry": ("file", r"the image starts nothing", "")} | (
+REJECTED = {"noentry": ("file", r"the image has no start command", "")} | (
     {
         "crashes": ("crash", r"in game 1 of 3, round 1, turn 4: .*ended with exit code 1", "I can not go on"),
         "slow": (

@@ -95,7 +95,12 @@ def kind_of(content: bytes) -> UploadKind:
 
 
 REJECTED = {
-    "nothing": (small_image(Entrypoint=None), Stage.RECEIVED, CauseKind.FILE, "the image starts nothing"),
+    "nothing": (
+        small_image(Entrypoint=None),
+        Stage.RECEIVED,
+        CauseKind.FILE,
+        "the image has no start command",
+    ),
     "missing": (small_image(), Stage.QUALIFYING, CauseKind.START, "can't start python: no such program"),
     "crashes": (
         programs.CRASHES.encode(),

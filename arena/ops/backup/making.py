@@ -161,8 +161,8 @@ def read_back(file: BinaryIO) -> None:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            f"no backup was made: the disk returned other data than was written ({error}). Check the "
-            "disk, and make a backup elsewhere"
+            f"no backup was made: the disk returned different data from what was written ({error}). Check "
+            "the disk, and make a backup elsewhere"
         ) from error
 
 

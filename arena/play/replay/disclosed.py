@@ -115,7 +115,9 @@ def parse_disclosed(text: str) -> DisclosedGame:
     try:
         game = msgspec.json.decode(text, type=DisclosedGame)
     except msgspec.MsgspecError as error:
-        raise InvalidReplay(f"not a game so far: {error}") from error
+        raise InvalidReplay(f"not a valid partial game: {error}") from error
     if game.format != DISCLOSED_FORMAT:
-        raise InvalidReplay(f'format: is "{game.format[:64]}", this program reads "{DISCLOSED_FORMAT}"')
+        raise InvalidReplay(
+            f'the format is "{game.format[:64]}"; this program reads only "{DISCLOSED_FORMAT}"'
+        )
     return game

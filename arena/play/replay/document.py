@@ -200,7 +200,7 @@ def parse(text: bytes | str) -> PublicReplay:
     try:
         form = _head.decode(text).format
         if form != FORMAT:
-            raise InvalidReplay(f'format: is "{form[:64]}", this program reads "{FORMAT}"')
+            raise InvalidReplay(f'the format is "{form[:64]}"; this program reads only "{FORMAT}"')
         return _document.decode(text)
     except msgspec.ValidationError as error:
         raise InvalidReplay(f"not a replay: {error}") from error

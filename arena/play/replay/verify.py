@@ -238,7 +238,7 @@ def course_so_far(game: DisclosedGame) -> tuple[Step, ...]:
     try:
         return _walk(new_game(game.variant, _deck(game)), game.turns)
     except (ValueError, InvalidRules) as error:
-        raise InvalidReplay(f"not a game so far: {error}") from error
+        raise InvalidReplay(f"not a valid partial game: {error}") from error
 
 
 def _deck(game: DisclosedGame) -> tuple[Card, ...]:

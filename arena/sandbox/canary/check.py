@@ -314,7 +314,9 @@ def _listening(path: Path, owner: tuple[int, int]) -> Iterator[None]:
         try:
             server.bind(str(path))
         except OSError as error:
-            raise RuntimeTrouble(f"the socket {path}: {error}; choose another ARENA_RUN_DIR") from error
+            raise RuntimeTrouble(
+                f"can't create the socket {path}: {error}; choose another ARENA_RUN_DIR"
+            ) from error
         server.listen()
         path.chmod(0o600)
         os.lchown(path, *owner)

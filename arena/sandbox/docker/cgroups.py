@@ -128,7 +128,7 @@ class GroupPlace:
         return (
             # Kernels before 5.11 include child groups only if this is set before there are any.
             Line(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
-            # The limit with swap can never be the lower one of the two.
+            # The limit with swap can't be below the memory limit.
             Line(file=both, value="-1", checked=False),
             Line(file=f"{self._folder('memory')}/memory.limit_in_bytes", value=memory),
             Line(file=both, value=memory, checked=False),
@@ -229,7 +229,7 @@ class CommonGroup:
     def _hand_down_cores(self) -> None:
         """Give the group the cores of its ancestors. In version 1 it starts without cores.
 
-        runc does this itself; with gVisor, a container with a list of cores couldn't start otherwise.
+        runc does this itself; with gVisor, a container with a cpuset couldn't start otherwise.
         """
         above = self._root / "cpuset"
         for part in self._place.path.split("/"):

@@ -150,7 +150,7 @@ def _runnable(image: Mapping[str, Any]) -> EngineImage:
     config = image["Config"]
     command = (*(config.get("Entrypoint") or ()), *(config.get("Cmd") or ()))
     if not command:
-        raise LaunchRefused("the image starts nothing: give its Dockerfile an ENTRYPOINT")
+        raise LaunchRefused("the image has no start command: give its Dockerfile an ENTRYPOINT")
     if config.get("Volumes"):
         raise LaunchRefused("the image declares a VOLUME, but bots can write only to /tmp: remove it")
     return EngineImage(id=image["Id"], command=command, layers=_layers(image))

@@ -229,5 +229,5 @@ class InitVolume:
         for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # so in its stubs
             if "error" in said:
                 raise RuntimeTrouble(
-                    f"the engine does not load the image {self._init.image}: {said['error']}"
+                    f"the engine could not load the image {self._init.image}: {said['error']}"
                 )

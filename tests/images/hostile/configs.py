@@ -65,9 +65,9 @@ CONFIGS = (
         "variables that are an object", Env={"A": "b"}, refused="Expected `array | null`, got `object`"
     ),
     in_config(
-        "nothing to start", Entrypoint=None, refused="starts nothing: give its Dockerfile an ENTRYPOINT"
+        "nothing to start", Entrypoint=None, refused="has no start command: give its Dockerfile an ENTRYPOINT"
     ),
-    in_config("a first word that is empty", Entrypoint=[""], refused="starts nothing"),
+    in_config("a first word that is empty", Entrypoint=[""], refused="has no start command"),
     in_config("a NUL in a word", Entrypoint=["sh", "-c\0x"], refused="NUL"),
     in_config("half a character", Cmd=["\ud800"], refused="not Unicode|not what it should be"),
     in_config(

@@ -114,7 +114,7 @@ def test_a_disk_that_keeps_something_else_is_found_out(live: Spot, tmp_path: Pat
 
     with (
         path.open("w+b") as file,
-        pytest.raises(NotRestorable, match="returned other data than was written"),
+        pytest.raises(NotRestorable, match="returned different data from what was written"),
     ):
         make_backup(live.settings, file, flip)
     with live.store() as store:

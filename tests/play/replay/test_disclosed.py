@@ -87,7 +87,7 @@ def test_within_a_round_nothing_can_be_shown() -> None:
 )
 def test_something_else_is_refused(text: str) -> None:
     """With an error that says so."""
-    with pytest.raises(InvalidReplay, match="not a game so far"):
+    with pytest.raises(InvalidReplay, match="not a valid partial game"):
         parse_disclosed(text)
 
 
@@ -95,11 +95,11 @@ def test_a_game_that_the_rules_do_not_agree_with_is_refused() -> None:
     """A card that was never dealt, or dealt too often, is no course."""
     rules = Rules(players=2)
     text = encode_disclosed(shown(*play_rounds(rules, deck_of(rules, 3), 1, Random(3))))  # noqa: S311 - a test's dice
-    with pytest.raises(InvalidReplay, match="this program reads"):
+    with pytest.raises(InvalidReplay, match="this program reads only"):
         parse_disclosed(text.replace("kaiten-live/1", "kaiten-live/2"))
     wrong = text.replace('"pudding"', '"wasabi"')
     for card in ("salmon_nigiri", "egg_nigiri", "squid_nigiri", "maki_1", "maki_2", "maki_3", "sashimi"):
         wrong = wrong.replace(f'"{card}"', '"wasabi"')
     assert wrong.count('"wasabi"') > 6
-    with pytest.raises(InvalidReplay, match="not a game so far"):
+    with pytest.raises(InvalidReplay, match="not a valid partial game"):
         course_so_far(parse_disclosed(wrong))

@@ -223,7 +223,7 @@ def test_whatever_is_left_out_is_found(path: tuple[str | int, ...]) -> None:
         (b"17", "not a replay: Expected `object`, got `int`"),
         (b"{}", "not a replay: Object missing required field `format`"),
         (b'{"format": 1}', "not a replay: Expected `str`, got `int` - at `$.format`"),
-        (b'{"format": "sushigo-replay/2"}', 'format: is "sushigo-replay/2", this program reads "sushigo-'),
+        (b'{"format": "sushigo-replay/2"}', 'the format is "sushigo-replay/2"; this program reads only "'),
         (b'{"format": "sushigo-replay/1"}', "not a replay: Object missing required field `game`"),
     ],
     ids=range(12),

@@ -340,7 +340,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
         coordinate(cluster, store, notes)
     assert (notes.finished, notes.lost, notes.quarantined) == (4, [], 0)
     assert 1 <= len(notes.voided) <= 2  # no more than it could be given before it was known
-    assert all("the folders of the sockets" in why for why in notes.voided)
+    assert all("can't create socket folders" in why for why in notes.voided)
     cluster.kill("worker2")
 
 
