@@ -25,7 +25,10 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the most points of a seat."""
     COMEBACK = "comeback"
-    """By the points that the winner was behind after two rounds; only games in which it was."""
+    """By the points that the winner was behind after two rounds; only games in which it was.
+
+    Seats that the stand-in took over don't count: they come last whatever their points.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,8 @@ def _margin() -> ColumnElement[int]:
 def _behind() -> ColumnElement[int]:
     """Return the points that the winner was behind after two rounds; NULL for old games."""
     after_two: ColumnElement[Any] = GameSeatRow.after_two.expression
-    return _points(func.max(after_two), true()) - _points(func.min(after_two), GameSeatRow.place == 1)
+    best = _points(func.max(after_two), ~GameSeatRow.taken_over)
+    return best - _points(func.min(after_two), GameSeatRow.place == 1)
 
 
 def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:

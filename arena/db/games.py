@@ -261,7 +261,7 @@ def _games() -> Select[*tuple[Any, ...]]:
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
     sat: dict[int, list[SeatResult]] = {}
-    leads: dict[int, list[tuple[int, int | None]]] = {}
+    leads: dict[int, list[tuple[int, int | None, bool]]] = {}
     for seat in connection.execute(
         select(
             GameSeatRow.game_number,
@@ -270,6 +270,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
             GameSeatRow.points,
             GameSeatRow.place,
             GameSeatRow.after_two,
+            GameSeatRow.taken_over,
         )
         .join(BotVersionRow, BotVersionRow.id == GameSeatRow.version_id)
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
@@ -277,19 +278,23 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
     ):
         sat.setdefault(seat.game_number, []).append(from_row(SeatResult, seat))
-        leads.setdefault(seat.game_number, []).append((seat.place, seat.after_two))
+        leads.setdefault(seat.game_number, []).append((seat.place, seat.after_two, seat.taken_over))
     return tuple(
         from_row(GameSummary, row, seats=tuple(sat[row.number]), behind=_behind(leads[row.number]))
         for row in rows
     )
 
 
-def _behind(seats: Sequence[tuple[int, int | None]]) -> int | None:
-    """Return by how much the winner trailed, from each seat's place and points then; None if unknown."""
-    known = [(place, points) for place, points in seats if points is not None]
-    if len(known) < len(seats):
+def _behind(seats: Sequence[tuple[int, int | None, bool]]) -> int | None:
+    """Return by how much the winner trailed; None if unknown.
+
+    ``seats`` has each seat's place, its points then, and whether the stand-in took it over later.
+    """
+    known = [(place, points, taken_over) for place, points, taken_over in seats if points is not None]
+    stayed = [points for _, points, taken_over in known if not taken_over]
+    if not stayed or len(known) < len(seats):
         return None
-    return max(points for _, points in known) - min(points for place, points in known if place == 1)
+    return max(stayed) - min(points for place, points, _ in known if place == 1)
 
 
 def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:

@@ -1,6 +1,7 @@
 """The search for games, against plain Python over all of them."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, date, timedelta
 from itertools import chain, pairwise, product
 from typing import Any
@@ -13,8 +14,8 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_set
-from tests.db.builders import present
-from tests.kinds import filled_on_both
+from tests.db.builders import add_bot, claimed, finished, present
+from tests.kinds import filled_on_both, on_both
 from tests.soak import SOAK
 
 FILTERS: tuple[dict[str, Any], ...] = (
@@ -121,5 +122,18 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
         after = [sum(points) for points in zip(*(each.scores for each in replay.rounds[:2]), strict=True)]
         after = after[: len(replay.places)]
         winners = [seat for seat, place in enumerate(replay.places) if place == 1]
-        found[id_] = max(after) - min(after[seat] for seat in winners)
+        stayed = [points for points, seat in zip(after, game.seats, strict=True) if not seat.taken_over]
+        found[id_] = max(stayed) - min(after[seat] for seat in winners)
     return found
+
+
+@on_both
+def test_who_left_was_not_overtaken(store: Store) -> None:
+    """A bot that the stand-in took over comes last whatever its points, so its lead makes no comeback."""
+    versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]
+    match = finished(claimed(store, versions, deals=2), [(3, 1, 2), (1, 2, 3)])
+    left = replace(match.games[0], after_two=(50, 20, 24), taken_over=(True, False, False))
+    alone = replace(match.games[1], after_two=(20, 50, 24), taken_over=(False, True, True))
+    assert store.results.record(replace(match, games=(left, alone)))
+    [found] = store.games.search(GameFilter(), GameOrder.COMEBACK, None, 9)
+    assert (found.game, found.behind) == (left.id, 4)
