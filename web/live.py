@@ -51,9 +51,14 @@ def read_live(
 
 
 def watchable(live: LiveGames, activity: Activity, after: str | None) -> Iterator[tuple[str, int]]:
-    """Yield each running rated match with a visible round, except ``after``, and its newest game, from 1."""
-    for running in activity.running:
-        match = live.find(running.match, None) if running.match != after else None
+    """Yield each running rated match with a visible round, and its newest game, from 1.
+
+    The match ``after`` is left out; those that follow it in the list come first.
+    """
+    running = [each.match for each in activity.running]
+    begin = running.index(after) + 1 if after in running else 0
+    for name in (*running[begin:], *running[:begin]):
+        match = live.find(name, None) if name != after else None
         if match is not None and match.game is not None:
             yield match.match, match.game.game + 1
 

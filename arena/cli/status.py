@@ -166,7 +166,8 @@ def _print_submissions(site: "SiteClient", told: list[Any]) -> None:
         one = site.read(each, Submission)
         name = one.bot if one.version is None else f"{one.bot}@{one.version}"
         why = f"{one.cause.kind}: {one.cause.text}" if one.cause else one.waiting or ""
-        rows.append((one.id, f"{one.received.astimezone():%Y-%m-%d %H:%M}", name, one.stage, why))
+        stage = f"{one.stage} (check)" if one.check_only else one.stage
+        rows.append((one.id, f"{one.received.astimezone():%Y-%m-%d %H:%M}", name, stage, why))
     print_table(("submission", "received", "bot", "stage", "why"), rows)
 
 

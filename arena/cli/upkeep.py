@@ -252,7 +252,7 @@ def _line(submission: "KnownSubmission") -> str:
     words = (
         submission.id,
         f"{submission.received:%Y-%m-%d %H:%M:%S}",
-        submission.stage.value,
+        f"{submission.stage} (check)" if submission.check_only else submission.stage.value,
         name,
         submission.author,
         submission.kind.value,

@@ -112,7 +112,8 @@ def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
     """Keep the lock within the context, so that no older arena runs."""
     if not lock.take():
         raise DatabaseInUse(
-            f"an arena of an older version runs on {url}: stop it, make a backup, then start this version"
+            f"another arena runs on {url}, or is migrating it: if it is of an older version, stop it, make a "
+            "backup, then start this version"
         )
     try:
         yield

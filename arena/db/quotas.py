@@ -164,7 +164,13 @@ def begin(connection: Connection, new: NewSubmission) -> None:
     """Count the start of an upload; delete those too old to count."""
     connection.execute(delete(BegunRow).where(BegunRow.began <= new.received - _DAY))
     connection.execute(
-        insert(BegunRow).values(id=new.id, author=new.author, account_id=new.account, began=new.received)
+        insert(BegunRow).values(
+            id=new.id,
+            author=new.author,
+            account_id=new.account,
+            began=new.received,
+            check_only=new.check_only,
+        )
     )
 
 
@@ -226,7 +232,11 @@ def _sent_within_a_day(
         SubmissionRow.check_only.is_(check_only),
     )
     begun = connection.execute(
-        select(func.count()).where(_of(author, account, BegunRow), BegunRow.began > now - _DAY)
+        select(func.count()).where(
+            _of(author, account, BegunRow),
+            BegunRow.began > now - _DAY,
+            BegunRow.check_only.is_(check_only),
+        )
     ).scalar_one()
     return finished, begun
 
@@ -241,7 +251,9 @@ def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many:
             SubmissionRow.check_only.is_(new.check_only),
         ),
         select(BegunRow.began.label("at")).where(
-            _of(new.author, new.account, BegunRow), BegunRow.began > since
+            _of(new.author, new.account, BegunRow),
+            BegunRow.began > since,
+            BegunRow.check_only.is_(new.check_only),
         ),
     ).subquery()
     at = connection.execute(

@@ -631,6 +631,7 @@ class BegunRow(Base):
     author: Mapped[Name]
     account_id: Mapped[Number | None] = mapped_column(ForeignKey("account.id"), index=True)
     began: Mapped[Moment] = mapped_column(index=True)
+    check_only: Mapped[bool] = mapped_column(server_default=false())
 
 
 class SubmissionRow(Base):

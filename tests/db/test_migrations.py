@@ -66,7 +66,7 @@ def test_nothing_is_lost_on_the_way_up(
     assert after == before
 
 
-ADDED = {"submission": "check_only", "game_seat": "after_two"}
+ADDED = {"submission": "check_only", "upload": "check_only", "game_seat": "after_two"}
 """Columns later than 0100."""
 
 
@@ -98,7 +98,7 @@ def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> No
     with closing(Database(empty_url)) as database:
         after = rows_of(database)
         added = {table: {row.pop(column) for row in after[table].values()} for table, column in ADDED.items()}
-        assert added == {"submission": {False}, "game_seat": {None}}
+        assert added == {"submission": {False}, "upload": {False}, "game_seat": {None}}
         assert after == before
         with pytest.raises(IntegrityError), database.write() as connection:
             connection.execute(text("DELETE FROM submission"))

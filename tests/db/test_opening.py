@@ -292,7 +292,9 @@ def test_tables_are_not_changed_under_an_older_arena(
     with closing(open_store(url)) as older:
         assert older.coordinator_lock.take()
         become(monkeypatch, tmp_path)
-        with pytest.raises(DatabaseInUse, match=r"an arena of an older version runs on .*: stop it"):
+        with pytest.raises(
+            DatabaseInUse, match=r"another arena runs on .*: if it is of an older version, stop it"
+        ):
             open_store(url)
         assert revision(url) == NEWEST_REVISION
         older.coordinator_lock.release()

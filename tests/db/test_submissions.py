@@ -260,6 +260,8 @@ def test_checks_have_a_quota_of_their_own(store: Store) -> None:
     assert store.submissions.allowance("ben", None, quota, START).sent == 0
     with pytest.raises(QuotaReached, match="ben has sent 1 checks within 24 hours, and the limit is 1"):
         store.submissions.add(checks[1], quota)
+    store.submissions.begin(replace(new("c2", bot="eves", author="eve"), check_only=True), quota)
+    store.submissions.check(new("u3", bot="eves", author="eve"), quota)
     store.submissions.add(new("u1"), quota)
     with pytest.raises(QuotaReached, match="1 submissions"):
         store.submissions.add(new("u2"), quota)

@@ -347,6 +347,14 @@ def test_the_next_table_is_another_running_match_or_the_recorded_games(world: Wo
     assert visitor.get("/live").headers["location"] == "/live/s-0"
     assert visitor.get("/live?after=s-0").headers["location"] == "/games"
     assert visitor.get("/live?after=%20").status_code == 422
+    versions = [add_bot(world.store, f"more-{number}") for number in range(3)]
+    for number in range(2):
+        world.store.queue.add(new_match(f"t-{number}", versions))
+        show(world.store, claim_one(world.store), 1)
+    seen = ["s-0"]
+    for _ in range(3):
+        seen.append(visitor.get(f"/live?after={seen[-1]}").headers["location"].removeprefix("/live/"))
+    assert seen == ["s-0", "t-0", "t-1", "s-0"]
 
 
 def test_tables_on_the_front_page_lead_there(world: World) -> None:
