@@ -272,7 +272,8 @@ def empty_postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Give the path of Chromium's program."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
+    # The first one has no windows, and takes a quarter less time.
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
     _missing("Chromium is not installed", "apt-get install chromium")

@@ -20,7 +20,7 @@ exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgr
 """
 _SOME = "tests/browser/test_axe.py tests/cli tests/db tests/host tests/images"
 """Of the tests, what a short run plays: to import all of them takes most of the time."""
-_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "initdb")
+_PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "initdb")
 
 
 @pytest.mark.usefixtures("root")
