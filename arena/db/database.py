@@ -195,11 +195,8 @@ class Database:
         try:
             with self._transaction(engine) as connection:
                 yield connection
-                check = "PRAGMA foreign_key_check"
-                if self.is_sqlite and (broken := connection.execute(text(check)).first()):
-                    raise IntegrityError(
-                        check, None, ValueError(f"a foreign key of the table {broken.table} refers to no row")
-                    )
+                if self.is_sqlite:
+                    check_references(connection)
         finally:
             self._engine.dispose()  # so that no connection stays without checks
 
@@ -245,6 +242,15 @@ def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[st
     keys = [column.name for column in model.__table__.primary_key]
     others = {column.name: column for column in new.excluded if column.name not in keys}
     connection.execute(new.on_conflict_do_update(index_elements=keys, set_=others), rows)
+
+
+def check_references(connection: Connection) -> None:
+    """Check all foreign keys of SQLite. Raises IntegrityError if one refers to no row."""
+    check = "PRAGMA foreign_key_check"
+    if broken := connection.execute(text(check)).first():
+        raise IntegrityError(
+            check, None, ValueError(f"a foreign key of the table {broken.table} refers to no row")
+        )
 
 
 def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Insert | postgresql.Insert":

@@ -38,7 +38,7 @@ from arena.db import audit, queue
 from arena.db.activity import ActivityRepository
 from arena.db.audit import NewAuditEntry
 from arena.db.card_counts import CardRepository
-from arena.db.database import Database, Joined, sqlite_file
+from arena.db.database import Database, Joined, check_references, sqlite_file
 from arena.db.errors import DatabaseNotEmpty
 from arena.db.matches import give_up_deals
 from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
@@ -291,13 +291,15 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check PostgreSQL's foreign keys once for each table: it takes half of a restore to check each row."""
+    """Check foreign keys once all rows are there. Checking each row takes PostgreSQL half of a restore."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []
     for key in keys:
         connection.execute(DropConstraint(key))
     yield
+    if connection.dialect.name == "sqlite":
+        check_references(connection)
     for key in keys:
         connection.execute(AddConstraint(key))
 

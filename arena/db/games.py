@@ -292,9 +292,10 @@ def _behind(seats: Sequence[tuple[int, int | None, bool]]) -> int | None:
     """
     known = [(place, points, taken_over) for place, points, taken_over in seats if points is not None]
     stayed = [points for _, points, taken_over in known if not taken_over]
-    if not stayed or len(known) < len(seats):
+    winners = [points for place, points, _ in known if place == 1]
+    if not stayed or not winners or len(known) < len(seats):
         return None
-    return max(stayed) - min(points for place, points, _ in known if place == 1)
+    return max(stayed) - min(winners)
 
 
 def _game_seats(connection: Connection, game: Row[*tuple[Any, ...]]) -> tuple[GameSeat, ...]:

@@ -120,14 +120,24 @@ def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
 
     ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
     """
+    return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
+
+
+def reached_its_limit(log: Iterable[str], container: str) -> bool:
+    """Return whether the kernel killed a process because its container reached its own memory limit.
+
+    ``log`` is as for :func:`host_ran_out_of_memory`.
+    """
+    return any(container in limit for _, limit in _killed_for_memory(log))
+
+
+def _killed_for_memory(log: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the control groups of each killed process, and of the memory limit that was reached."""
     for record in log:
         facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
-        if not (name and facts.startswith("oom-kill:constraint=")):
-            continue
-        groups = dict(fact.split("=", 1) for fact in facts.split(",") if "=" in fact)
-        if container in groups.get("task_memcg", "") and container not in groups.get("oom_memcg", ""):
-            return True
-    return False
+        if name and facts.startswith("oom-kill:constraint="):
+            groups = dict(fact.split("=", 1) for fact in facts.split(",") if "=" in fact)
+            yield groups.get("task_memcg", ""), groups.get("oom_memcg", "")
 
 
 def kernel_log() -> Iterator[str]:

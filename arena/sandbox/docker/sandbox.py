@@ -20,6 +20,7 @@ from arena.sandbox.docker.engine import (
     is_gone,
     kernel_log,
     launch_errors,
+    reached_its_limit,
 )
 from arena.sandbox.runtime import Capture, Exit, RuntimeTrouble
 
@@ -126,14 +127,16 @@ class DockerSandbox:
             ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Ask the engine; on a busy host it learns of it only after the end."""
+        """Ask the engine, which on a busy host learns of it only after the end, or never; then the kernel."""
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
             if state["OOMKilled"]:
                 return True
-            if code != _KILLED or time.monotonic() > deadline:
+            if code != _KILLED:
                 return False
+            if time.monotonic() > deadline:
+                return reached_its_limit(kernel_log(), self._container)
             time.sleep(_OOM_SECONDS / 20)
 
     def _wait_a_while(self) -> int | None:

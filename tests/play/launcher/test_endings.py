@@ -12,7 +12,7 @@ import pytest
 from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord
-from arena.sandbox.docker.engine import host_ran_out_of_memory
+from arena.sandbox.docker.engine import host_ran_out_of_memory, reached_its_limit
 from arena.sandbox.runtime import INSTALL_LABEL, SEAT_LABEL
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
@@ -143,6 +143,7 @@ def test_the_kernel_tells_whose_memory_ran_out(constraint: str, where: str, name
     record = RECORD.format(constraint=constraint, where=where.format(bot=bot), bot=bot, name=name)
     log = ["python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0", record, f"task={bot}"]
     assert host_ran_out_of_memory(log, bot) is host
+    assert reached_its_limit(log, bot) == (not host)
     assert not host_ran_out_of_memory(log, other)
 
 
