@@ -15,7 +15,7 @@ class Control:
 
     name: str  # short and stable
     stops: str  # what it prevents, in one line
-    mend: str  # how to enable it on a host, in one line
+    fix: str  # how to enable it on a host, in one line
 
 
 _TEMPLATE: Final = "The launch template sets it; look for an engine plugin or wrapper that undoes it."
@@ -24,147 +24,147 @@ CONTROLS: Final = (
     Control(
         name="network",
         stops="Reaching the internet, the local network, cloud metadata or services of this host.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="read-only-root",
         stops="Writing outside /tmp: filling the disk, changing programs.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="tmp-size",
         stops="Filling memory or disk through /tmp.",
-        mend="Use a container runtime that honours the size of a tmpfs.",
+        fix="Use a container runtime that honours the size of a tmpfs.",
     ),
     Control(
         name="tmp-files",
         stops="Using up inodes with many small files in /tmp.",
-        mend="runsc ignores the limit and keeps the files in the bot's own memory; accept that, or use runc.",
+        fix="runsc ignores the limit and keeps the files in the bot's own memory; accept that, or use runc.",
     ),
     Control(
         name="tmp-noexec",
         stops="Running programs that a bot wrote or unpacked.",
-        mend="Use a container runtime that honours noexec. Low risk: a bot can run any code in any case.",
+        fix="Use a container runtime that honours noexec. Low risk: a bot can run any code in any case.",
     ),
     Control(
         name="socket-folder",
         stops="Removing, replacing or shadowing the referee's socket.",
-        mend="Keep ARENA_RUN_DIR on a local file system, and let runsc open host sockets (--host-uds=open).",
+        fix="Keep ARENA_RUN_DIR on a local file system, and let runsc open host sockets (--host-uds=open).",
     ),
     Control(
         name="other-sockets",
         stops="Talking to the referee as another bot, or to the engine.",
-        mend="Run the arena as root, so that each slot's socket has its own user.",
+        fix="Run the arena as root, so that each slot's socket has its own user.",
     ),
     Control(
         name="user",
         stops="Running as root, or as a user that the image chose.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="capabilities",
         stops="Root's extra rights: mounts, devices, raw packets, other processes.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="no-new-privileges",
         stops="Gaining rights through a setuid program in the image.",
-        mend="Use a kernel and a container runtime that support no_new_privs.",
+        fix="Use a kernel and a container runtime that support no_new_privs.",
     ),
     Control(
         name="system-calls",
         stops="Reaching rarely used kernel code: io_uring, vsock, namespaces, keys, ptrace, eBPF.",
-        mend="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
+        fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
     Control(
         name="shared-futexes",
         stops="Signalling to bots in other containers through futexes in files that both map.",
-        mend="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
+        fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
         name="page-cache",
         stops="Finding out which shared files other bots have read, and changing what the host caches.",
-        mend="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
+        fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
     Control(
         name="call-arguments",
         stops="Memory that no limit counts (socket filters), file locks, leases, rare options.",
-        mend="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
+        fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
         name="host-counters",
         stops="Observing visitors, the arena and other bots through counters in /proc and /sys.",
-        mend="Use Linux 5.13 or later with landlock among its security modules (the kernel's lsm= option).",
+        fix="Use Linux 5.13 or later with landlock among its security modules (the kernel's lsm= option).",
     ),
     Control(
         name="terminals",
         stops="Using up this host's pseudo-terminals.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="memory",
         stops="Using up this host's memory.",
-        mend="Enable the kernel's memory cgroup; on a Raspberry Pi boot with cgroup_enable=memory.",
+        fix="Enable the kernel's memory cgroup; on a Raspberry Pi boot with cgroup_enable=memory.",
     ),
     Control(
         name="swap",
         stops="Continuing in swap when memory is used up, which slows the whole host.",
-        mend="Boot with swapaccount=1, or switch swap off (swapoff -a).",
+        fix="Boot with swapaccount=1, or switch swap off (swapoff -a).",
     ),
     Control(
         name="processes",
         stops="Fork bombs and thread bombs.",
-        mend="Enable the kernel's pids cgroup.",
+        fix="Enable the kernel's pids cgroup.",
     ),
     Control(
         name="cpu",
         stops="Taking other bots' share of the processor, which makes them late.",
-        mend="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine delegate the cpu controller.",
+        fix="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine delegate the cpu controller.",
     ),
     Control(
         name="disk-rate",
         stops="Reading from the disk so fast that other programs wait for it.",
-        mend="Keep the engine's images on a local disk with a file system such as ext4 or XFS.",
+        fix="Keep the engine's images on a local disk with a file system such as ext4 or XFS.",
     ),
     Control(
         name="open-files",
         stops="Using up the host's file table, and flooding with connections.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="file-size",
         stops="Single files larger than /tmp.",
-        mend="Use a container runtime that honours the file size limit.",
+        fix="Use a container runtime that honours the file size limit.",
     ),
     Control(
         name="core-dumps",
         stops="Passing crashes to the host: they fill the disk, and a root program reads what a bot wrote.",
-        mend="Write core into /proc/sys/kernel/core_pattern; a pipe there receives every crash.",
+        fix="Write core into /proc/sys/kernel/core_pattern; a pipe there receives every crash.",
     ),
     Control(
         name="shared-memory",
         stops="Keeping memory outside the bot's limit, or sharing it with another bot.",
-        mend=_TEMPLATE,
+        fix=_TEMPLATE,
     ),
     Control(
         name="log-size",
         stops="Filling the disk by printing.",
-        mend="Use an engine with the log driver none.",
+        fix="Use an engine with the log driver none.",
     ),
     Control(
         name="environment",
         stops="Reading the operator's secrets, such as a proxy's password, from the environment.",
-        mend="Remove settings that add variables to containers, such as the daemon's proxies.",
+        fix="Remove settings that add variables to containers, such as the daemon's proxies.",
     ),
     Control(
         name="deadline",
         stops="Running forever after the arena has died.",
-        mend="Check that the arena's init exists and can be mounted into containers.",
+        fix="Check that the arena's init exists and can be mounted into containers.",
     ),
     Control(
         name="all-bots-memory",
         stops="All bots together using up this host's memory.",
-        mend="Run the arena as root beside the engine, so that it can limit the bots' common control group.",
+        fix="Run the arena as root beside the engine, so that it can limit the bots' common control group.",
     ),
 )
 """In display order."""
@@ -268,7 +268,7 @@ def admit(report: HostReport | None, accepted: Collection[str]) -> None:
 def _explained(report: HostReport, names: tuple[str, ...], accepted: Collection[str]) -> str:
     seen = {finding.control: finding.detail for finding in report.findings}
     lines = [
-        f"  {name}: {seen.get(name, 'not tried')}. Stops: {_CONTROLS[name].stops} {_CONTROLS[name].mend}"
+        f"  {name}: {seen.get(name, 'not tried')}. Stops: {_CONTROLS[name].stops} {_CONTROLS[name].fix}"
         for name in names
     ]
     value = ",".join(name for name in _CONTROLS if name in names or name in accepted)

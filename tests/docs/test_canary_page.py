@@ -9,4 +9,4 @@ def test_names_can_be_typed_and_texts_are_sentences() -> None:
         assert control.name == control.name.lower()
         assert " " not in control.name
         assert control.stops.endswith(".")
-        assert control.mend.endswith(".")
+        assert control.fix.endswith(".")
