@@ -154,9 +154,7 @@ def _samples(connection: Connection) -> dict[int, _Sample]:
         select(GameRow.players, GameRow.record, GameRow.replay).order_by(GameRow.number.desc())
     )
     return {
-        row.players: _Sample(
-            row.record, row.replay, CardRepository(Joined(connection)).find(row.players).tally
-        )
+        row.players: _Sample(row.record, row.replay, CardRepository(Joined(connection)).find(row.players))
         for row in rows
     }
 

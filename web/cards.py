@@ -100,8 +100,7 @@ def top_of(table: CardTable) -> float:
 
 def read_cards(cards: CardRepository, players: int | None) -> CardTable:
     """Read the statistics, by number of players or for all games."""
-    counted = cards.find(players)
-    return table_of(counted.tally, players, first_game=counted.first)
+    return table_of(cards.find(players), players)
 
 
 def address(path: str, players: int | None, order: Order | None = None) -> str:

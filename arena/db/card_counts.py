@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, select, update
+from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
 from arena.db.database import Repository
@@ -36,19 +36,10 @@ BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CountedCards:
-    """The card statistics; ``first`` is the number of the first game that they cover."""
-
-    tally: Tally
-    first: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RebuiltCards:
     """The result of a rebuild."""
 
     games: int  # games in the statistics
-    missing: int  # games not counted before, because they are older than the statistics
     differing: int  # rows that were wrong and have been replaced
 
 
@@ -64,7 +55,7 @@ class Folded:
 class CardRepository(Repository):
     """The card statistics."""
 
-    def find(self, players: int | None = None) -> CountedCards:
+    def find(self, players: int | None = None) -> Tally:
         """Return the statistics for a number of players, or over all games."""
         games, counts = select(CardGamesRow.__table__), select(CardCountRow.__table__)
         if players is not None:
@@ -73,15 +64,12 @@ class CardRepository(Repository):
                 counts.where(CardCountRow.players == players),
             )
         with self._transactions.read() as connection:
-            return CountedCards(
-                tally=Tally(
-                    games={row.players: Games(*row[1:]) for row in connection.execute(games)},
-                    counts={
-                        (row.players, Card(row.card), row.turn): _count_of(row)
-                        for row in connection.execute(counts)
-                    },
-                ),
-                first=connection.execute(select(LadderRow.cards_from)).scalar_one(),
+            return Tally(
+                games={row.players: Games(*row[1:]) for row in connection.execute(games)},
+                counts={
+                    (row.players, Card(row.card), row.turn): _count_of(row)
+                    for row in connection.execute(counts)
+                },
             )
 
     def rebuild(self) -> RebuiltCards:
@@ -121,10 +109,8 @@ def rebuild(connection: Connection, folded: Folded) -> RebuiltCards:
     differing = 0
     for model, rows in ((CardGamesRow, _games_rows(tally)), (CardCountRow, _count_rows(tally))):
         differing += replace(connection, model, rows)
-    first: int = connection.execute(select(LadderRow.cards_from)).scalar_one()
-    connection.execute(update(LadderRow).values(cards_from=1))
     games = sum(each.games for each in tally.games.values())
-    return RebuiltCards(games=games, missing=first - 1, differing=differing)
+    return RebuiltCards(games=games, differing=differing)
 
 
 def _counted(connection: Connection, first: int, last: int, disqualified: frozenset[int]) -> Iterator[Tally]:

@@ -137,8 +137,7 @@ class LadderRow(Base):
 
     ``revision`` rises with every change that a leaderboard shows. ``players`` are the numbers of players per
     table, ``deals`` the deals per match, ``start_millis`` to ``bank_millis`` the clock, ``cpus`` to
-    ``tmp_mib`` the limits of a bot. While it is ``paused``, no matches are drawn. Card statistics begin with
-    game ``cards_from``.
+    ``tmp_mib`` the limits of a bot. While it is ``paused``, no matches are drawn.
     """
 
     __tablename__ = "ladder"
@@ -158,7 +157,6 @@ class LadderRow(Base):
     memory_mib: Mapped[Small]
     pids: Mapped[Small]
     tmp_mib: Mapped[Small]
-    cards_from: Mapped[Number] = mapped_column(default=1)
 
 
 class HostReportRow(Base):

@@ -133,7 +133,6 @@ class CardTable:
 
     Attributes:
         players: Number of players, or None for all games.
-        first_game: Number of the first rated game considered; older ones are not counted yet.
         games: Number of games counted.
         seats: Seats in these games, without seats after a take-over.
         decisions: Decisions of these seats, without the stand-in's.
@@ -142,7 +141,6 @@ class CardTable:
     """
 
     players: int | None
-    first_game: int
     games: int
     seats: int
     decisions: int
@@ -150,7 +148,7 @@ class CardTable:
     cards: tuple[CardLine, ...]
 
 
-def table_of(tally: Tally, players: int | None, *, first_game: int = 1) -> CardTable:
+def table_of(tally: Tally, players: int | None) -> CardTable:
     """Return the statistics of games with this number of players, or of all if None."""
     counts: dict[tuple[Card, int], Count] = {}
     for (number, card, turn), more in tally.counts.items():
@@ -164,7 +162,6 @@ def table_of(tally: Tally, players: int | None, *, first_game: int = 1) -> CardT
     turns = range(1, Rules(players=players or TABLES[0]).turns)
     return CardTable(
         players=players,
-        first_game=first_game,
         games=games.games,
         seats=games.seats,
         decisions=games.decisions,

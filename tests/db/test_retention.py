@@ -126,7 +126,7 @@ def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store:
     before = store.cards.find()
     store.logs.remove_replays(FIRST + timedelta(days=390), 99)
     counted = store.cards.rebuild()
-    assert (counted.differing, counted.games) == (0, sum(each.games for each in before.tally.games.values()))
+    assert (counted.differing, counted.games) == (0, sum(each.games for each in before.games.values()))
 
 
 @on_both

@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import create_engine, text
 
-from arena.db.store import Store, open_store
+from arena.db.store import Store
 from arena.ladder.card_table import CardFigures, CardLine, CardTable, WinRate
 from arena.rules import Rules
 from tests.builders import add_bots, fill, play_set
@@ -165,23 +163,6 @@ def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:
     clear = [line for line in read_cards(store.cards, 2).cards if not line.total.few]
     assert clear
     assert of_two.count('class="band"') == len(clear)
-
-
-def test_games_that_are_not_counted_yet_are_named(tmp_path: Path) -> None:
-    """With the command that counts them, until it was run."""
-    url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
-    with closing(open_store(url)) as store:
-        fill(store)
-        client = TestClient(site_of(store))
-        assert "rebuild-statistics" not in client.get("/cards").text
-        engine = create_engine(url)
-        with engine.begin() as connection:
-            connection.execute(text("UPDATE ladder SET cards_from = 1201"))
-        engine.dispose()
-        assert "Games before game 1,201 are not included" in client.get("/cards").text
-        assert client.get("/api/v1/cards").json()["first_game"] == 1201
-        store.cards.rebuild()
-        assert "rebuild-statistics" not in client.get("/cards").text
 
 
 def test_the_definitions_name_every_field_that_programs_get(client: TestClient) -> None:

@@ -135,7 +135,7 @@ def read_habits(store: Store, bot: str) -> Habits:
     slowest, game = max(timed, key=lambda each: each[0].millis or 0, default=(None, None))
     return Habits(
         games=len(games),
-        cards=habits(own, store.cards.find().tally),
+        cards=habits(own, store.cards.find()),
         slowest=slowest,
         slowest_game=game.game if game else "",
         slowest_number=game.number if game else 0,
