@@ -5,7 +5,7 @@ Source: RFC 4287.
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
@@ -14,6 +14,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from arena.db.activity import RemarkableGame
 from arena.db.bots import KnownBot
 from arena.db.store import Store
+from arena.protocol.news import News, state_changed, version_joined
 from arena.protocol.states import BotState
 from web.http.caching import tagged
 from web.http.parameters import AuthorName, BotName, read_bot
@@ -27,28 +28,19 @@ _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """A feed must have a date."""
 
 
-class _Entry(NamedTuple):
-    """An item of a feed. ``place`` is a path of the site, unique in the feed and never reused."""
-
-    place: str
-    title: str
-    text: str
-    at: datetime
-
-
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     """Return the routes of all feeds. They are public and the same for every caller."""
     router = PageRouter(prefix="/feeds", anonymous=True)
 
     @router.get("/games")
     def games(request: Request) -> Response:
-        entries = [_game_entry(each) for each in store.activity.current(now()).remarkable]
-        return _feed(request, "Remarkable games", "/games", entries)
+        news = [_game_news(each) for each in store.activity.current(now()).remarkable]
+        return _feed(request, "Remarkable games", "/games", news)
 
     @router.get("/bots/{bot}")
     def bot(request: Request, bot: BotName) -> Response:
         known = read_bot(store.bots, bot)
-        return _feed(request, known.name, f"/bots/{known.name}", _bot_entries(store, known))
+        return _feed(request, known.name, f"/bots/{known.name}", _bot_news(store, known))
 
     # A name may contain a slash, as in the addresses of authors' pages.
     @router.get("/authors/{author:path}")
@@ -56,45 +48,33 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         bots = store.bots.listed(None, _MOST_BOTS, author=author)
         if not bots:
             raise HTTPException(404, "There is no bot of this author.")
-        entries = [entry for each in bots for entry in _bot_entries(store, each)]
+        news = [each for bot in bots for each in _bot_news(store, bot)]
         name = bots[0].author
-        return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", entries)
+        return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", news)
 
     return router
 
 
-def _bot_entries(store: Store, bot: KnownBot) -> list[_Entry]:
+def _bot_news(store: Store, bot: KnownBot) -> list[News]:
     """Return a bot's newest versions, and its state unless it is active."""
-    home = f"/bots/{bot.name}"
-    entries = [
-        _Entry(
-            place=f"{home}?version={version.number}",
-            title=f"{bot.name}: version {version.number}",
-            text=f"Version {version.number} of {bot.name} joined the ladder.",
-            at=version.created,
-        )
+    news = [
+        version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MOST_ENTRIES)
     ]
     if bot.state is not BotState.ACTIVE and bot.since is not None:
-        reason = f": {visible(bot.reason)}" if bot.reason else ""
-        changed = _Entry(
-            place=f"{home}#{bot.state}-{bot.since:%Y%m%dT%H%M%SZ}",
-            title=f"{bot.name}: {bot.state}",
-            text=f"{bot.name} is {bot.state}{reason}.",
-            at=bot.since,
-        )
-        entries.append(changed)
-    return entries
+        news.append(state_changed(bot.name, bot.state, bot.reason, bot.since))
+    return news
 
 
-def _game_entry(each: RemarkableGame) -> _Entry:
+def _game_news(each: RemarkableGame) -> News:
     winner = clean_name(each.game.seats[each.seat].bot)
     if each.other is None:
         title = f"{winner} scores {fixed(each.value, 0)} points"
     else:
         loser = clean_name(each.game.seats[each.other].bot)
         title = f"{winner} finishes ahead of {loser}, a chance of {odds(each.value)}"
-    return _Entry(
+    return News(
+        bot=winner,
         place=f"/games/{each.game.game}#{each.kind}",
         title=title,
         text=f"Game {count(each.game.number)}, {each.game.players} players.",
@@ -102,10 +82,10 @@ def _game_entry(each: RemarkableGame) -> _Entry:
     )
 
 
-def _feed(request: Request, title: str, home: str, entries: Sequence[_Entry]) -> Response:
-    """Return the newest of ``entries`` as a feed of the page ``home``."""
+def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Response:
+    """Return the newest of ``news`` as a feed of the page ``home``."""
     site = origin(request)
-    newest = sorted(entries, key=lambda each: each.at, reverse=True)[:_MOST_ENTRIES]
+    newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MOST_ENTRIES]
     root = ET.Element("feed", xmlns=_ATOM)
     own = f"{site}{quote(request.url.path)}"
     _add(root, "id", own)
@@ -117,10 +97,10 @@ def _feed(request: Request, title: str, home: str, entries: Sequence[_Entry]) ->
     for each in newest:
         item = ET.SubElement(root, "entry")
         _add(item, "id", f"{site}{each.place}")
-        _add(item, "title", each.title)
+        _add(item, "title", visible(each.title))
         _add(item, "updated", iso_moment(each.at))
         ET.SubElement(item, "link", rel="alternate", type="text/html", href=f"{site}{each.place}")
-        _add(item, "summary", each.text)
+        _add(item, "summary", visible(each.text))
     body = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return tagged(request, Response(body, media_type="application/atom+xml"))
 
