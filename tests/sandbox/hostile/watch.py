@@ -70,7 +70,8 @@ class Group:
             most, period = text.split()
             return 0.0 if most == "max" else int(most) / int(period)
         most_of_v1, period_of_v1 = self._first("cpu.cfs_quota_us"), self._first("cpu.cfs_period_us")
-        return most_of_v1 / period_of_v1 if most_of_v1 > 0 else 0.0
+        # The group may end between the two readings.
+        return most_of_v1 / period_of_v1 if most_of_v1 > 0 and period_of_v1 else 0.0
 
     def _first(self, *names: str) -> int:
         return next((int(text) for name in names for text in self._texts(name)), 0)
