@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
@@ -29,8 +29,20 @@ _COMMANDS_HEAD = """\
 # Commands
 
 Generated from the command line itself. [For authors](cli.md) and [operating an arena](operating.md) explain
-how they work together.
+how they work together. Every command has `--help`. `--json` prints JSON.
 """
+_JSON: Final = ("--json", "Print JSON.")
+_VALUES: Final = {
+    "str": "TEXT",
+    "int": "N",
+    "int range": "N",
+    "float": "N",
+    "path": "PATH",
+    "file": "PATH",
+    "dir": "PATH",
+}
+"""What an option's value is called, by its type."""
+
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
 
@@ -91,12 +103,25 @@ def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str,
 
 def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as above
     context = typer.Context(command, info_name=" ".join(words))
-    usage = " ".join(command.collect_usage_pieces(context))
-    text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(words)} {usage}\n"
     # A parameter that the help hides has no record.
-    records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
-    rows = [(f"`{name}`", _cell(meaning)) for name, meaning in filter(None, records) if name != "--help"]
-    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
+    records = [*filter(None, (each.get_help_record(context) for each in command.get_params(context)))]
+    listed = [(name, meaning) for name, meaning in records if name != "--help" and (name, meaning) != _JSON]
+    usage = [*words, *command.collect_usage_pieces(context)]
+    if not any(name.startswith("-") for name, _ in listed):
+        usage.remove("[OPTIONS]")
+    if _JSON in records:
+        usage.append("[--json]")
+    text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
+    items = [f"- `{_with_value(name)}`: {' '.join(_sentence(meaning).split())}\n" for name, meaning in listed]
+    return text + ("\n" + "".join(items) if items else "")
+
+
+def _with_value(name: str) -> str:
+    """Return an option with a word for its value, or an argument without its type."""
+    plain, _, kind = name.rstrip(">").partition(" <")
+    if not plain.startswith("-") or plain.startswith("-- "):
+        return plain
+    return f"{plain} {_VALUES.get(kind, f'<{kind}>')}" if kind else plain
 
 
 def messages_page() -> str:

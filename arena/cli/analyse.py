@@ -44,7 +44,7 @@ def analyse(
 ) -> None:
     """Analyse a recorded game: each seat's chance to win turn by turn, and the cost of each decision.
 
-    A game takes 10 to 20 seconds. The same game, --playouts and --seed give the same numbers.
+    A game takes 10 to 20 seconds.
 
     Example: arena analyse 475
     """

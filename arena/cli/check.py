@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, fail, print_json, say
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, say
 from arena.cli.submit import Telling, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
@@ -24,9 +24,7 @@ def check(
         typer.Argument(help="A source file, a docker save archive, a folder with a Dockerfile, or an image."),
     ],
     *,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the submission and its games as JSON.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Check on this machine whether an arena would accept a bot, before you submit it.
 

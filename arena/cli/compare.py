@@ -69,9 +69,8 @@ def compare(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find out whether one bot beats another, with as few games as possible.
 
-    Every deal is played twice, with the bots' seats swapped, on all cores, until a sequential test decides.
     Exit codes: 0 the first bot is better; 1 it is not, or not by --effect, or --games was reached; 2 wrong
-    input or a bot that can't play; 130 Ctrl-C.
+    input or a bot that can't play.
 
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """

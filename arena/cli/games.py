@@ -41,7 +41,7 @@ def challenge(  # noqa: PLR0913 - its options
     ] = None,
     deals: Annotated[int, typer.Option(min=1, max=6, help="Deals per match.")] = 1,
     no_follow: Annotated[bool, typer.Option("--no-follow", help="Don't wait for the games.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the challenge as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Play unrated games between your bot and others, and show their results."""
     with visiting() as site:

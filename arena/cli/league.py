@@ -42,8 +42,7 @@ def league(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Play a rated league between all bots in a folder, and print its table.
 
-    Match-making and ratings work as on the ladder. All games are stored, and running the command again adds
-    more. A bot whose code has changed continues as a new version.
+    Match-making and ratings work as on the ladder. Running the command again adds games.
 
     Example: arena league ./bots --house greedy,expected --games 600
     """

@@ -65,8 +65,8 @@ def play(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Play games between bots on this machine, and print a table.
 
-    Every deal is played once in each rotation of the seats. The ladder's clock and faults apply, but nothing
-    is isolated: play only bots that you trust. Fault reports name the line of code and the position.
+    Every deal is played once in each rotation of the seats, with the ladder's clock. Nothing is isolated:
+    play only bots that you trust.
 
     Example: arena play mybot.py greedy expected --games 300
     """
@@ -273,10 +273,8 @@ def puzzle(
 ) -> None:
     """Ask a bot for its move in one position.
 
-    The bot first gets the game's earlier decisions, for bots that keep state. The exit code is 1 if it fails,
-    or answers late or illegally.
-
-    Python bots are called in this process, others run as programs.
+    The bot first gets the game's earlier decisions. The exit code is 1 if it fails, or answers late or
+    illegally.
 
     Example: arena puzzle ~/.cache/kaiten/puzzles/mybot-1a2b3c4d.json mybot.py
     """

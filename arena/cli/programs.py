@@ -85,8 +85,7 @@ def conformance(
 ) -> None:
     """Play recorded games of every variant with a program, and report its mistakes rule by rule.
 
-    The games continue as recorded whatever the program answers, so one mistake doesn't hide the next. The
-    exit code is 1 if it broke a rule.
+    The exit code is 1 if it broke a rule.
 
     Example: arena conformance "java -jar mybot.jar"
     """
@@ -150,8 +149,8 @@ def referee(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Listen for one program, referee games with it, and print the conversation.
 
-    Start the program yourself, in a debugger if you like, with the printed ARENA_REFEREE. There is no time
-    limit. The exit code is 1 if the program disconnected or made a fault.
+    Start the program yourself with the printed ARENA_REFEREE. There is no time limit. The exit code is 1 if
+    the program disconnected or made a fault.
 
     Example: arena referee greedy expected --listen unix:/tmp/seat0
     """

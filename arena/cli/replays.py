@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from arena.cli.console import USAGE, WRONG, fail, opened, print_json, say, tracked
+from arena.cli.console import USAGE, WRONG, Json, fail, opened, print_json, say, tracked
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.home.bots import HomeBot, UnusableBot, find_bot
 from arena.home.solving import simulated_mistake, simulated_player
@@ -42,13 +42,12 @@ def simulate(  # noqa: PLR0913 - one argument an option
     soy_sauce: SoySauce = False,
     pass_both_ways: PassBothWays = False,
     dummy: Dummy = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Play games between bots in this process, without a sandbox: only for bots you trust.
 
-    For bulk data: every bot keeps its seat, and only an endless loop counts as a time-out. The first fault
-    stops the command. The same command and --seed give the same bytes, which ``arena replay verify`` checks.
-    To try out a bot, use ``arena play``.
+    For bulk data: every bot keeps its seat, and the first fault stops the command. To try out a bot, use
+    ``arena play``.
 
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """

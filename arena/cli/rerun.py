@@ -51,8 +51,8 @@ def rerun(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Ask a bot for the decisions of played games, and list where it plays differently.
 
-    The games continue as they were played whatever the bot answers. The exit code is 1 if the bot plays
-    illegally or fails, which stops the command. A bot that uses randomness also differs by chance.
+    The games continue as they were played whatever the bot answers. If the bot plays illegally or fails, the
+    command stops with exit code 1.
 
     Example: arena rerun 475 games.jsonl mybot.py
     """

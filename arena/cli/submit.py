@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import INTERRUPTED, WRONG, echo, print_json, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, echo, print_json, say
 from arena.cli.login import visiting
 from arena.client.events import Patience, follow, stage_by_stage
 from arena.client.games import part
@@ -196,7 +196,7 @@ def submit(
     ] = None,
     note: Annotated[str, typer.Option(help="Your note on this version.")] = "",
     no_follow: Annotated[bool, typer.Option("--no-follow", help="Don't wait for the result.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Send a bot to the arena, and wait until it plays or is rejected.
 
@@ -314,7 +314,7 @@ def cancel(
         str, typer.Argument(metavar="BOT", help="Name of the bot, or id of the submission.")
     ],
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the submission as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Cancel a submission in progress. It still counts towards the quota.
 

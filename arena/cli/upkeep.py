@@ -60,7 +60,7 @@ def fit_beta() -> None:
 def odd_results() -> None:
     """List pairs of bots or authors whose results contradict their ratings.
 
-    Uses the newest games. Being listed is a reason to review the pair's games, not a proof of collusion.
+    Being listed is a reason to review the pair's games, not a proof of collusion.
     """
     from arena.ladder.odd_results import odd_pairs
 
@@ -232,7 +232,7 @@ def submissions(
     *,
     bot: Annotated[str | None, typer.Option(help="Only submissions of this bot.")] = None,
     last: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of submissions.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with causes in full.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List submissions, newest first, with their stage and the reason for a rejection or wait."""
     from arena.submissions.document import document, plain

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _MOST = 1_000_000
 
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
-Number = Annotated[int | None, typer.Option(min=0, max=_MOST)]
 
 
 def create_user(
@@ -48,9 +47,13 @@ def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: us
 def set_quota(
     name: Name,
     *,
-    submissions_a_day: Number = None,
-    bots: Number = None,
-    challenges_a_day: Number = None,
+    submissions_a_day: Annotated[
+        int | None, typer.Option(min=0, max=_MOST, help="Submissions within 24 hours, and as many checks.")
+    ] = None,
+    bots: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Bots.")] = None,
+    challenges_a_day: Annotated[
+        int | None, typer.Option(min=0, max=_MOST, help="Challenges within 24 hours.")
+    ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
 ) -> None:
     """Set an account's quotas, which replace the arena's default quotas."""
