@@ -29,7 +29,7 @@ _COMMANDS_HEAD = """\
 # Commands
 
 Generated from the command line itself. [For authors](cli.md) and [operating an arena](operating.md) explain
-how they work together. Every command has `--help`. `--json` prints JSON.
+how they work together. `{name}` is required, `[name]` optional; `--json` prints JSON.
 """
 _JSON: Final = ("--json", "Print JSON.")
 _VALUES: Final = {
@@ -112,8 +112,14 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     if _JSON in records:
         usage.append("[--json]")
     text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
-    items = [f"- `{_with_value(name)}`: {' '.join(_sentence(meaning).split())}\n" for name, meaning in listed]
+    items = [f"- `{_with_value(name)}`: {_meaning(name, meaning)}\n" for name, meaning in listed]
     return text + ("\n" + "".join(items) if items else "")
+
+
+def _meaning(name: str, meaning: str) -> str:
+    """Return a meaning on one line; the usage shows which arguments are required."""
+    text = " ".join(_sentence(meaning).split())
+    return text if name.startswith("-") else text.replace(" [required]", "").replace("; required]", "]")
 
 
 def _with_value(name: str) -> str:
