@@ -1,4 +1,4 @@
-"""Write the reference pages made from sources: settings, controls, commands, and the protocol's messages.
+"""Write the reference pages made from sources: settings, controls, commands, API routes, and messages.
 
 ``python scripts/reference.py`` writes them into docs/; ``--check`` fails where a committed page differs.
 """
@@ -9,6 +9,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +20,16 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from arena.accounts.accounts import open_accounts
 from arena.cli.main import app
+from arena.db.store import open_store
 from arena.platform.settings import Settings
 from arena.protocol.controls import CONTROLS
+from arena.services.owners import open_owners
+from arena.submissions.receiver import open_receiver
+from web.app import Parts, create_app
+from web.http.api import describe
+from web.http.request_log import SiteMetrics
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -65,6 +74,42 @@ def canary_page(current: str) -> str:
     """Return docs/canary.md with its table of controls regenerated."""
     rows = [(f"`{control.name}`", control.stops, control.fix) for control in CONTROLS]
     return _with_table(current, "arena/protocol/controls.py", _table(("control", "stops", "fix"), rows))
+
+
+def api_page(current: str) -> str:
+    """Return docs/api.md with its table of routes regenerated."""
+    rows = [
+        (f"`{method.upper()} {path}`", _cell(operation["summary"]) + ".", _scope(operation))
+        for path, methods in _described_api()["paths"].items()
+        for method, operation in methods.items()
+    ]
+    return _with_table(current, "the OpenAPI description", _table(("request", "purpose", "scope"), rows))
+
+
+def _described_api() -> dict[str, Any]:
+    """Return the OpenAPI description of the site over an empty database."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(data_dir=Path(folder), database_url=None)
+        with closing(open_store(settings.url)) as store:
+            parts = Parts(
+                store=store,
+                accounts=open_accounts(store, settings.registration),
+                receiver=open_receiver(settings, store),
+                owners=open_owners(settings, store),
+                metrics=SiteMetrics(),
+                now=lambda: datetime.now(UTC),
+            )
+            return describe(create_app(parts))
+
+
+def _scope(operation: dict[str, Any]) -> str:
+    """Return the token scope that a route requires, ``any`` or nothing."""
+    match operation.get("security"):
+        case [{"token": [str(name)]}, *_]:
+            return f"`{name}`"
+        case [{"token": []}, *_]:
+            return "any"
+    return ""
 
 
 def _with_table(current: str, source: str, table: str) -> str:
@@ -205,10 +250,11 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def main() -> int:
     """Write the pages, or with ``--check`` show how the committed ones differ."""
-    settings, canary = DOCS / "settings.md", DOCS / "canary.md"
+    settings, canary, api = DOCS / "settings.md", DOCS / "canary.md", DOCS / "api.md"
     pages = {
         settings: settings_page(settings.read_text()),
         canary: canary_page(canary.read_text()),
+        api: api_page(api.read_text()),
         DOCS / "commands.md": commands_page(),
         DOCS / "messages.md": messages_page(),
     }
