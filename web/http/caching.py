@@ -137,12 +137,9 @@ class PageCache:
             scope["route"] = kept.route  # no router sees this request
             await kept.send(scope, send)
             return
-        answer = _Answer(send)
+        answer = _Answer(scope, send)
         await self._app(scope, receive, answer)
-        if (
-            scope.get("state", {}).get("lasting")
-            and (page := answer.page(moment, scope.get("route"))) is not None
-        ):
+        if (page := answer.page(moment)) is not None:
             self._keep(key, page)
 
     def _keep(self, key: _Key, page: _Page) -> None:
@@ -153,10 +150,12 @@ class PageCache:
 
 
 class _Answer:
-    """Passes an answer on and records it."""
+    """Passes an answer on, and records it if it is a page to cache: others can be large."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
         self._send = send
+        self._lasting = False
         self._status = 0
         self._headers: tuple[tuple[bytes, bytes], ...] = ()
         self._parts: list[bytes] = []
@@ -164,16 +163,17 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status, self._headers = message["status"], tuple(message["headers"])
-        else:
+            self._lasting = bool(self._scope.get("state", {}).get("lasting"))
+        elif self._lasting:
             self._parts.append(message.get("body", b""))
         await self._send(message)
 
-    def page(self, moment: _Moment, route: object) -> _Page | None:
-        """Return the recorded answer if it is a page with an ETag."""
+    def page(self, moment: _Moment) -> _Page | None:
+        """Return the recorded answer if it is a page to cache with an ETag."""
         etag = dict(self._headers).get(b"etag")
-        if self._status != HTTPStatus.OK or etag is None:
+        if not self._lasting or self._status != HTTPStatus.OK or etag is None:
             return None
-        return _Page(moment, route, etag.decode(), self._headers, b"".join(self._parts))
+        return _Page(moment, self._scope.get("route"), etag.decode(), self._headers, b"".join(self._parts))
 
 
 def _key(scope: Scope) -> _Key | None:
