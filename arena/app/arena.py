@@ -32,6 +32,7 @@ from arena.db.errors import DatabaseUnavailable
 from arena.db.leases import RENEW_SECONDS
 from arena.db.store import Store, open_store
 from arena.images.keeper import ImageKeeper, pruner
+from arena.ops.export.making import exporter
 from arena.ops.retention import remover
 from arena.platform.files import Disk
 from arena.platform.recurring import Recurring
@@ -167,6 +168,7 @@ class Arena:
             self._workers() as workers,
             nullcontext() if self._keeper is None else pruner(self._keeper),
             remover(self.store, self._settings, utc_now),
+            exporter(self.store.public_games, self._settings, utc_now),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
             analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
             Recurring(

@@ -21,6 +21,7 @@ from arena.db.leases import LeaseClock, Leases, database_time
 from arena.db.live_games import LiveGames
 from arena.db.people import People
 from arena.db.person_games import PersonGames
+from arena.db.public_games import PublicGames
 from arena.db.queue import MatchQueue
 from arena.db.ratings import RatingRepository
 from arena.db.results import Results
@@ -47,6 +48,7 @@ class Store:
         self.logs = GameLogs(database)
         self.people = People(database)
         self.person_games = PersonGames(database)
+        self.public_games = PublicGames(database)
         self.puzzles = Puzzles(database)
         self.queue = MatchQueue(database)
         self.ratings = RatingRepository(database)

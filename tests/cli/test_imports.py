@@ -20,12 +20,23 @@ _SLOW = (
     "docker",
     "grpc",
     "psycopg",
+    "pyarrow",
     "pydantic_settings",
     "requests",
     "sqlalchemy",
     "zxcvbn",
 )
-_HEAVY = ("docker", "fastapi", "grpc", "numpy", "pydantic_settings", "sqlalchemy", "structlog", "trueskill")
+_HEAVY = (
+    "docker",
+    "fastapi",
+    "grpc",
+    "numpy",
+    "pyarrow",
+    "pydantic_settings",
+    "sqlalchemy",
+    "structlog",
+    "trueskill",
+)
 _RUN = """
 import json, sys
 known, codes, imported = set(sys.modules), {}, {}

@@ -1,0 +1,73 @@
+"""Rated games in bulk: everything in them that stays the same."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+
+from arena.db.database import Repository
+from arena.db.schema import GameRow, GameSeatRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicGame:
+    """A rated game without its ratings, which change when a bot is disqualified."""
+
+    game: str  # id
+    match: str  # likewise
+    number: int  # its place in the order of rating, from 1
+    ended: datetime  # UTC
+    taken_over: tuple[bool, ...]  # per seat: whether the stand-in played it to the end
+    replay: str  # `sushigo-replay/1` as JSON text
+
+
+class PublicGames(Repository):
+    """The rated games that still have a replay. All rated games are public, others never."""
+
+    def first_ended(self, since: datetime, after: int) -> datetime | None:
+        """Return the earliest end, from ``since`` on, of a game with a larger number than ``after``."""
+        with self._transactions.read() as connection:
+            return connection.execute(
+                select(GameRow.ended)
+                .where(GameRow.ended >= since, GameRow.number > after, GameRow.replay != "")
+                .order_by(GameRow.ended)
+                .limit(1)
+            ).scalar_one_or_none()
+
+    def numbers(self, start: datetime, end: datetime) -> tuple[int, int]:
+        """Return the smallest and largest number of the games that ended from ``start`` to before ``end``.
+
+        There must be some.
+        """
+        ended = GameRow.ended
+        with self._transactions.read() as connection:
+            numbers = select(func.min(GameRow.number), func.max(GameRow.number))
+            first, last = connection.execute(numbers.where(ended >= start, ended < end)).one()
+            return first, last
+
+    def find(self, numbers: range, since: datetime) -> tuple[PublicGame, ...]:
+        """Return the games that have these numbers and ended at ``since`` or later, in order."""
+        with self._transactions.read() as connection:
+            seats: dict[int, list[bool]] = {}
+            for seat in connection.execute(
+                select(GameSeatRow.game_number, GameSeatRow.taken_over)
+                .where(GameSeatRow.game_number.in_(numbers))
+                .order_by(GameSeatRow.game_number, GameSeatRow.seat)
+            ):
+                seats.setdefault(seat.game_number, []).append(seat.taken_over)
+            rows = connection.execute(
+                select(GameRow.number, GameRow.id, GameRow.match_id, GameRow.ended, GameRow.replay)
+                .where(GameRow.number.in_(numbers), GameRow.ended >= since, GameRow.replay != "")
+                .order_by(GameRow.number)
+            )
+            return tuple(
+                PublicGame(
+                    game=row.id,
+                    match=row.match_id,
+                    number=row.number,
+                    ended=row.ended,
+                    taken_over=tuple(seats[row.number]),
+                    replay=row.replay,
+                )
+                for row in rows
+            )

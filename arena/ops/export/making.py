@@ -1,0 +1,231 @@
+"""Makes the files of finished days, oldest first.
+
+Files continue where the last ones ended in the order of rating, so each game is in one pair of files, even if
+the clock was wrong: a game that was too late for the files of its day is in the next ones.
+"""
+
+import hashlib
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import msgspec
+import structlog
+
+from arena.db.errors import StoreError
+from arena.db.public_games import PublicGame, PublicGames
+from arena.ops.export.manifest import (
+    JSON_LINES,
+    MANIFEST,
+    PARQUET,
+    ExportedFile,
+    ExportManifest,
+    ExportTrouble,
+    exports_folder,
+    read_manifest,
+    write_manifest,
+)
+from arena.platform.files import Disk, sync
+from arena.platform.recurring import Recurring
+from arena.platform.settings import Settings
+
+_log = structlog.get_logger()
+
+_SECONDS: Final = 600.0
+
+_AFTER: Final = timedelta(hours=1)
+"""Time from the end of a day until its files are made; its last results have been stored by then."""
+
+_BATCH: Final = 50
+_DAY: Final = timedelta(days=1)
+_UNFINISHED: Final = "making-"
+_FIRST: Final = date(2000, 1, 1)
+"""Before any game."""
+
+
+class Exporter:
+    """Writes the games of each finished day (UTC) to files, in a process that gets only idle CPU time.
+
+    Files go to ``folder``. Those of days whose replays are removed after ``keep_days`` are removed too; 0
+    means never. ``now`` returns UTC.
+    """
+
+    def __init__(
+        self, games: PublicGames, folder: Path, keep_days: int, disk: Disk, now: Callable[[], datetime]
+    ) -> None:
+        self._games = games
+        self._folder = folder
+        self._keep_days = keep_days
+        self._disk = disk
+        self._now = now
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def make(self) -> None:
+        """Make all missing files of finished days, and remove old ones.
+
+        Raises ExportTrouble, OSError or StoreError; the files of finished days stay, and the next call makes
+        the others.
+        """
+        manifest = read_manifest(self._folder)
+        kept = timedelta(days=self._keep_days)
+        oldest = (self._now() - kept).date() + _DAY if self._keep_days else _FIRST
+        if manifest != (manifest := manifest.since(oldest)):
+            write_manifest(self._folder, manifest)
+        self._tidy(manifest)
+        while not self._closed and (day := self._next_day(manifest, oldest)) is not None:
+            try:
+                manifest = self._make_day(day, manifest, oldest)
+            except ExportTrouble:
+                if not self._closed:
+                    raise
+
+    def close(self) -> None:
+        """Stop: abandon the day in progress."""
+        with self._lock:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _next_day(self, manifest: ExportManifest, oldest: date) -> date | None:
+        """Return the next finished day that has games but no files."""
+        last = manifest.files[-1] if manifest.files else None
+        first = self._games.first_ended(_since(manifest, oldest), 0 if last is None else last.last)
+        if first is None:
+            return None
+        day = first.date() if last is None else max(first.date(), last.day + _DAY)
+        return day if day < (self._now() - _AFTER).date() else None
+
+    def _make_day(self, day: date, manifest: ExportManifest, oldest: date) -> ExportManifest:
+        """Make a day's files and return the manifest with them."""
+        first, last = self._games.numbers(_since(manifest, oldest), _midnight(day + _DAY))
+        if manifest.files:
+            first = manifest.files[-1].last + 1
+        self._folder.mkdir(exist_ok=True)
+        files = []
+        with TemporaryDirectory(dir=self._folder, prefix=_UNFINISHED) as name:
+            made = Path(name)
+            rows = self._write(made, range(first, last + 1), _midnight(oldest))
+            for kind in (JSON_LINES, PARQUET):
+                with (made / kind).open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                new = ExportedFile(
+                    name=f"games-{day}.{kind}",
+                    day=day,
+                    bytes=(made / kind).stat().st_size,
+                    rows=rows,
+                    sha256=digest,
+                    first=first,
+                    last=last,
+                )
+                (made / kind).replace(self._folder / new.name)
+                files.append(new)
+        sync(self._folder)
+        manifest = replace(manifest, files=(*manifest.files, *files))
+        write_manifest(self._folder, manifest)
+        _log.info("day exported", day=str(day), games=rows, bytes=sum(file.bytes for file in files))
+        return manifest
+
+    def _write(self, folder: Path, numbers: range, since: datetime) -> int:
+        """Let a process write both files; return the number of games."""
+        rows = 0
+        with self._start(folder) as process:
+            assert process.stdin is not None  # noqa: S101 - both are pipes
+            assert process.stderr is not None  # noqa: S101 - as above
+            try:
+                with suppress(BrokenPipeError):  # if the process has ended, its exit code is an error
+                    for game in self._found(numbers, since):
+                        process.stdin.write(_line(game))
+                        rows += 1
+                    process.stdin.write(b"\n")
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+            said = process.stderr.read().decode(errors="replace").strip()
+        if process.returncode:
+            reason = said.splitlines()[-1] if said else f"exit code {process.returncode}"
+            raise ExportTrouble(f"the files of a day could not be written: {reason}")
+        return rows
+
+    def _found(self, numbers: range, since: datetime) -> Iterator[PublicGame]:
+        for start in range(0, len(numbers), _BATCH):
+            if not self._disk.has_room():
+                raise ExportTrouble(
+                    f"the files of a day were not written: free space on the disk of {self._folder} is below "
+                    "its floor (ARENA_DISK_FLOOR_GIB)"
+                )
+            yield from self._games.find(numbers[start : start + _BATCH], since)
+
+    def _start(self, folder: Path) -> "subprocess.Popen[bytes]":
+        """Start the process, which writes to a folder."""
+        with self._lock:
+            if self._closed:
+                raise ExportTrouble("the arena is stopping")
+            self._process = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-I", "-m", "arena.ops.export", str(folder)],
+                stdin=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+            return self._process
+
+    def _tidy(self, manifest: ExportManifest) -> None:
+        """Remove files that the manifest doesn't name: old ones, and those of a killed arena."""
+        named = {MANIFEST, *(file.name for file in manifest.files)}
+        for each in self._folder.iterdir() if self._folder.is_dir() else ():
+            if each.name.startswith(_UNFINISHED):
+                shutil.rmtree(each)
+            elif each.name.startswith("games-") and each.name not in named:
+                each.unlink()
+
+
+def _since(manifest: ExportManifest, oldest: date) -> datetime:
+    """Return the earliest end of a game that may be in the next files."""
+    late = manifest.files[-1].day - _DAY if manifest.files else oldest
+    return _midnight(max(oldest, late))
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _line(game: PublicGame) -> bytes:
+    return (
+        msgspec.json.encode(
+            {
+                "match": game.match,
+                "number": game.number,
+                "ended": game.ended,
+                "taken_over": game.taken_over,
+                "replay": msgspec.Raw(game.replay.encode()),
+            }
+        )
+        + b"\n"
+    )
+
+
+@contextmanager
+def exporter(games: PublicGames, settings: Settings, now: Callable[[], datetime]) -> Iterator[None]:
+    """Export finished days within the context; see :class:`Exporter`."""
+    folder = exports_folder(settings)
+    disk = Disk(folder, settings.least_free)
+    made = Exporter(games, folder, settings.keep_replays_days, disk, now)
+    with Recurring(
+        made.make, name="exporter", seconds=_SECONDS, expected=(ExportTrouble, OSError, StoreError)
+    ):
+        try:
+            yield
+        finally:
+            made.close()

@@ -1,0 +1,77 @@
+"""The manifest and the folder of exported files, which the site serves. Doesn't import pyarrow."""
+
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from arena.platform.files import sync
+from arena.platform.settings import Settings
+
+FORMAT: Final = "kaiten-games/1"
+MANIFEST: Final = "manifest.json"
+PARQUET: Final = "parquet"
+JSON_LINES: Final = "jsonl.gz"
+
+
+class ExportTrouble(Exception):
+    """No files can be made or read now. The text gives the reason and, if there is one, the remedy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedFile:
+    """A file with all games of a day, which never changes."""
+
+    name: str  # games-DAY.parquet or games-DAY.jsonl.gz
+    day: date  # UTC
+    bytes: int
+    rows: int  # number of games
+    sha256: str  # 64 hexadecimal digits
+    first: int  # number of the first game
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportManifest:
+    """All exported files, oldest day first; both files of a day, or neither."""
+
+    format: str = FORMAT
+    files: tuple[ExportedFile, ...] = ()
+
+    def since(self, day: date) -> "ExportManifest":
+        """Return the manifest without the files of earlier days."""
+        return replace(self, files=tuple(file for file in self.files if file.day >= day))
+
+
+def exports_folder(settings: Settings) -> Path:
+    """Return the folder of the exported files."""
+    return settings.data_dir / "exports"
+
+
+def read_manifest(folder: Path) -> ExportManifest:
+    """Read a folder's manifest; without one there are no files. Raises ExportTrouble if it is damaged."""
+    file = folder / MANIFEST
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=ExportManifest)
+    except FileNotFoundError:
+        return ExportManifest()
+    except msgspec.DecodeError as error:
+        raise ExportTrouble(
+            f"{file} is damaged ({error}): delete it, and the arena makes all files again"
+        ) from error
+
+
+def encoded(manifest: ExportManifest) -> bytes:
+    """Return a manifest as JSON."""
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
+
+
+def write_manifest(folder: Path, manifest: ExportManifest) -> None:
+    """Replace a folder's manifest in one step. Raises OSError."""
+    new = folder / f"{MANIFEST}.new"
+    new.write_bytes(encoded(manifest))
+    sync(new)
+    new.replace(folder / MANIFEST)
+    sync(folder)

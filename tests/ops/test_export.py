@@ -1,0 +1,348 @@
+"""Exported games: real files of a real store, made by real processes."""
+
+import gzip
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from arena.db.database import Database
+from arena.db.errors import DatabaseUnavailable
+from arena.db.public_games import PublicGame, PublicGames
+from arena.db.store import Store
+from arena.ops.export.making import Exporter
+from arena.ops.export.manifest import MANIFEST, ExportManifest, ExportTrouble, read_manifest, write_manifest
+from arena.platform.files import Disk
+from arena.play.replay.document import parse
+from arena.play.replay.verify import verify
+from arena.protocol.match import RuntimeName
+from arena.rules import Rules
+from tests.accounts.world import World
+from tests.builders import BOTS, START, add_bots, fill, finish, play_set
+from tests.databases import sqlite_store
+from tests.db.builders import new_match
+from tests.web.town import build
+
+DAY = START.date()
+NIGHT = datetime(2026, 11, 4, 2, tzinfo=UTC)
+"""Of the first day's games."""
+FULL = 2**62
+ROOT = Path(__file__).parents[2]
+
+
+def exporter(
+    store: Store, folder: Path, now: datetime = NIGHT, *, keep_days: int = 0, least_free: int = 0
+) -> Exporter:
+    """Return what makes the files in a folder."""
+    return Exporter(store.public_games, folder, keep_days, Disk(folder, least_free), lambda: now)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Give a store with twelve games of one day."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
+        fill(opened)
+        yield opened
+
+
+def play_on(store: Store, at: datetime, name: str) -> None:
+    """Play a match of one game, which ends then."""
+    versions = add_bots(store, [(f"{name}-a", "house"), (f"{name}-b", "house")])
+    store.queue.add(new_match(name, versions, deals=1))
+    claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
+    assert claim is not None
+    assert store.results.record(finish(claim, random.Random(name), ended=at))  # noqa: S311 - a game
+
+
+def lines(folder: Path, day: date = DAY) -> list[dict[str, Any]]:
+    """Read a day's JSON Lines."""
+    with gzip.open(folder / f"games-{day}.jsonl.gz") as file:
+        return [json.loads(line) for line in file]
+
+
+def rows(folder: Path, day: date = DAY) -> list[dict[str, Any]]:
+    """Read a day's Parquet."""
+    found: list[dict[str, Any]] = pq.read_table(folder / f"games-{day}.parquet").to_pylist()
+    return found
+
+
+def names(folder: Path) -> set[str]:
+    """Return the names of all that is in a folder."""
+    return {each.name for each in folder.iterdir()}
+
+
+def test_the_files_hold_every_rated_game_and_no_other(tmp_path: Path) -> None:
+    """Of an arena with everything in it: as the API shows them, move by move, without authors."""
+    folder = tmp_path / "exports"
+    with closing(World.at(tmp_path)) as world:
+        build(world)
+        exporter(world.store, folder, datetime.now(UTC) + timedelta(days=2)).make()
+        manifest = read_manifest(folder)
+        days = sorted({file.day for file in manifest.files})
+        assert len(days) >= 2
+        found = [row for day in days for row in rows(folder, day)]
+        texts = [line for day in days for line in lines(folder, day)]
+        games = world.store.games.newest(limit=1000)[::-1]
+        assert [row["number"] for row in found] == list(range(1, len(games) + 1))
+        for each in (found, texts):
+            assert [game["game"] for game in each] == [game.game for game in games]
+        for row, line in zip(found, texts, strict=True):
+            page = world.store.games.find(row["game"])
+            assert page is not None
+            _compare(row, line, page)
+
+
+def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # noqa: ANN401 - read as a page
+    replay = json.loads(page.replay)
+    for seat in replay["seats"]:
+        seat["author"] = ""
+    more = {key: line.pop(key) for key in line.keys() - replay.keys()}
+    assert line == replay
+    assert verify(parse(json.dumps(line))) is None
+    taken_over = [seat.taken_over for seat in page.seats]
+    assert more | {"ended": datetime.fromisoformat(more["ended"])} == {
+        "match": page.match,
+        "number": page.number,
+        "ended": page.ended,
+        "taken_over": taken_over,
+    }
+    seats = row.pop("seats")
+    for name in ("bot", "version", "points", "puddings", "place", "faults", "taken_over"):
+        assert [seat[name] for seat in seats] == [getattr(seat, name) for seat in page.seats], name
+    assert [seat["pudding_points"] for seat in seats] == replay["puddings"]["scores"][: page.players]
+    variants = {name: name in page.variants for name in ("pass_both_ways", "soy_sauce", "dummy")}
+    assert row == variants | {
+        "game": page.game,
+        "match": page.match,
+        "number": page.number,
+        "ended": page.ended,
+        "players": page.players,
+        **{name: replay[name] for name in ("seed", "shuffle", "rounds", "deals", "turns")},
+    }
+
+
+def test_the_manifest_says_what_is_in_the_files(store: Store, tmp_path: Path) -> None:
+    """Names, sizes, numbers and hashes, in JSON; the same games give the same bytes."""
+    folder = tmp_path / "exports"
+    exporter(store, folder).make()
+    manifest = json.loads((folder / MANIFEST).read_bytes())
+    assert manifest["format"] == "kaiten-games/1"
+    for file, name in zip(manifest["files"], ("jsonl.gz", "parquet"), strict=True):
+        content = (folder / file["name"]).read_bytes()
+        assert file == {
+            "name": f"games-2026-11-03.{name}",
+            "day": "2026-11-03",
+            "bytes": len(content),
+            "rows": 12,
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "first": 1,
+            "last": 12,
+        }
+    assert names(folder) == {MANIFEST, *(file["name"] for file in manifest["files"])}
+    exporter(store, tmp_path / "again").make()
+    assert (tmp_path / "again" / MANIFEST).read_bytes() == (folder / MANIFEST).read_bytes()
+
+
+def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store, tmp_path: Path) -> None:
+    """Days without games have no files; what comes too late for its day's files is in the next ones."""
+    folder = tmp_path / "exports"
+    exporter(store, folder, datetime(2026, 11, 4, 0, 59, tzinfo=UTC)).make()
+    assert not folder.exists()
+    exporter(store, folder).make()
+    before = {each.name: each.stat() for each in folder.glob("games-*")}
+    play_on(store, START + timedelta(hours=11), "late")
+    play_on(store, START + timedelta(days=5), "later")
+    exporter(store, folder, START + timedelta(days=5)).make()
+    assert read_manifest(folder).files[-1].day == date(2026, 11, 4)
+    assert [row["game"] for row in rows(folder, date(2026, 11, 4))] == ["late-0"]
+    exporter(store, folder, START + timedelta(days=6)).make()
+    assert [row["game"] for row in rows(folder, date(2026, 11, 8))] == ["later-0"]
+    assert {file.day.day for file in read_manifest(folder).files} == {3, 4, 8}
+    assert before == {name: (folder / name).stat() for name in before}
+
+
+def test_a_wrong_clock_loses_no_game(store: Store, tmp_path: Path) -> None:
+    """One that runs a day ahead closes a day too early, and games of next year are among those of now."""
+    folder = tmp_path / "exports"
+    exporter(store, folder).make()
+    play_on(store, START + timedelta(days=365), "ahead")
+    play_on(store, START + timedelta(hours=1), "now")
+    play_on(store, START + timedelta(days=1), "next")
+    exporter(store, folder, START + timedelta(days=2)).make()
+    assert [row["game"] for row in rows(folder, date(2026, 11, 4))] == ["ahead-0", "now-0", "next-0"]
+
+
+class Interrupted(PublicGames):
+    """Games of a database during whose reading something happens, after the first ones have been sent."""
+
+    def __init__(self, file: Path, happen: Callable[[], None]) -> None:
+        super().__init__(Database(f"sqlite:///{file}"))
+        self._happen = happen
+
+    def find(self, numbers: range, since: datetime) -> tuple[PublicGame, ...]:
+        """Read games, and let it happen when the second ones are read."""
+        if numbers[0] > 1:
+            self._happen()
+        return super().find(numbers, since)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> None:
+    """Make a store with more games than are read at once."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+        play_set(store, [add_bots(store, BOTS)[:2]] * 30, Rules(players=2), name="many")
+
+
+_ARENA = """
+import os, signal, sys
+from pathlib import Path
+from arena.platform.files import Disk
+from arena.ops.export.making import Exporter
+from tests.ops.test_export import NIGHT, Interrupted
+folder = Path(sys.argv[2])
+games = Interrupted(Path(sys.argv[1]), lambda: os.kill(os.getpid(), signal.SIGKILL))
+Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
+"""
+
+
+@pytest.mark.usefixtures("many")
+def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
+    """The next one makes the files as if nothing had been."""
+    folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", _ARENA, str(file), str(folder)], cwd=ROOT, check=False, timeout=240
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert read_manifest(folder) == ExportManifest()
+    assert [name for name in names(folder) if not name.startswith("making-")] == []
+    with closing(sqlite_store(file)) as store:
+        exporter(store, folder).make()
+        exporter(store, tmp_path / "other").make()
+    assert len(rows(folder)) == 60
+    assert read_manifest(folder) == read_manifest(tmp_path / "other")
+    assert names(folder) == names(tmp_path / "other")
+
+
+def children() -> set[int]:
+    """Return the processes that this one has started and not yet buried."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
+@pytest.mark.usefixtures("many")
+def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
+    """One that gets only idle time."""
+    folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
+    earlier, seen = children(), []
+
+    def kill() -> None:
+        for pid in children() - earlier:
+            seen.append(Path(f"/proc/{pid}/cmdline").read_bytes())
+            os.kill(pid, signal.SIGKILL)
+
+    games = Interrupted(file, kill)
+    with pytest.raises(ExportTrouble, match="exit code -9"):
+        Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
+    assert [b"arena.ops.export" in each for each in seen] == [True]
+    assert names(folder) == set()
+    with closing(sqlite_store(file)) as store:
+        exporter(store, folder).make()
+    assert len(lines(folder)) == 60
+
+
+@pytest.mark.usefixtures("many")
+def test_a_lost_database_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+    """Half way, when the process has begun to write."""
+    folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
+
+    def fail() -> None:
+        raise DatabaseUnavailable("the database is gone")
+
+    earlier = children()
+    with pytest.raises(DatabaseUnavailable, match="is gone"):
+        Exporter(Interrupted(file, fail), folder, 0, Disk(folder, 0), lambda: NIGHT).make()
+    assert names(folder) == set()
+    assert children() == earlier
+
+
+@pytest.mark.usefixtures("many")
+def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
+    """At once and without a complaint."""
+    folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
+    running: list[Exporter] = []
+
+    def stop() -> None:
+        running[0].close()
+
+    running.append(Exporter(Interrupted(file, stop), folder, 0, Disk(folder, 0), lambda: NIGHT))
+    running[0].make()
+    assert names(folder) == set()
+
+
+def test_an_error_before_the_manifest_is_made_up_for(store: Store, tmp_path: Path) -> None:
+    """The files are there, but nobody is told of them."""
+    folder = tmp_path / "exports"
+    (folder / f"{MANIFEST}.new").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        exporter(store, folder).make()
+    assert read_manifest(folder) == ExportManifest()
+    (folder / f"{MANIFEST}.new").rmdir()
+    exporter(store, folder).make()
+    assert {file.name for file in read_manifest(folder).files} == names(folder) - {MANIFEST}
+
+
+def test_a_full_disk_is_said_and_tried_again(store: Store, tmp_path: Path) -> None:
+    """Below its floor nothing is written; what is written past the end of a disk is no file."""
+    folder = tmp_path / "exports"
+    with pytest.raises(ExportTrouble, match="below its floor"):
+        exporter(store, folder, least_free=FULL).make()
+    assert names(folder) == set()
+    (tmp_path / "jsonl.gz").symlink_to("/dev/full")
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-m", "arena.ops.export", str(tmp_path)],
+        input=b"\n",
+        capture_output=True,
+        check=False,
+        timeout=240,
+    )
+    assert (done.returncode, done.stderr) == (1, b"[Errno 28] No space left on device\n")
+    exporter(store, folder).make()
+    assert len(rows(folder)) == 12
+
+
+def test_files_go_with_their_replays(store: Store, tmp_path: Path) -> None:
+    """Days of which some replays are removed have no files."""
+    folder = tmp_path / "exports"
+    play_on(store, START + timedelta(days=1), "next")
+    exporter(store, folder, NIGHT + timedelta(days=1), keep_days=2).make()
+    assert {file.day.day for file in read_manifest(folder).files} == {4}
+    exporter(store, folder, NIGHT + timedelta(days=2), keep_days=2).make()
+    assert names(folder) == {MANIFEST}
+    exporter(store, folder, NIGHT + timedelta(days=2)).make()
+    assert {file.day.day for file in read_manifest(folder).files} == {3, 4}
+
+
+def test_a_damaged_manifest_is_said(store: Store, tmp_path: Path) -> None:
+    """Nothing is written over it; without it, all files are made again."""
+    folder = tmp_path / "exports"
+    exporter(store, folder).make()
+    good = read_manifest(folder)
+    (folder / MANIFEST).write_text("{")
+    with pytest.raises(ExportTrouble, match="delete it"):
+        exporter(store, folder).make()
+    (folder / MANIFEST).unlink()
+    exporter(store, folder).make()
+    assert read_manifest(folder) == good
+    write_manifest(folder, good)
+    assert read_manifest(folder) == good
