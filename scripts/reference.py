@@ -23,6 +23,7 @@ from pydantic_core import PydanticUndefined
 from arena.accounts.accounts import open_accounts
 from arena.cli.main import app
 from arena.db.store import open_store
+from arena.ops.export.manifest import exports_folder
 from arena.platform.settings import Settings
 from arena.protocol.controls import CONTROLS
 from arena.services.owners import open_owners
@@ -97,6 +98,7 @@ def _described_api() -> dict[str, Any]:
                 receiver=open_receiver(settings, store),
                 owners=open_owners(settings, store),
                 metrics=SiteMetrics(),
+                exports=exports_folder(settings),
                 now=lambda: datetime.now(UTC),
             )
             return describe(create_app(parts))

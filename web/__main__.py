@@ -18,6 +18,7 @@ import uvicorn
 from arena.accounts.accounts import open_accounts
 from arena.db.errors import StoreError
 from arena.db.store import Store, open_store
+from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import CannotListen, OpsServer, metrics_of
 from arena.platform.logs import configure_logs, log_uncaught
 from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, read_settings
@@ -78,6 +79,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
                     receiver=open_receiver(settings, store),
                     owners=open_owners(settings, store),
                     metrics=metrics,
+                    exports=exports_folder(settings),
                     now=lambda: datetime.now(UTC),
                     analyses=settings.analysis_playouts > 0,
                     tables_for_people=settings.executor is None and settings.person_games > 0,

@@ -72,6 +72,11 @@ class World:
         self.former += 1
         return f"former-{self.former}"
 
+    @property
+    def exports(self) -> Path:
+        """The folder of exported games, which need not exist."""
+        return self.uploads.with_name("exports")
+
     @classmethod
     def at(cls, folder: Path, mode: RegistrationMode = RegistrationMode.OPEN) -> Self:
         """Make one in a folder."""

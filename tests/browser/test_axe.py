@@ -16,6 +16,7 @@ from tests.accounts.world import PASSWORD, World
 from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, hard_to_read, log_in
 from tests.builders import START
 from tests.soak import SOAK
+from tests.web.exported import put_files
 from tests.web.people import browser as client
 from tests.web.site import opened
 from tests.web.town import build
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.chromium
 
 LARGEST_BYTES: Final = 100_000
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
-NO_PAGES: Final = re.compile(r"^/(api|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
+NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
 """Routes of data and pictures, and addresses that only lead on to others."""
 
 
@@ -132,6 +133,7 @@ PAGES: Final = {
     ),
     "games": Look("/games", "/games"),
     "games-filtered": Look("/games", "/games?order=closest&players=3", soak=True),
+    "data": Look("/data", "/data"),
     "bot": Look("/bots/{bot}", "/bots/mine", act=open_all, soak=True),
     "picks": Look("/bots/{bot}/picks", "/bots/greedy/picks?with=tempura"),
     "bot-filtered": Look("/bots/{bot}", "/bots/mine?curve=3&opponent=greedy&place=1&min=1", soak=True),
@@ -233,6 +235,7 @@ def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
     folder: Path = tmp_path_factory.mktemp("town")
     with closing(World.at(folder)) as world:
         ids = build(world)
+        put_files(world.exports, 3)
     with opened(folder) as site:
         people = {look.who for look in PAGES.values() if SOAK or not look.soak}
         windows = {who: browser.new_context().new_page() for who in people}

@@ -313,6 +313,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     arena, web, worker = (project.service(name) for name in ("arena", "web", "worker"))
     assert mounts(arena) == {
         "/data": True,
+        "/data/exports": True,
         "/data/uploads": True,
         "/run/postgresql": True,
         "/images": True,
@@ -326,7 +327,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
         "/run/kaiten": True,
         "/sys/fs/cgroup": True,
     }
-    assert mounts(web) == {"/data/uploads": True, "/run/postgresql": True}
+    assert mounts(web) == {"/data/exports": False, "/data/uploads": True, "/run/postgresql": True}
     keys = check_keys(project)
     services = [*project.containers(), *elsewhere.containers()]
     check_logs(services)

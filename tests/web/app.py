@@ -61,5 +61,6 @@ def parts_over(world: World) -> Parts:
         receiver=receiver,
         owners=owners,
         metrics=SiteMetrics(),
+        exports=world.exports,
         now=lambda: world.now,
     )

@@ -15,6 +15,7 @@ from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
 from tests.db.builders import START
 from tests.soak import SOAK
+from tests.web.exported import name_of, put_files
 from tests.web.people import browser, logged_in, program, token
 from tests.web.played import CHALLENGE, GAMES, PERSON_GAME, RUNNING, SUBMISSION, play
 
@@ -84,6 +85,9 @@ MATRIX: Final = {
     ("GET", "/play/{id}/games/{game}/{round}/{turn}"): THEIR_GAME,
     ("GET", "/play/{id}/games/{game}/frames.json"): THEIR_GAME,
     ("GET", "/games"): EVERYBODY,
+    ("GET", "/data"): EVERYBODY,
+    ("GET", "/data/manifest.json"): EVERYBODY,
+    ("GET", "/data/{name}"): EVERYBODY,
     ("GET", "/games/{game}"): EVERYBODY,
     ("GET", "/games/{game}/decisions/{seat}"): EVERYBODY,
     ("GET", "/puzzle"): EVERYBODY,
@@ -218,6 +222,7 @@ def people(world: World) -> tuple[KnownAccount, KnownAccount, KnownAccount]:
 def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
     """Give a caller; session and token that they name are the user's."""
     user, other, oper = world.filled(people)
+    put_files(world.exports, 1)
     scopes = set(Scope) - {Scope.OPERATE}
     secret = token(world, user, scopes)
     _, spare = world.accounts.tokens.create(user, name="spare", scopes=scopes, days=30)
@@ -262,8 +267,15 @@ def address(path: str, numbers: dict[str, int]) -> str:
     ids = {"/challenges": CHALLENGE, "/play": PERSON_GAME}
     id_ = next((id_ for beginning, id_ in ids.items() if of.startswith(beginning)), SUBMISSION)
     given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
+    given["name"] = name_of(START.date())
     return path.replace(":path", "").format(
-        game=played, card="wasabi", match=RUNNING, author="house", seat=1, day=START.date(), **given
+        game=played,
+        card="wasabi",
+        match=RUNNING,
+        author="house",
+        seat=1,
+        day=START.date(),
+        **given,
     )
 
 

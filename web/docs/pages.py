@@ -62,6 +62,7 @@ CHAPTERS: Final = (
             "docs/viewer.md",
             "docs/replay.md",
             "docs/api.md",
+            "docs/data.md",
             "docs/accounts.md",
             "docs/settings.md",
         ),
@@ -260,6 +261,7 @@ _PAGES: Final = (
     "/puzzle",
     "/start",
     "/games",
+    "/data",
     "/cards",
     "/docs",
 )

@@ -12,7 +12,7 @@ from starlette.types import Scope
 MOUNT: Final = "/static"
 _FOLDER: Final = Path(__file__).parents[1] / "static"
 _VERSION_DIGITS: Final = 16
-_IMMUTABLE: Final = "public, max-age=31536000, immutable"
+IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
 def _version() -> str:
@@ -45,5 +45,5 @@ class VersionedFiles(StaticFiles):
         version, _, name = path.partition("/")
         response = await super().get_response(name if _ANY_VERSION.fullmatch(version) else path, scope)
         if version == _VERSION:
-            response.headers["Cache-Control"] = _IMMUTABLE
+            response.headers["Cache-Control"] = IMMUTABLE
         return response

@@ -1,0 +1,166 @@
+"""The page of exported games, their manifest, and downloads from a real server."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+
+import httpx2
+import pyarrow as pa
+import pytest
+
+from arena.ops.export.__main__ import SCHEMA
+from arena.ops.export.manifest import MANIFEST, ExportManifest, read_manifest, write_manifest
+from tests.accounts.world import World
+from tests.db.builders import START
+from tests.web.app import site_over
+from tests.web.exported import SIZE, content_of, manifest_of, name_of, put_files
+from tests.web.html import Page, check
+from tests.web.people import browser
+from tests.web.server import serving
+from web.data import COLUMNS, DAYS_SHOWN
+
+NAME = name_of(START.date())
+ETAG = f'"{hashlib.sha256(content_of(NAME)).hexdigest()}"'
+HALF = SIZE // 2
+
+
+def test_the_page_lists_the_days_newest_first(world: World) -> None:
+    """With the games, the sizes and the hashes of the manifest, and examples with the newest file."""
+    files = put_files(world.exports, 2).files
+    text = browser(world).get("/data").text
+    page = Page(text)
+    check(page)
+    json_lines, parquet = files[2:]
+    assert page.tables[0][1:] == [
+        ["2026-03-02", "1,200", f"293.0 KiB {parquet.sha256[:12]}", f"293.0 KiB {json_lines.sha256[:12]}"],
+        ["2026-03-01", "1,200", f"293.0 KiB {files[1].sha256[:12]}", f"293.0 KiB {files[0].sha256[:12]}"],
+    ]
+    assert {f"/data/{file.name}" for file in files} | {"/data/manifest.json"} <= set(page.links)
+    assert all(f'title="SHA-256 {file.sha256}"' in text for file in files)
+    assert all(f"<b>{number}</b>" in text for number in ("2,400", "2", "1.1 MiB"))
+    assert text.count(f"https://arena.example/data/{parquet.name}") == 2
+
+
+def test_the_page_of_years_is_short(world: World) -> None:
+    """It shows the newest days; the manifest has them all."""
+    put_files(world.exports, 1)
+    days = 3 * 365
+    write_manifest(world.exports, manifest_of([START.date() + timedelta(days=each) for each in range(days)]))
+    page = Page(browser(world).get("/data").text)
+    assert len(page.tables[0]) == 1 + DAYS_SHOWN
+    assert page.tables[0][1][0] == str(START.date() + timedelta(days=days - 1))
+    answer = browser(world).get("/data/manifest.json")
+    assert len(answer.json()["files"]) == 2 * days
+
+
+def _described(names: str, type_: str) -> Iterator[tuple[str, str]]:
+    parent, _, last = names.rpartition("[].")
+    for name in last.split(", "):
+        yield (f"{parent}[].{name}" if parent else name), type_
+
+
+def _columns(name: str, kind: pa.DataType) -> Iterator[tuple[str, str]]:
+    depth, inner = "", kind
+    while pa.types.is_list(inner):
+        depth, inner = depth + "[]", inner.value_type
+    if pa.types.is_struct(inner):
+        if "." not in name:
+            yield name, f"struct{depth}"
+        for index in range(inner.num_fields):
+            field = inner.field(index)
+            yield from _columns(f"{name}{depth}.{field.name}", field.type)
+    else:
+        yield name, ("timestamp (UTC)" if pa.types.is_timestamp(inner) else str(inner)) + depth
+
+
+def test_the_page_describes_each_column() -> None:
+    """All columns of the Parquet files, in order, with their types."""
+    described = [each for names, type_, _ in COLUMNS for each in _described(names, type_)]
+    assert described == [each for field in SCHEMA for each in _columns(field.name, field.type)]
+
+
+def test_the_manifest_is_sent_once(world: World) -> None:
+    """As the arena wrote it, with an ETag."""
+    put_files(world.exports, 2)
+    visitor = browser(world)
+    answer = visitor.get("/data/manifest.json")
+    assert answer.json() == json.loads((world.exports / MANIFEST).read_bytes())
+    again = visitor.get("/data/manifest.json", headers={"If-None-Match": answer.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert answer.headers["Cache-Control"] == "no-cache"
+
+
+def test_without_files_the_page_says_so(world: World) -> None:
+    """Before the first night, and on a host that lacks the folder."""
+    visitor = browser(world)
+    assert "No files yet" in visitor.get("/data").text
+    assert visitor.get("/data/manifest.json").json() == {"format": "kaiten-games/1", "files": []}
+    assert visitor.get(f"/data/{NAME}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["manifest.json.new", "games-2026-03-09.parquet", "..%2Farena.sqlite3", "%00"]
+)
+def test_only_files_of_the_manifest_are_sent(world: World, name: str) -> None:
+    """Not those of an unfinished day, nor others."""
+    put_files(world.exports, 1)
+    (world.exports / "games-2026-03-09.parquet").write_bytes(b"half")
+    (world.exports / "manifest.json.new").write_bytes(b"half")
+    assert browser(world).get(f"/data/{name}").status_code in {404, 422}
+
+
+def test_a_file_that_is_just_being_removed_is_gone(world: World) -> None:
+    """As if the manifest no longer named it."""
+    put_files(world.exports, 1)
+    (world.exports / NAME).unlink()
+    assert browser(world).get(f"/data/{NAME}").status_code == 404
+    assert read_manifest(world.exports) != ExportManifest()
+
+
+@pytest.fixture
+def url(world: World) -> Iterator[str]:
+    """Serve a file; give its address."""
+    put_files(world.exports, 1)
+    with serving(site_over(world)) as (host, port):
+        yield f"http://{host}:{port}/data/{NAME}"
+
+
+def test_a_file_is_sent_as_it_is_and_cached_for_good(url: str) -> None:
+    """Never compressed again; a client that has it isn't sent it."""
+    for kind in ("application/vnd.apache.parquet", "application/gzip"):
+        name = NAME if kind.endswith("parquet") else name_of(START.date(), "jsonl.gz")
+        address = url.replace(NAME, name)
+        answer = httpx2.get(address, headers={"Accept-Encoding": "gzip"})
+        assert (answer.status_code, answer.content) == (200, content_of(name))
+        assert answer.headers["Content-Type"] == kind
+        assert answer.headers["Content-Length"] == str(SIZE)
+        assert answer.headers["Accept-Ranges"] == "bytes"
+        assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert answer.headers["ETag"] == f'"{hashlib.sha256(answer.content).hexdigest()}"'
+        assert "Content-Encoding" not in answer.headers
+        head = httpx2.head(address, headers={"Accept-Encoding": "gzip"})
+        assert (head.headers["Content-Length"], head.content) == (str(SIZE), b"")
+    again = httpx2.get(url, headers={"If-None-Match": ETAG})
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", ETAG)
+    assert "immutable" in again.headers["Cache-Control"]
+
+
+def test_an_interrupted_download_is_resumed(url: str) -> None:
+    """After a connection that ended half way, the rest comes, and no byte twice."""
+    with httpx2.stream("GET", url) as answer:
+        begun = next(answer.iter_raw(HALF))
+    assert len(begun) == HALF
+    headers = {"Range": f"bytes={HALF}-", "If-Range": ETAG, "Accept-Encoding": "gzip"}
+    rest = httpx2.get(url, headers=headers)
+    assert rest.status_code == 206
+    assert rest.headers["Content-Range"] == f"bytes {HALF}-{SIZE - 1}/{SIZE}"
+    assert begun + rest.content == content_of(NAME)
+    assert httpx2.get(url, headers={"Range": "bytes=-4"}).content == content_of(NAME)[-4:]
+
+
+def test_another_file_is_not_resumed(url: str) -> None:
+    """A client with the beginning of another file gets the whole; past the end there is nothing."""
+    whole = httpx2.get(url, headers={"Range": f"bytes={HALF}-", "If-Range": '"other"'})
+    assert (whole.status_code, whole.content) == (200, content_of(NAME))
+    assert httpx2.get(url, headers={"Range": f"bytes={SIZE}-"}).status_code == 416
