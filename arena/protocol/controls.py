@@ -18,7 +18,7 @@ class Control:
     fix: str  # how to enable it on a host, in one line
 
 
-_TEMPLATE: Final = "The launch template sets it; look for an engine plugin or wrapper that undoes it."
+_TEMPLATE: Final = "Look for an engine plugin or wrapper that undoes the launch template."
 
 CONTROLS: Final = (
     Control(
