@@ -2,10 +2,14 @@
 
 import json
 import signal
+from contextlib import closing
 
 import httpx2
 import pytest
 
+from arena.db.store import open_store
+from arena.rules import Rules
+from tests.builders import START, add_bots, play_set
 from tests.demo.conftest import With
 from tests.demo.running import await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
@@ -14,10 +18,17 @@ from tests.web.site import opened
 
 @pytest.mark.postgresql
 def test_coordinator_site_and_commands_share_one_database(place_with: With, postgresql_url: str) -> None:
-    """Games are played, the site shows them meanwhile, commands tell the same; there is no other database."""
+    """Games are played, the site shows them meanwhile, commands tell the same; there is no other database.
+
+    Games of an earlier day become files.
+    """
     settings = {"ARENA_DATABASE_URL": postgresql_url, "ARENA_SANDBOX": "process"}
     place = place_with("greedy", "random")
     place.data.mkdir()
+    with closing(open_store(postgresql_url)) as store:
+        play_set(store, [add_bots(store, [("old", "ann"), ("older", "ann")])], Rules(players=2), name="old")
+        for bot in ("old", "older"):
+            store.bot_states.retire(bot, START)
 
     def board() -> list[dict[str, object]]:
         done = place.run("leaderboard", "--json", **settings)
@@ -36,6 +47,8 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
             return [{key: row[key] for key in ("bot", "games", "mean")} for row in rows]
 
         await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 0, "rated games")
+        await_that(lambda: bool(client.get("/data/manifest.json").json()["files"]), "files of a day")
+        assert f"games-{START.date()}.parquet" in client.get("/data").text
         arena.send_signal(signal.SIGTERM)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
         assert arena.returncode == 0, said
