@@ -1,6 +1,8 @@
 """Pages that are kept: as made anew each time, and never of another moment or for someone else."""
 
+import asyncio
 import itertools
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -46,6 +48,43 @@ def counting(*, lasting: bool, pulse: int | None) -> TestClient:
         await PlainTextResponse(str(next(made)), headers={"ETag": '"x"'})(scope, receive, send)
 
     return TestClient(PageCache(app, pulse=lambda: pulse, now=lambda: START))
+
+
+def test_an_answer_that_is_not_kept_takes_no_memory() -> None:
+    """A large file goes through piece by piece."""
+    piece, pieces = 1024 * 1024, 64
+
+    async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
+        del scope, receive
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"etag", b'"x"')]})
+        for left in reversed(range(pieces)):
+            await send({"type": "http.response.body", "body": bytes(piece), "more_body": left > 0})
+
+    sent = 0
+
+    async def send(message: types.Message) -> None:
+        nonlocal sent
+        sent += len(message.get("body", b""))
+
+    async def receive() -> types.Message:
+        raise NotImplementedError
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "scheme": "http",
+        "path": "/",
+        "query_string": b"",
+        "headers": [],
+    }
+    tracemalloc.start()
+    try:
+        asyncio.run(PageCache(app, pulse=lambda: 1, now=lambda: START)(scope, receive, send))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert sent == pieces * piece
+    assert peak < 8 * piece
 
 
 @pytest.fixture
