@@ -1,4 +1,4 @@
-"""Write the reference pages made from sources: settings, controls, commands, API routes, and messages.
+"""Write the reference pages made from sources: settings, controls, commands, routes, metrics, messages.
 
 ``python scripts/reference.py`` writes them into docs/; ``--check`` fails where a committed page differs.
 """
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -17,6 +18,8 @@ from typing import Any, Final
 
 import typer
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import Metric
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
@@ -24,8 +27,15 @@ from arena.accounts.accounts import open_accounts
 from arena.cli.main import app
 from arena.db.store import open_store
 from arena.ops.export.manifest import exports_folder
+from arena.ops.monitoring import new_registry
 from arena.platform.settings import Settings
+from arena.play.launcher.slots import SlotPool
 from arena.protocol.controls import CONTROLS
+from arena.protocol.match import Limits, WorkerStatus
+from arena.protocol.states import MatchKind, MatchState
+from arena.sandbox.process.runtime import ProcessRuntime
+from arena.scheduler.cluster.host import HostGauges, Seating
+from arena.scheduler.metrics import ArenaGauges, MatchMetrics
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
@@ -112,6 +122,49 @@ def _scope(operation: dict[str, Any]) -> str:
         case [{"token": []}, *_]:
             return "any"
     return ""
+
+
+def monitoring_page(current: str) -> str:
+    """Return docs/monitoring.md with its tables of metrics regenerated."""
+    for process, registry in _registries():
+        rows = [
+            _metric(family)
+            for family in registry.collect()
+            if not family.name.startswith(("process", "python"))
+        ]
+        table = _table(("metric", "type", "labels", "meaning"), rows)
+        current = _with_table(current, f"the metrics of a {process}", table)
+    return current
+
+
+def _registries() -> Iterator[tuple[str, CollectorRegistry]]:
+    """Yield each process's metrics, with a sample of each label that has fixed values."""
+    coordinator = new_registry()
+    MatchMetrics(coordinator, time.monotonic, time.time)
+    shown = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
+    queue = {(state, kind): 0 for state in shown for kind in MatchKind}
+    workers = (WorkerStatus(name="w", host="h", seats=5, busy=2),)
+    coordinator.register(
+        ArenaGauges(queue=lambda: queue, workers=lambda: workers, disk_free=lambda: 0),
+    )
+    yield "coordinator", coordinator
+    worker = new_registry()
+    slots = SlotPool.for_host(4, 16384, Limits())
+    worker.register(HostGauges(Seating(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 0))
+    yield "worker", worker
+    site = SiteMetrics()
+    site.answered("/", "GET", 200, 0.1)
+    yield "site", site.registry
+
+
+def _metric(family: Metric) -> tuple[str, str, str, str]:
+    """Return a row: name, type, labels with their values if these are fixed, meaning."""
+    labels = []
+    for label in filter("le".__ne__, family.samples[0].labels):
+        values = list(dict.fromkeys(sample.labels[label] for sample in family.samples))
+        labels.append(f"`{label}`" + (f" ({', '.join(values)})" if len(values) > 1 else ""))
+    name = f"{family.name}_total" if family.type == "counter" else family.name
+    return f"`{name}`", family.type, ", ".join(labels), _cell(family.documentation)
 
 
 def _with_table(current: str, source: str, table: str) -> str:
@@ -253,10 +306,12 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def main() -> int:
     """Write the pages, or with ``--check`` show how the committed ones differ."""
     settings, canary, api = DOCS / "settings.md", DOCS / "canary.md", DOCS / "api.md"
+    monitoring = DOCS / "monitoring.md"
     pages = {
         settings: settings_page(settings.read_text()),
         canary: canary_page(canary.read_text()),
         api: api_page(api.read_text()),
+        monitoring: monitoring_page(monitoring.read_text()),
         DOCS / "commands.md": commands_page(),
         DOCS / "messages.md": messages_page(),
     }
