@@ -203,6 +203,14 @@ def test_nothing_of_a_text_becomes_markup(text: str, html: str) -> None:
     assert body(text) == html
 
 
+def test_comments_are_left_out() -> None:
+    """The marks around a generated table are for the program that writes it."""
+    assert "generated" not in body(
+        "<!-- generated from a -->\n| a |\n| --- |\n| b |\n<!-- end of the generated -->\n"
+    )
+    assert "<td>b</td>" in body("<!-- generated from a -->\n| a |\n| --- |\n| b |\n")
+
+
 def test_headings_get_the_anchors_of_the_usual_forges() -> None:
     """Also where one has markup, signs, or the text of another."""
     document = rendered("# T\n\n## One `a_b`, two!\n\n### Same\n\n## <Same>\n\n## Same\n")

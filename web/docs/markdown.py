@@ -1,6 +1,6 @@
 """Renders Markdown as HTML in the site's look: sections, anchors, scrollable tables and code.
 
-Anchors match those of the usual code hosts. Raw HTML is escaped.
+Anchors match those of the usual code hosts. Lines that are comments are left out; other raw HTML is escaped.
 """
 
 import re
@@ -19,6 +19,7 @@ from markdown_it.utils import EnvType, OptionsDict
 Resolve = Callable[[str], str | None]
 """Returns the address of a document's link on the site, or None if the site doesn't have it."""
 
+_COMMENT: Final = re.compile(r"^<!--.*-->\n", re.MULTILINE)
 _END: Final = re.compile(r"(?<=[.!?])\s(?=[A-Z])")
 _WORDS: Final = 40
 """A cell with more characters contains sentences, and needs room."""
@@ -70,7 +71,7 @@ def render(text: str, resolve: Resolve) -> Document:
     ``text`` begins with a level-1 heading. ``resolve`` maps links to addresses; a link mapped to None becomes
     text. Raises ValueError if there is no title.
     """
-    tokens = _MARKDOWN.parse(text)
+    tokens = _MARKDOWN.parse(_COMMENT.sub("", text))
     if not tokens or tokens[0].tag != "h1":
         raise ValueError(f"a document begins with its title, not with {text[:40]!r}")
     title, body = _plain(tokens[1]), tokens[3:]
