@@ -52,6 +52,9 @@ Generated from the command line itself. [For authors](cli.md) and [operating an 
 how they work together. `{name}` is required, `[name]` optional; `--json` prints JSON.
 """
 _JSON: Final = ("--json", "Print JSON.")
+_PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
+"""Meanings that the usage shows."""
+
 _VALUES: Final = {
     "str": "TEXT",
     "int": "N",
@@ -205,7 +208,11 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     context = typer.Context(command, info_name=" ".join(words))
     # A parameter that the help hides has no record.
     records = [*filter(None, (each.get_help_record(context) for each in command.get_params(context)))]
-    listed = [(name, meaning) for name, meaning in records if name != "--help" and (name, meaning) != _JSON]
+    listed = [
+        (name, meaning)
+        for name, meaning in records
+        if name != "--help" and (name, meaning) != _JSON and not _PLAIN.match(meaning)
+    ]
     usage = [*words, *command.collect_usage_pieces(context)]
     if not any(name.startswith("-") for name, _ in listed):
         usage.remove("[OPTIONS]")
