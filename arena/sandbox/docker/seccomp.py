@@ -56,10 +56,13 @@ _PROCESSES: Final = """
 _SIGNALS_AND_TIME: Final = """
     alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday kill nanosleep pause
     restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
-    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack signalfd signalfd4 tgkill time timer_create
-    timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create timerfd_gettime
-    timerfd_settime times tkill
+    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack signalfd signalfd4 tgkill time timerfd_create
+    timerfd_gettime timerfd_settime times tkill
 """
+
+_POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
+"""The kernel keeps all of the host's in one hash table, so each use takes longer the more others have. Under
+gVisor, whose table is the bot's own, the init needs them."""
 
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 bind connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
@@ -237,7 +240,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
     gVisor versions answer EPERM whatever the rule says, at which the C library aborts a program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
-    without = _DONE_WITHOUT if own_kernel else f"clone3 {_DONE_WITHOUT}"
+    without = _DONE_WITHOUT if own_kernel else f"clone3 timer_create {_DONE_WITHOUT}"
     plain = f"{_FILES} {_MEMORY} {_PROCESSES} {_SIGNALS_AND_TIME} {_WAITING_AND_SOCKETS}"
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
@@ -258,7 +261,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _refused("fsync fdatasync", 0),
             # Some gVisor versions refuse with EPERM whatever the rule says, and then the C library starts no
             # thread. Namespaces from clone3 are gVisor's own there.
-            *([_rule("clone3")] if own_kernel else []),
+            *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
             _rule(without, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),

@@ -22,7 +22,7 @@ TABLES: Final = (
     (23, 24, 25, 26),
     (27, 33, 34, 35),
     (36, 37, 41, 46),
-    (47, 48, 49),
+    (47, 48, 49, 50),
 )
 """Numbers of attacks that are played in one match, where none is in another's way.
 

@@ -104,6 +104,13 @@ def terminals(outcome: Outcome) -> str:
     return f"{count} terminals" if count else ""
 
 
+def timers(outcome: Outcome) -> str:
+    """Tell how many timers the bot got in the host's table."""
+    # gVisor's are its own.
+    count = 0 if outcome.gvisor else outcome.told["timers"]
+    return f"{count} timers" if count else ""
+
+
 def counters(outcome: Outcome) -> str:
     """Name the counters of the host that the bot read."""
     emulated = _CONSTANT if outcome.gvisor else set()

@@ -205,4 +205,15 @@ ATTACKS: Final = (
             gvisor="its memory is its own",
         ),
     ),
+    Attack(
+        number=50,
+        name="fills the host's table of timers",
+        program=hoarding.timers,
+        achieved=effects.timers,
+        control=Control(
+            name="no POSIX timers",
+            template=loosening.allowing("timer_create"),
+            gvisor="its timers are its own",
+        ),
+    ),
 )

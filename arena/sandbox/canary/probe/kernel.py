@@ -175,6 +175,8 @@ _RWF_NOWAIT: Final = 8
 _SO_ATTACH_FILTER: Final = 26
 _SO_COOKIE: Final = 57
 _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_TIMER_CREATE: Final = 107 if _ARM else 222
+_CLOCK_MONOTONIC: Final = 1
 _PR_GET_KEEPCAPS: Final = 7
 _FIOASYNC: Final = 0x5452
 _LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
@@ -255,6 +257,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "ioctl": attempt(fcntl.ioctl, write, _FIOASYNC, struct.pack("i", 1)),
             "prctl": answer_of(LIBC.prctl(_PR_GET_KEEPCAPS, 0, 0, 0, 0)),
             "socket": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()),
+            "timer_create": _call(_TIMER_CREATE, _CLOCK_MONOTONIC, 0, ctypes.addressof(ctypes.c_int())),
         }
     os.close(read)
     os.close(write)

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import mmap
 import os
+import platform
 import socket
 import struct
 from contextlib import ExitStack, suppress
@@ -18,6 +19,11 @@ _MOST: Final = 20
 _ATTACH_FILTER: Final = 26
 _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 _INSTRUCTIONS: Final = 1_000
+
+_LIBC: Final = ctypes.CDLL(None, use_errno=True)
+_TIMER_CREATE: Final = 107 if platform.machine() == "aarch64" else 222
+_CLOCK_MONOTONIC: Final = 1
+_SIGEV_NONE: Final = 1
 
 _MAP_HUGETLB: Final = 0x4_0000
 _HUGE: Final = 2 * 1024 * 1024
@@ -78,6 +84,17 @@ def huge_pages() -> None:
                 stack.enter_context(mmap.mmap(-1, _HUGE, flags=flags))[0] = 1
                 taken += 1
     tell(huge=taken)
+    play()
+
+
+def timers() -> None:
+    """Make timers in the kernel's one table of them, which takes longer to search the more others make."""
+    made = 0
+    # Without a signal when it is due, and with room for its number.
+    event, number = struct.pack("QiiQ", 0, 0, _SIGEV_NONE, 0).ljust(64, b"\0"), ctypes.c_int()
+    while made < _MOST and _LIBC.syscall(_TIMER_CREATE, _CLOCK_MONOTONIC, event, ctypes.byref(number)) == 0:
+        made += 1
+    tell(timers=made)
     play()
 
 
