@@ -50,8 +50,8 @@ _SYS: Final = """
 """
 """All of /sys except ``fs/cgroup``, where language runtimes look for the container's limits."""
 
-_DEV: Final = "mqueue pts"
-"""Message queues, and pseudo-terminals, which are scarce on a host."""
+_DEV: Final = "mqueue pts zero"
+"""Message queues; pseudo-terminals, which are scarce on a host; a device that maps shared memory."""
 
 MASKED: Final = tuple(
     f"{top}/{name}"

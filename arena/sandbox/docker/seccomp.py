@@ -99,6 +99,10 @@ such as the user namespace. All containers see a lock on them."""
 _MAP_HUGETLB: Final = 0x4_0000
 """Huge pages that the host has reserved: no memory limit counts them, and all containers share them."""
 
+_MAP_SHARED: Final = 1
+_MAP_ANONYMOUS: Final = 0x20
+"""Memory with both flags has an inode number, which counts such memory of the whole host."""
+
 _O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
 """Bypasses the page cache, at the speed of the disk. On the other architecture the bit is O_DIRECTORY."""
 
@@ -255,8 +259,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_sockets(),
             *_locks(),
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
-            _rule("mmap", args=[_argument(3, "MASKED_EQ", _MAP_HUGETLB)]),
-            _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", _MAP_HUGETLB, _MAP_HUGETLB)),
+            *_mapping(),
             # Success, without flushing the host's disk: nothing that a bot can write is on it.
             _refused("fsync fdatasync", 0),
             # Some gVisor versions refuse with EPERM whatever the rule says, and then the C library starts no
@@ -286,6 +289,18 @@ def _locks() -> list[dict[str, Any]]:
     return [
         _refused("flock", ENOLCK),
         *(_refused("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
+    ]
+
+
+def _mapping() -> list[dict[str, Any]]:
+    huge, shared = _MAP_HUGETLB, _MAP_SHARED | _MAP_ANONYMOUS
+    return [
+        *(
+            _rule("mmap", args=[_argument(3, "MASKED_EQ", huge | flag)])
+            for flag in (_MAP_SHARED, _MAP_ANONYMOUS)
+        ),
+        _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge, huge)),
+        _refused("mmap", ENOMEM, _argument(3, "MASKED_EQ", huge | shared, shared)),
     ]
 
 

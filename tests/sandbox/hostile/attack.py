@@ -22,6 +22,9 @@ CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
 QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
 """For attacks that use up their time, so that the match ends soon; honest bots don't come near it."""
 
+PATIENT: Final = Clock(start_millis=10_000, move_millis=10_000, bank_millis=10_000)
+"""For attacks that take several seconds and must not fail for lack of time."""
+
 MATCH: Final = "hostile"
 """Name of the match that the attacker plays in."""
 

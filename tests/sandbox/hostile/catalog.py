@@ -23,6 +23,7 @@ TABLES: Final = (
     (27, 33, 34, 35),
     (36, 37, 41, 46),
     (47, 48, 49, 50),
+    (51,),
 )
 """Numbers of attacks that are played in one match, where none is in another's way.
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.sandbox.hostile import effects, loosening
-from tests.sandbox.hostile.attack import Attack, Control
+from tests.sandbox.hostile.attack import PATIENT, Attack, Control
 from tests.sandbox.hostile.system import counting, hoarding, meeting, whispering
 
 _PRIVATE_FUTEXES: Final = Control(
@@ -215,5 +215,18 @@ ATTACKS: Final = (
             template=loosening.allowing("timer_create"),
             gvisor="its timers are its own",
         ),
+    ),
+    Attack(
+        number=51,
+        name="whispers by numbers of shared memory",
+        program=counting.hear_by_numbers,
+        accomplice=counting.say_by_numbers,
+        achieved=effects.whispers,
+        control=Control(
+            name="no shared memory without a file",
+            template=loosening.allowing("mmap"),
+            gvisor="its memory is its own",
+        ),
+        clock=PATIENT,
     ),
 )

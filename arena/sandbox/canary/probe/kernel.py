@@ -242,6 +242,11 @@ def page_cache(_: dict[str, int]) -> dict[str, Any]:
         }
 
 
+def _map_zero() -> None:
+    with Path("/dev/zero").open("r+b", buffering=0) as file:
+        mmap.mmap(file.fileno(), mmap.PAGESIZE).close()
+
+
 def options(_: dict[str, int]) -> dict[str, Any]:
     """Use rare options of calls that every bot needs."""
     read, write = os.pipe()
@@ -257,6 +262,8 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "ioctl": attempt(fcntl.ioctl, write, _FIOASYNC, struct.pack("i", 1)),
             "prctl": answer_of(LIBC.prctl(_PR_GET_KEEPCAPS, 0, 0, 0, 0)),
             "socket": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()),
+            "mmap": attempt(lambda: mmap.mmap(-1, mmap.PAGESIZE).close()),
+            "mmap of /dev/zero": attempt(_map_zero),
             "timer_create": _call(_TIMER_CREATE, _CLOCK_MONOTONIC, 0, ctypes.addressof(ctypes.c_int())),
         }
     os.close(read)

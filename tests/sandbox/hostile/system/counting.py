@@ -8,6 +8,7 @@ import secrets
 import signal
 import struct
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,17 @@ _NOT_SHARED: Final = 1 << 56
 """Of an entry of pagemap: no other process has the page mapped."""
 
 _FIRST_PAGE: Final = 16
+_AT_A_TIME: Final = 1024
+"""Numbers of shared memory that a core is given from the host's counter."""
+
+_FAR: Final = 3 * _AT_A_TIME
+"""Further than the listener itself gets in a slot."""
+
+_SLOT_SECONDS: Final = 0.2
+_SLOTS_HEARD: Final = 36
+_SLOTS_SAID: Final = 42
+"""More than a round over all bits, of which the last counts. The sender may begin four slots late."""
+
 _CLONE: Final = 220 if _ARM else 56
 _CLONE_PIDFD: Final = 0x1000
 
@@ -87,6 +99,64 @@ def _say() -> None:
         if one:
             _map(file, _FIRST_PAGE + bit)
     time.sleep(_SECONDS - 0.5)
+    tell(said=said)
+
+
+def hear_by_numbers() -> None:
+    """Look in each slot how far the numbers of shared memory have come; a bit is one where that is far."""
+    play(_hear_by_numbers)
+
+
+def say_by_numbers() -> None:
+    """Take many numbers in the slots of the ones."""
+    play(_say_by_numbers)
+
+
+def _slots(count: int, phase: float) -> Iterator[int]:
+    """Yield the bit of each of the next time slots, by the clock that all share, at a phase of the slot."""
+    first = int(time.monotonic() / _SLOT_SECONDS) + 1
+    for slot in range(first, first + count):
+        time.sleep(max(0.0, (slot + phase) * _SLOT_SECONDS - time.monotonic()))
+        yield slot % _BITS
+
+
+def _hear_by_numbers() -> None:
+    heard = [0] * _BITS
+    try:
+        before = _newest_number()
+        for bit in _slots(_SLOTS_HEARD, 0.75):
+            now = max(before, _newest_number())
+            heard[bit] = int(now - before > _FAR)
+            before = now
+    except OSError as error:
+        tell(refused=str(error))
+    tell(heard=heard)
+
+
+def _newest_number() -> int:
+    """Return the highest of so many numbers that the core is given new ones."""
+    highest = 0
+    for _ in range(2):
+        _take_numbers(_AT_A_TIME * 5 // 8)
+        with mmap.mmap(-1, mmap.PAGESIZE):
+            lines = Path("/proc/self/maps").read_text().splitlines()
+            highest = max(highest, *(int(line.split()[4]) for line in lines if "/dev/zero" in line))
+    return highest
+
+
+def _take_numbers(count: int) -> None:
+    for _ in range(count):
+        mmap.mmap(-1, mmap.PAGESIZE).close()
+
+
+def _say_by_numbers() -> None:
+    said = [secrets.randbelow(2) for _ in range(_BITS)]
+    try:
+        for bit in _slots(_SLOTS_SAID, 0.0):
+            if said[bit]:
+                _take_numbers(_FAR + _AT_A_TIME)
+    except OSError as error:
+        tell(refused=str(error))
     tell(said=said)
 
 

@@ -25,6 +25,7 @@ _TIMER_CREATE: Final = 107 if platform.machine() == "aarch64" else 222
 _CLOCK_MONOTONIC: Final = 1
 _SIGEV_NONE: Final = 1
 
+_OWN: Final = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _MAP_HUGETLB: Final = 0x4_0000
 _HUGE: Final = 2 * 1024 * 1024
 
@@ -59,7 +60,7 @@ def direct() -> None:
     """Read a shared file from the disk itself, again and again, in each way that there is to ask for it."""
     path = os.path.realpath(os.__file__)
     with ExitStack() as stack:
-        room = stack.enter_context(mmap.mmap(-1, mmap.PAGESIZE))
+        room = stack.enter_context(mmap.mmap(-1, mmap.PAGESIZE, flags=_OWN))
         read = 0
         with suppress(OSError):
             file = os.open(path, os.O_RDONLY | os.O_DIRECT)
@@ -80,8 +81,7 @@ def huge_pages() -> None:
         taken = 0
         with suppress(OSError):
             for _ in range(_MOST):
-                flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_HUGETLB
-                stack.enter_context(mmap.mmap(-1, _HUGE, flags=flags))[0] = 1
+                stack.enter_context(mmap.mmap(-1, _HUGE, flags=_OWN | _MAP_HUGETLB))[0] = 1
                 taken += 1
     tell(huge=taken)
     play()
