@@ -49,7 +49,7 @@ _PROCESSES: Final = """
     getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid
     gettid getuid landlock_add_rule landlock_create_ruleset landlock_restrict_self prlimit64 rseq
     sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-    sched_getscheduler sched_rr_get_interval sched_yield set_robust_list set_tid_address setpgid
+    sched_getscheduler sched_yield set_robust_list set_tid_address setpgid
     setpriority setrlimit setsid uname vfork wait4 waitid
 """
 
@@ -65,7 +65,7 @@ _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime
 gVisor, whose table is the bot's own, the init needs them."""
 
 _WAITING_AND_SOCKETS: Final = """
-    accept accept4 bind connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
+    accept accept4 connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
     epoll_pwait2 epoll_wait epoll_wait_old eventfd eventfd2 getpeername getrandom getsockname listen poll
     ppoll pselect6 select shutdown
 """
@@ -198,14 +198,21 @@ _SOCKET_OPTIONS: Final = {
     "SO_KEEPALIVE": 9,
     "SO_LINGER": 13,
     "SO_REUSEPORT": 15,
-    "SO_PASSCRED": 16,
     "SO_RCVLOWAT": 18,
     "SO_RCVTIMEO": 20,
     "SO_SNDTIMEO": 21,
     "SO_RCVTIMEO_NEW": 66,
     "SO_SNDTIMEO_NEW": 67,
 }
-"""Options that may be set and read. No filters: no control group counts the memory of their programs."""
+"""Options that may be set and read. No filters: no control group counts the memory of their programs. No
+SO_PASSCRED: it gives a socket a name, as an address of ``_FAMILY_ALONE`` does."""
+
+_FAMILY_ALONE: Final = 2
+"""Length of an address that is only a family: the kernel then chooses a name, before Linux 5.17 the next
+number of a counter of the whole host."""
+
+_ADDRESS_BITS: Final = 7
+"""No address of a unix socket is longer than 110 bytes."""
 
 _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
 """Options that may be read."""
@@ -329,6 +336,12 @@ def _sockets() -> list[dict[str, Any]]:
                 args=[_argument(0, "EQ", AF_UNIX), _argument(1, "MASKED_EQ", _SOCKET_TYPE, kind)],
             )
             for kind in _SOCKET_TYPES.values()
+        ),
+        # Any length with another bit than that of 2.
+        *(
+            _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
+            for bit in (1 << place for place in range(_ADDRESS_BITS))
+            if bit != _FAMILY_ALONE
         ),
         # The answer of a kernel without IPv6: gRPC and resolvers probe for it and continue.
         _refused("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),

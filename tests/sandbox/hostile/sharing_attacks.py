@@ -229,4 +229,15 @@ ATTACKS: Final = (
         ),
         clock=PATIENT,
     ),
+    Attack(
+        number=52,
+        name="asks for numbers that count",
+        program=counting.ask_for_numbers,
+        achieved=effects.listed("numbers"),
+        control=Control(
+            name="no such numbers",
+            template=loosening.allowing("bind", "setsockopt", "sched_rr_get_interval"),
+            gvisor="its numbers are its own",
+        ),
+    ),
 )

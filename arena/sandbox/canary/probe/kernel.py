@@ -264,6 +264,9 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "socket": attempt(lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).close()),
             "mmap": attempt(lambda: mmap.mmap(-1, mmap.PAGESIZE).close()),
             "mmap of /dev/zero": attempt(_map_zero),
+            "bind without a name": attempt(channel.bind, ""),
+            "SO_PASSCRED": attempt(channel.setsockopt, socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
+            "sched_rr_get_interval": attempt(os.sched_rr_get_interval, 0),
             "timer_create": _call(_TIMER_CREATE, _CLOCK_MONOTONIC, 0, ctypes.addressof(ctypes.c_int())),
         }
     os.close(read)

@@ -6,9 +6,11 @@ import os
 import platform
 import secrets
 import signal
+import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -174,6 +176,23 @@ def ask_the_host() -> None:
     }
     counted = [name for name, words in asked.items() if _LIBC.syscall(*words) >= 0]
     tell(counted=counted + ["clone with a descriptor"] * _clone_with_descriptor())
+    play()
+
+
+def ask_for_numbers() -> None:
+    """Ask for numbers that count the whole host's on older kernels."""
+    with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as passing:
+        asked: dict[str, Callable[[], object]] = {
+            "a name for a socket": lambda: named.bind(""),
+            "a name by SO_PASSCRED": lambda: passing.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
+            "a slice of the processor": lambda: os.sched_rr_get_interval(0),
+        }
+        numbers = []
+        for name, ask in asked.items():
+            with suppress(OSError):
+                ask()
+                numbers.append(name)
+    tell(numbers=numbers)
     play()
 
 
