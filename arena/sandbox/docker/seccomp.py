@@ -147,6 +147,8 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_NAME": 15,
             "PR_GET_NAME": 16,
             "PR_GET_SECCOMP": 21,
+            # For the init, whose filter then refuses it to the bot.
+            "PR_SET_SECCOMP": 22,
             "PR_CAPBSET_READ": 23,
             "PR_SET_TIMERSLACK": 29,
             "PR_GET_TIMERSLACK": 30,

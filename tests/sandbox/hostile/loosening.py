@@ -46,15 +46,36 @@ def open_proc(*paths: str) -> Loosen:
     return loosen
 
 
+def open_disk(arguments: dict[str, Any]) -> None:
+    """Let a bot ask how full the host's disk is: the init can't set its filter without the rule for that."""
+
+    def change(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            rule for rule in rules if rule["names"] != ["prctl"] or rule["args"][0]["value"] != _SET_FILTER
+        ]
+
+    _change_profile(arguments, change)
+
+
+_SET_FILTER: Final = 22
+
+
 def _change_rules(arguments: dict[str, Any], names: tuple[str, ...], *, allowed: bool) -> None:
+    def change(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        kept = [{**rule, "names": [name for name in rule["names"] if name not in names]} for rule in rules]
+        added = [{"names": [*names], "action": "SCMP_ACT_ALLOW"}] if allowed else []
+        return [rule for rule in kept if rule["names"]] + added
+
+    _change_profile(arguments, change)
+
+
+def _change_profile(
+    arguments: dict[str, Any], change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> None:
     options = arguments["host_config"]["SecurityOpt"]
     (place,) = (n for n, option in enumerate(options) if option.startswith("seccomp="))
     profile = json.loads(options[place].removeprefix("seccomp="))
-    for rule in profile["syscalls"]:
-        rule["names"] = [name for name in rule["names"] if name not in names]
-    profile["syscalls"] = [rule for rule in profile["syscalls"] if rule["names"]]
-    if allowed:
-        profile["syscalls"] += [{"names": [*names], "action": "SCMP_ACT_ALLOW"}]
+    profile["syscalls"] = change(profile["syscalls"])
     options[place] = f"seccomp={json.dumps(profile)}"
 
 

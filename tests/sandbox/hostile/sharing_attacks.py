@@ -240,4 +240,11 @@ ATTACKS: Final = (
             gvisor="its numbers are its own",
         ),
     ),
+    Attack(
+        number=53,
+        name="watches the host's disk",
+        program=counting.ask_the_disk,
+        achieved=effects.listed("disk"),
+        control=Control(name="no calls on file systems", template=loosening.open_disk),
+    ),
 )

@@ -175,6 +175,7 @@ _RWF_NOWAIT: Final = 8
 _SO_ATTACH_FILTER: Final = 26
 _SO_COOKIE: Final = 57
 _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
+_STATFS_BYTES: Final = 256
 _TIMER_CREATE: Final = 107 if _ARM else 222
 _CLOCK_MONOTONIC: Final = 1
 _PR_GET_KEEPCAPS: Final = 7
@@ -267,6 +268,8 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "bind without a name": attempt(channel.bind, ""),
             "SO_PASSCRED": attempt(channel.setsockopt, socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
             "sched_rr_get_interval": attempt(os.sched_rr_get_interval, 0),
+            "statfs": answer_of(LIBC.statfs(b"/", ctypes.create_string_buffer(_STATFS_BYTES))),
+            "fstatfs": answer_of(LIBC.fstatfs(read, ctypes.create_string_buffer(_STATFS_BYTES))),
             "timer_create": _call(_TIMER_CREATE, _CLOCK_MONOTONIC, 0, ctypes.addressof(ctypes.c_int())),
         }
     os.close(read)

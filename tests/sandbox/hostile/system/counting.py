@@ -179,6 +179,20 @@ def ask_the_host() -> None:
     play()
 
 
+def ask_the_disk() -> None:
+    """Ask how full the host's disk is, which visitors change, by name and by an open file."""
+    room = ctypes.create_string_buffer(256)
+    asked: dict[str, Callable[[int], int]] = {
+        "statfs": lambda _: int(_LIBC.statfs(b"/", room)),
+        "fstatfs": lambda file: int(_LIBC.fstatfs(file, room)),
+    }
+    file = os.open("/", os.O_RDONLY)
+    disk = [name for name, ask in asked.items() if ask(file) == 0]
+    os.close(file)
+    tell(disk=disk)
+    play()
+
+
 def ask_for_numbers() -> None:
     """Ask for numbers that count the whole host's on older kernels."""
     with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as passing:
