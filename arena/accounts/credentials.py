@@ -7,9 +7,11 @@ revoked, and are shown once.
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from hmac import compare_digest
+from hmac import digest as mac_of
 from typing import Final
 
 from arena.accounts.errors import TokenRefused, WrongCredentials
@@ -63,7 +65,7 @@ class Sources:
 
 def hash_of(secret: str) -> str:
     """Return the SHA-256 hash of a secret, for storage. 256 random bits need no salt and no slow hash."""
-    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(_bytes(secret)).hexdigest()
 
 
 LIFE: Final = timedelta(days=30)
@@ -71,6 +73,9 @@ LIFE: Final = timedelta(days=30)
 
 IDLE: Final = timedelta(days=7)
 """Maximum time without use."""
+
+KNOWN: Final = timedelta(days=180)
+"""Time for which an account knows a browser after a login in it."""
 
 _SEEN_EVERY: Final = timedelta(minutes=10)
 _BROWSER: Final = 200
@@ -134,6 +139,25 @@ class Sessions:
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
 
+    def mark(self, account: KnownAccount) -> str:
+        """Return a new mark for a browser that has just logged in: see :meth:`knows`."""
+        stored = self._people.account(account.name)
+        made = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
+        return f"{made}.{_mac('' if stored is None else stored.password, made)}"
+
+    def knows(self, name: str, mark: str) -> bool:
+        """Return True if a browser with this mark has logged in to this account since the last new password.
+
+        Nothing stores a mark: it is authenticated with the password's hash, whose salt nobody can guess. It
+        counts for ``KNOWN``, and ends when the hash is replaced.
+        """
+        found = self._people.account(name) if _is_name(name) else None
+        made, _, mac = mark.rpartition(".")
+        if found is None or not compare_digest(_mac(found.password, made).encode(), _bytes(mac)):
+            return False
+        made_at = datetime.fromtimestamp(int(made.partition(".")[0]), UTC)
+        return self._sources.now() < made_at + KNOWN
+
     def end(self, secret: str) -> None:
         """End the session of a secret."""
         self._credentials.end_session(hash_of(secret))
@@ -150,6 +174,14 @@ class Sessions:
     def end_of(self, account: KnownAccount, session: int) -> bool:
         """End a session of an account; return False if it has no session with that id."""
         return self._credentials.end_session_of(account.id, session)
+
+
+def _mac(password: str, made: str) -> str:
+    return mac_of(_bytes(password), b"known browser\0" + _bytes(made), "sha256").hex()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_name(name: str) -> bool:

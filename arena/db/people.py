@@ -236,6 +236,13 @@ class People(Repository):
             _forget_attempts(connection, now)
             return full
 
+    def take_back(self, limits: tuple[RateLimit, ...]) -> None:
+        """Uncount an attempt that was counted against these limits."""
+        with self._transactions.write() as connection:
+            for limit in limits:  # in the order in which they were counted, so that two can't deadlock
+                is_its = (AttemptRow.key == limit.key, AttemptRow.number > 0)
+                connection.execute(update(AttemptRow).where(*is_its).values(number=AttemptRow.number - 1))
+
 
 def _add(connection: Connection, new: NewAccount) -> KnownAccount:
     ladder.lock(connection)  # so that no bot takes this name at the same time

@@ -355,6 +355,20 @@ def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
 
 
 @on_both
+def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None:
+    """At each limit that it counted at; what was never counted stays at nothing."""
+    own, common = limit("own", 2), limit("common", 2)
+    for _ in range(2):
+        store.people.attempt((own, common), START)
+    store.people.take_back((own, limit("another", 1)))
+    found = [store.people.attempt((each,), START) is None for each in (own, own, common)]
+    assert found == [True, False, False]
+    for _ in range(9):
+        store.people.take_back((common,))
+    assert [store.people.attempt((common,), START) is None for _ in range(3)] == [True, True, False]
+
+
+@on_both
 def test_counts_of_attempts_take_bounded_room(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

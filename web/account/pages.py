@@ -22,6 +22,7 @@ from web.http.authentication import (
     clear_session,
     local,
     session_secret,
+    set_browser_mark,
     set_session,
 )
 from web.http.errors import Problem
@@ -63,12 +64,11 @@ class _Entry:
 
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
-            self._attempts.log_in(request, name)
+            with self._attempts.log_in(request, name):
+                account = self._accounts.sessions.check(name, password, address=address_of(request))
         except Problem:
             self._metrics.login_failed(LoginFailure.TOO_MANY)
             raise
-        try:
-            account = self._accounts.sessions.check(name, password, address=address_of(request))
         except (Busy, WrongCredentials) as error:
             if isinstance(error, WrongCredentials):
                 self._metrics.login_failed(LoginFailure.CREDENTIALS)
@@ -132,6 +132,7 @@ class _Entry:
         )
         answer = RedirectResponse(local(onward) or "/account", 303)
         set_session(request, answer, secret)
+        set_browser_mark(request, answer, self._accounts.sessions.mark(account))
         return answer
 
 
@@ -194,7 +195,9 @@ class _OwnAccount:
             self._accounts.own.change_password(session, old, new, keep=keep, address=address_of(request))
         except AccountError as error:
             return self._page(request, session, wrong="password", error=error)
-        return _back("password")
+        answer = _back("password")
+        set_browser_mark(request, answer, self._accounts.sessions.mark(session.account))
+        return answer
 
     def end_session(self, session: Session, number: Number) -> Response:
         if not self._accounts.sessions.end_of(session.account, number):

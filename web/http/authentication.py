@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Depends, HTTPException, Request, Response
 
 from arena.accounts.accounts import Accounts
-from arena.accounts.credentials import LIFE, scopes_of
+from arena.accounts.credentials import KNOWN, LIFE, scopes_of
 from arena.db.bots import Bots
 from arena.db.credentials import KnownAccount, KnownToken, OpenSession
 from arena.protocol.states import BotState, Scope
@@ -21,6 +21,7 @@ SECURE_NAME: Final = "__Host-kaiten"
 
 PLAIN_NAME: Final = "kaiten-session"
 
+_BROWSER: Final = "kaiten-browser"
 _VISITOR: Final = "kaiten-visitor"
 _VISITOR_SECONDS: Final = 180 * 24 * 60 * 60
 _VISITOR_BYTES: Final = 16
@@ -57,9 +58,28 @@ def set_session(request: Request, response: Response, secret: str) -> None:
     _set_cookie(request, response, _name(request), secret, int(LIFE.total_seconds()))
 
 
-def _set_cookie(request: Request, response: Response, name: str, secret: str, seconds: int) -> None:
+def browser_mark(request: Request) -> str:
+    """Return the cookie of a browser that has logged in before, or an empty string."""
+    mark = request.cookies.get(_browser_name(request), "")
+    return mark if len(mark) <= _SECRET else ""
+
+
+def set_browser_mark(request: Request, response: Response, mark: str) -> None:
+    """Set the cookie of a browser that has logged in. It is sent only to the log-in page."""
+    _set_cookie(request, response, _browser_name(request), mark, int(KNOWN.total_seconds()), path=LOGIN)
+
+
+def _browser_name(request: Request) -> str:
+    return f"__Secure-{_BROWSER}" if _is_secure(request) else _BROWSER
+
+
+def _set_cookie(  # noqa: PLR0913, PLR0917 - what a cookie consists of
+    request: Request, response: Response, name: str, secret: str, seconds: int, path: str = "/"
+) -> None:
     secure = _is_secure(request)
-    response.set_cookie(name, secret, max_age=seconds, secure=secure, httponly=True, samesite="lax")
+    response.set_cookie(
+        name, secret, max_age=seconds, path=path, secure=secure, httponly=True, samesite="lax"
+    )
 
 
 def clear_session(request: Request, response: Response) -> None:

@@ -1,7 +1,8 @@
 """Rate limits of log-ins and registrations, counted in the database so that all processes share them."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -11,8 +12,10 @@ from typing import Final
 from fastapi import Request
 
 from arena.accounts.accounts import Accounts
+from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import OpenSession
 from arena.db.people import People, RateLimit
+from web.http.authentication import browser_mark
 from web.http.errors import Problem, too_much
 
 _NETWORK: Final = 64
@@ -56,19 +59,41 @@ class RateLimits:
         self._lock = Lock()
         self._full: OrderedDict[str, datetime] = OrderedDict()
 
-    def log_in(self, request: Request, name: str) -> None:
-        """Count an attempt to log in. Raises Problem (429) after too many attempts."""
-        address, key = address_of(request), name.lower()[:_LONGEST_NAME]
+    @contextmanager
+    def log_in(self, request: Request, name: str) -> Iterator[None]:
+        """Count the attempt to log in that the context makes; some limits count only wrong passwords.
+
+        A browser that has logged in to the account has its own limits: nobody else can lock it out. Raises
+        Problem (429) after too many attempts.
+        """
+        address, key, mark = address_of(request), name.lower()[:_LONGEST_NAME], browser_mark(request)
         source = network_of(address)
-        self._count(
-            "to log in",
-            # A classroom behind one router is one address.
-            _limit(100, _QUARTER, "log in", "from", source),
-            _limit(10, _QUARTER, "log in", "from", source, "to", key),
-            # From all addresses. More would help guessing; with fewer, others could lock the owner out.
-            _limit(50, _HOUR, "log in", "to", key),
-            refused=lambda: self._accounts.sessions.locked(name, address),
-        )
+        limits: tuple[RateLimit, ...]
+        of_failures: tuple[RateLimit, ...]
+        if mark and self._accounts.sessions.knows(name, mark):
+            with_it = _limit(10, _HOUR, "log in", "with", mark)
+            # Right passwords count here too, since each attempt costs a hash.
+            limits = (with_it, _limit(20, _QUARTER, "log in", "known to", key))
+            of_failures = limits[:1]
+        else:
+            limits = (
+                # Right passwords count, as above. A classroom behind one router is one address.
+                _limit(100, _QUARTER, "log in", "from", source),
+                _limit(10, _QUARTER, "log in", "from", source, "to", key),
+                _limit(50, _HOUR, "log in", "to", key),  # from all addresses; more would help guessing
+            )
+            of_failures = limits[1:]
+        # Counted before the password is checked: attempts at the same moment can't exceed a limit.
+        self._count("to log in", *limits, refused=lambda: self._accounts.sessions.locked(name, address))
+        is_wrong = False
+        try:
+            yield
+        except WrongCredentials:
+            is_wrong = True
+            raise
+        finally:
+            if not is_wrong:
+                self._people.take_back(of_failures)
 
     def once_more(self, session: OpenSession) -> None:
         """Count a password attempt within a session; attempts elsewhere don't count.

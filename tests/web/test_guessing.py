@@ -1,0 +1,163 @@
+"""Who guesses a password from many addresses neither finds it nor keeps its owner out."""
+
+import re
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from urllib.parse import urlencode
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.accounts.world import PASSWORD, World
+from tests.web.app import site_over
+from tests.web.people import HTTP, HTTPS, browser, logged_in
+from tests.web.server import serving
+
+NEW = "an entirely different phrase"
+
+
+@dataclass
+class Visitor:
+    """A browser behind an address of this machine, over a real connection."""
+
+    site: tuple[str, int]
+    address: str
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def log_in(self, password: str, name: str = "ann") -> int:
+        """Send the form, keep the cookies, and return the status."""
+        connection = HTTPConnection(*self.site, source_address=(self.address, 0), timeout=60)
+        origin = f"http://{self.site[0]}:{self.site[1]}"
+        headers = {"Origin": origin, "Content-Type": "application/x-www-form-urlencoded"}
+        headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        connection.request("POST", "/login", urlencode({"name": name, "password": password}), headers)
+        answer = connection.getresponse()
+        for line in answer.headers.get_all("Set-Cookie", []):
+            name, _, value = line.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        answer.read()
+        connection.close()
+        return answer.status
+
+
+def guess_until_refused(site: tuple[str, int], name: str = "ann") -> list[int]:
+    """Guess from six addresses, in turn, and return the statuses."""
+    guessers = [Visitor(site, f"127.0.0.{number}") for number in range(2, 8)]
+    return [guesser.log_in("wrong", name) for _ in range(12) for guesser in guessers]
+
+
+def test_the_owner_comes_in_while_others_guess(world: World) -> None:
+    """In a browser in which they have logged in; the guessers are held all the while, with any password."""
+    world.add("ann")
+    with serving(site_over(world)) as site:
+        owner, stranger = Visitor(site, "127.0.0.1"), Visitor(site, "127.0.0.9")
+        assert owner.log_in(PASSWORD) == 303
+        del owner.cookies["kaiten-session"]
+        assert guess_until_refused(site) == [403] * 50 + [429] * 22
+        assert stranger.log_in(PASSWORD) == 429
+        assert [owner.log_in(password) for password in ("a typo", PASSWORD)] == [403, 303]
+        nearby = Visitor(site, "127.0.0.2", dict(owner.cookies))
+        assert nearby.log_in(PASSWORD) == 303
+        assert stranger.log_in(PASSWORD) == 429
+
+
+def test_names_that_nobody_has_are_guarded_alike(world: World) -> None:
+    """So nobody learns from the limits which names there are."""
+    with serving(site_over(world)) as site:
+        assert guess_until_refused(site, "nobody") == [403] * 50 + [429] * 22
+
+
+def test_a_known_browser_guesses_no_further_than_others(world: World) -> None:
+    """Ten wrong passwords an hour, by all processes of a site; the owner's other browsers go on."""
+    world.add("ann")
+    one, other = logged_in(world, "ann"), logged_in(world, "ann")
+    processes = [
+        TestClient(site_over(world), base_url=HTTPS, headers={"Origin": HTTPS}, cookies=one.cookies)
+        for _ in range(3)
+    ]
+    form = {"name": "ann", "password": "wrong"}
+    statuses = [process.post("/login", data=form).status_code for process in 4 * processes]
+    assert statuses == [403] * 10 + [429] * 2
+    assert one.post("/login", data=form | {"password": PASSWORD}).status_code == 429
+    assert other.post("/login", data=form | {"password": PASSWORD}).status_code == 303
+    world.later(hours=1)
+    assert one.post("/login", data=form | {"password": PASSWORD}).status_code == 303
+
+
+def test_the_right_password_is_no_failure(world: World) -> None:
+    """In known and unknown browsers; between wrong ones it makes room for no more of them."""
+    world.add("ann")
+    for _ in range(15):
+        logged_in(world, "ann")
+    visitor = browser(world)
+    statuses = []
+    for password in (*["wrong"] * 9, PASSWORD, "wrong", PASSWORD):
+        statuses.append(visitor.post("/login", data={"name": "ann", "password": password}).status_code)
+        visitor.cookies.clear()
+    assert statuses == [403] * 9 + [303, 403, 429]
+
+
+def test_a_known_browser_costs_no_more_hashes_than_others(world: World) -> None:
+    """Right passwords count towards a limit of their own, however often they are right."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    form = {"name": "ann", "password": PASSWORD}
+    statuses = [visitor.post("/login", data=form).status_code for _ in range(21)]
+    assert statuses == [303] * 20 + [429]
+
+
+def locked_for(visitor: TestClient, password: str = PASSWORD) -> int:
+    """Have others guess at ann until they are held, then log in as ann, and return the status."""
+    for number in range(51):
+        guesser = TestClient(
+            visitor.app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number}", 1)
+        )
+        guesser.post("/login", data={"name": "ann", "password": "wrong"})
+    return visitor.post("/login", data={"name": "ann", "password": password}).status_code
+
+
+def test_a_new_password_ends_what_browsers_were_known_by(world: World) -> None:
+    """All but the one in which it was changed; also when an operator sets it."""
+    world.add("ann")
+    here, there = logged_in(world, "ann"), logged_in(world, "ann")
+    assert here.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
+    assert locked_for(there, NEW) == 429
+    assert here.post("/login", data={"name": "ann", "password": NEW}).status_code == 303
+    world.accounts.operators.reset_password("terminal:test", "ann", PASSWORD)
+    assert here.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
+
+
+def test_a_browser_is_known_to_one_account(world: World) -> None:
+    """What eve's browser has is worth nothing at ann's account; nor is what someone made up."""
+    world.add("ann")
+    world.add("eve")
+    eve = logged_in(world, "eve")
+    assert locked_for(eve) == 429
+    mark = world.accounts.sessions.mark(world.add("ben"))
+    for name, made_up in (
+        ("ann", mark),
+        ("nobody", mark),
+        ("ben", mark[:-1]),
+        ("ben", "9" + mark),
+        ("ben", "\N{SNOWMAN}.\udcff"),
+        ("ben", ""),
+    ):
+        assert not world.accounts.sessions.knows(name, made_up)
+    assert world.accounts.sessions.knows("BEN", mark)
+    world.later(days=180)
+    assert not world.accounts.sessions.knows("ben", mark)
+
+
+@pytest.mark.parametrize("url", [HTTP, HTTPS])
+def test_the_mark_is_a_safe_cookie_for_the_log_in_page(world: World, url: str) -> None:
+    """Scripts don't see it, other pages don't get it, and it ends; logging out leaves it."""
+    world.add("ann")
+    visitor = logged_in(world, "ann", url=url)
+    answer = visitor.post("/login", data={"name": "ann", "password": PASSWORD})
+    (line,) = (line for line in answer.headers.get_list("set-cookie") if "kaiten-browser" in line)
+    name, *flags = line.split("; ")
+    assert re.match(r"__Secure-" if url == HTTPS else "kaiten-browser", name)
+    assert {"HttpOnly", "Path=/login", "SameSite=lax", "Max-Age=15552000"} <= set(flags)
+    assert ("Secure" in flags) == (url == HTTPS)
+    assert "kaiten-browser" not in "; ".join(visitor.post("/logout").headers.get_list("set-cookie"))
+    assert "set-cookie" not in browser(world).post("/login", data={"name": "ann"}).headers
