@@ -193,8 +193,8 @@ WEAKENED: dict[str, Change] = {
     "all-bots-memory": host(CgroupParent="/kaiten-elsewhere"),
 }
 
-FALLS_WITH = {"no-new-privileges": ["host-counters"]}
-"""Linux lets nobody close files to himself who may gain privileges."""
+FALLS_WITH = {"no-new-privileges": ["call-arguments", "host-counters"]}
+"""Linux lets nobody close files or calls to himself who may gain privileges."""
 
 
 PARTS = 2
