@@ -4,10 +4,11 @@ import hashlib
 import secrets
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -21,47 +22,91 @@ from arena.platform.names import check_name
 from arena.platform.settings import Settings
 from arena.protocol.controls import admit
 from arena.protocol.submissions import UploadKind
-from arena.submissions.uploads import Damaged, NoRoom, TooLarge, UploadRefused, Uploads, unwritten
+from arena.submissions.uploads import Damaged, NoRoom, PlaceLost, TooLarge, UploadRefused, Uploads, unwritten
+
+MOST_AT_ONCE: Final = 16
+"""Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
+
+FOR_SOURCES: Final = 4
+"""Number of these places reserved for source files, which arrive within seconds."""
+
+OF_SOURCE: Final = 8
+"""Number of places that one address may have, such as a classroom behind a router."""
+
+SLOW_AFTER: Final = timedelta(minutes=1)
+SLOW_RATE: Final = 1024 * 1024
+"""Bytes per second. If places run out, a slower upload loses its place after ``SLOW_AFTER``."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class UploadPlace:
+    """The place of an upload that is being received."""
+
+    account: int | None
+    source: str | None
+    small: bool
+    began: datetime
+    came: int = 0  # bytes
+    lost: bool = False  # whether another upload has the place now
+
+    def rate(self, now: datetime) -> float:
+        """Return the average bytes per second since the start, which was before."""
+        return self.came / (now - self.began).total_seconds()
 
 
 class Places:
-    """Limits concurrent uploads to ``most``, reserving ``for_small`` for small files, and to one per account.
+    """Limits concurrent uploads: in total, of images, of an address, and to one per account.
 
-    Threads may share it.
+    If the places run out, a slow upload loses its place to a new one. Threads may share it.
     """
 
-    def __init__(self, most: int, *, for_small: int) -> None:
-        self._most = most
-        self._most_large = most - for_small
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
         self._lock = threading.Lock()
-        self._taken: list[tuple[int | None, bool]] = []
+        self._taken: list[UploadPlace] = []
 
     @contextmanager
-    def one(self, account: int | None, *, small: bool) -> Iterator[None]:
-        """Reserve a place within the context; an operator has no ``account`` and may reserve several.
+    def one(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadPlace]:
+        """Reserve a place within the context; the operator has no ``account`` and no ``source``.
 
-        Raises NoRoom if no place is free, or the account already has one.
+        Raises NoRoom if there is no place, or the account already has one.
         """
         with self._lock:
-            if account is not None and any(account == other for other, _ in self._taken):
+            if account is not None and any(account == other.account for other in self._taken):
                 raise NoRoom("you have another upload in progress: try again when it has finished")
-            if len(self._taken) == self._most:
-                raise NoRoom(f"{self._most} files are already being received: try again in a moment")
-            if not small and sum(not other for _, other in self._taken) == self._most_large:
-                raise NoRoom(f"{self._most_large} images are already being received: try again in a moment")
-            self._taken.append((account, small))
+            place = UploadPlace(account=account, source=source, small=small, began=self._now())
+            self._make_room(place)
+            self._taken.append(place)
         try:
-            yield
+            yield place
         finally:
             with self._lock:
-                self._taken.remove((account, small))
+                if not place.lost:
+                    self._taken.remove(place)
 
+    def _make_room(self, new: UploadPlace) -> None:
+        # The narrowest limit first: room that is made there counts for the others too.
+        if new.source is not None:
+            its = [place for place in self._taken if place.source == new.source]
+            self._make_one_free(its, OF_SOURCE, "files from your address")
+        if not new.small:
+            images = [place for place in self._taken if not place.small]
+            self._make_one_free(images, MOST_AT_ONCE - FOR_SOURCES, "images")
+        self._make_one_free(self._taken, MOST_AT_ONCE, "files")
 
-MOST_AT_ONCE: Final = 4
-"""Maximum number of files that one process receives at once."""
+    def _make_one_free(self, taken: Sequence[UploadPlace], most: int, what: str) -> None:
+        if len(taken) < most:
+            return
+        now = self._now()
+        slow = [place for place in taken if now - place.began >= SLOW_AFTER and place.rate(now) < SLOW_RATE]
+        if not slow:
+            raise NoRoom(f"{most} {what} are already being received: try again in a moment")
+        # An address that has many places loses one first.
+        held = Counter(place.source for place in taken)
+        slowest = min(slow, key=lambda place: (-held[place.source], place.rate(now)))
+        slowest.lost = True
+        self._taken.remove(slowest)
 
-FOR_SOURCES: Final = 1
-"""Number of these places reserved for source files, which arrive within seconds."""
 
 NOTE_LENGTH: Final = 200
 _ROOM_STEP: Final = 16 * 1024 * 1024
@@ -75,6 +120,7 @@ class Upload:
     author: str
     account: int | None  # None if an operator acts for the author
     kind: UploadKind
+    source: str | None = None  # the sender's address or network; None for the operator's own file
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
     size: int | None = None  # bytes; None if unknown before the end
     sha256: str | None = None  # hexadecimal; None if unknown before the end
@@ -105,7 +151,7 @@ class Receiver:
         self._now = now
         self._new_id = new_id
         self._own = own
-        self._places = Places(MOST_AT_ONCE, for_small=FOR_SOURCES)
+        self._places = Places(now)
 
     def admit(self) -> None:
         """Check that the arena accepts bots now. Raises UntrustedBotsRefused."""
@@ -149,11 +195,11 @@ class Receiver:
         self._uploads.check_room(upload.size or 0)
         small = upload.kind is not UploadKind.IMAGE
         with (
-            self._places.one(upload.account, small=small),
+            self._places.one(upload.account, upload.source, small=small) as place,
             self._counted(new),
             self._uploads.writing(new.id) as file,
         ):
-            yield Incoming(self._store, self._uploads, self._quota, upload, new, file, self._now)
+            yield Incoming(self._store, self._uploads, self._quota, upload, new, place, file, self._now)
 
     @contextmanager
     def _counted(self, new: NewSubmission) -> Iterator[None]:
@@ -177,6 +223,7 @@ class Incoming:
         quota: Quota,
         upload: Upload,
         new: NewSubmission,
+        place: UploadPlace,
         file: BinaryIO,
         now: Callable[[], datetime],
     ) -> None:
@@ -185,6 +232,7 @@ class Incoming:
         self._quota = quota
         self._upload = upload
         self._new = new
+        self._place = place
         self._file = file
         self._now = now
         self._digest = hashlib.sha256()
@@ -192,7 +240,17 @@ class Incoming:
         self._checked = 0
 
     def write(self, piece: bytes) -> None:
-        """Append bytes. Raises UploadRefused if the file is too large, or there is no room."""
+        """Append bytes.
+
+        Raises UploadRefused if the file is too large, there is no room, or another upload has its place.
+        """
+        if self._place.lost:
+            raise PlaceLost(
+                "another upload needed the place of this one, which arrived too slowly: after "
+                f"{SLOW_AFTER.seconds} seconds, less than {SLOW_RATE >> 10} KiB per second. "
+                "It counts towards your quota"
+            )
+        self._place.came += len(piece)
         self._size += len(piece)
         if self._size > self._upload.limit:
             raise _too_large(self._upload)

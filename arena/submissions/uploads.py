@@ -28,6 +28,10 @@ class Damaged(UploadRefused):
     """The file is incomplete, or differs from what its sender announced."""
 
 
+class PlaceLost(UploadRefused):
+    """The file arrived slowly, and another one needed its place."""
+
+
 class NoRoom(UploadRefused):
     """The arena can't receive a file now. The file itself is fine."""
 

@@ -19,7 +19,7 @@ import pytest
 from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from arena.submissions.document import document
-from arena.submissions.receiver import MOST_AT_ONCE
+from arena.submissions.receiver import OF_SOURCE
 from tests.cli.author import Author, drained, ended, interrupted
 from tests.cli.command import COMMAND, Said, environment
 from tests.client.live import Live, answering, live
@@ -346,11 +346,11 @@ def submitted_before(author: Author) -> KnownSubmission:
 
 
 def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
-    """Where it says that it helps to come again: as many files as it receives at a time are on their way."""
+    """Where it says that it helps to come again: as many files as an address may send are on their way."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
     with ExitStack() as senders:
-        for number in range(MOST_AT_ONCE):
+        for number in range(OF_SOURCE):
             token = author.live.token(f"eve{number}")  # each account sends one file at a time
             sender = senders.enter_context(socket.create_connection((site.hostname, site.port)))
             path = f"/api/v1/bots/slow{number}/submissions?kind=python"
@@ -359,7 +359,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
                 "Content-Length: 100\r\n\r\nx".encode()
             )
         uploads = author.live.uploads
-        await_that(lambda: len(list(uploads.glob("*.part"))) == MOST_AT_ONCE, "files on their way")
+        await_that(lambda: len(list(uploads.glob("*.part"))) == OF_SOURCE, "files on their way")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
             assert "already being received" in typing.readline()
             senders.close()

@@ -8,7 +8,7 @@ from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.match import Clock, Limits
 from arena.protocol.submissions import CauseKind, Stage
 from arena.sandbox.runtime import CAPTURE_LIMIT
-from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, NOTE_LENGTH
+from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, NOTE_LENGTH, OF_SOURCE
 from tests.docs.documents import DOCS, rows
 from web.http.uploads import PACE
 
@@ -36,7 +36,9 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["a source file"] == [f"{MAX_SOURCE_BYTES >> 20} MiB"]
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
     images = MOST_AT_ONCE - FOR_SOURCES
-    assert ROWS["concurrent uploads"] == [f"{MOST_AT_ONCE}, of which {images} may be images"]
+    assert ROWS["concurrent uploads"] == [
+        f"{MOST_AT_ONCE}, of which {images} may be images, and {OF_SOURCE} from one address"
+    ]
     (time,) = ROWS["time for a file"]
     assert time.startswith(f"{PACE.grace:g} s plus the transfer time at {PACE.rate >> 10} KiB/s;")
     assert time.endswith(f"{PACE.whole / 60:g} minutes at most")

@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,31 @@ from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import Role
 from arena.protocol.submissions import Stage, UploadKind
-from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, Receiver, Upload
-from arena.submissions.uploads import GRACE, Damaged, DiskFull, NoRoom, TooLarge, UploadRefused, Uploads
+from arena.submissions.receiver import (
+    FOR_SOURCES,
+    MOST_AT_ONCE,
+    OF_SOURCE,
+    SLOW_AFTER,
+    Incoming,
+    Receiver,
+    Upload,
+)
+from arena.submissions.uploads import (
+    GRACE,
+    Damaged,
+    DiskFull,
+    NoRoom,
+    PlaceLost,
+    TooLarge,
+    UploadRefused,
+    Uploads,
+)
 from tests.builders import START, host_report
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 
 FILE = b"print('hello')\n"
+IMAGES = MOST_AT_ONCE - FOR_SOURCES
 
 
 @pytest.fixture
@@ -44,14 +62,20 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "data" / "uploads"
 
 
-def receiver(
-    store: Store, folder: Path, *, most: int = 10, least_free: int = 0, own: bool = False
+def receiver(  # noqa: PLR0913 - what differs
+    store: Store,
+    folder: Path,
+    *,
+    most: int = 20,
+    least_free: int = 0,
+    own: bool = False,
+    now: Callable[[], datetime] = lambda: START,
 ) -> Receiver:
     """Return what receives files."""
     ids = iter(range(1000))
     quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
     uploads = Uploads(folder, Disk(folder, least_free))
-    return Receiver(store, uploads, quota, now=lambda: START, new_id=lambda: f"u{next(ids)}", own=own)
+    return Receiver(store, uploads, quota, now=now, new_id=lambda: f"u{next(ids)}", own=own)
 
 
 def upload(bot: str = "mine", **said: Any) -> Upload:  # noqa: ANN401 - what a sender may say
@@ -200,14 +224,116 @@ def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: 
 def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
     """An image is refused where all places but the kept one are taken by images; a source file is not."""
     one = receiver(store, folder)
-    images = MOST_AT_ONCE - FOR_SOURCES
     with ExitStack() as crowd:
-        for _ in range(images):
+        for _ in range(IMAGES):
             crowd.enter_context(one.begin(upload(kind=UploadKind.IMAGE)))
-        with pytest.raises(NoRoom, match=f"{images} images are already being received"):
+        with pytest.raises(NoRoom, match=f"{IMAGES} images are already being received"):
             send(one, upload(kind=UploadKind.IMAGE), FILE)
         assert send(one, upload(), FILE).stage is Stage.RECEIVED
     assert send(one, upload(kind=UploadKind.IMAGE), FILE * 2).stage is Stage.RECEIVED
+
+
+class Crowd(ExitStack):
+    """Images that are on their way, each from an address of its own, and the time, which a test moves."""
+
+    def __init__(self, store: Store, folder: Path) -> None:
+        super().__init__()
+        self.now = START
+        self.receiver = receiver(store, folder, now=lambda: self.now)
+
+    def begin(self, source: str) -> Incoming:
+        """Begin another."""
+        return self.enter_context(self.receiver.begin(image(source)))
+
+    def later(self, time: timedelta) -> None:
+        """Let time pass."""
+        self.now += time
+
+
+def image(source: str) -> Upload:
+    """Return what is said of an image; every address has an author of its own."""
+    return upload(f"bot-{source}", author=f"author-{source}", kind=UploadKind.IMAGE, source=source)
+
+
+def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
+    """Of those that are older than a minute: it is told why, leaves nothing, and has used its quota."""
+    with Crowd(store, folder) as crowd:
+        begun = [crowd.begin(f"s{number}") for number in range(IMAGES)]
+        for number, incoming in enumerate(begun):
+            incoming.write(bytes(1000 - number))
+        crowd.later(SLOW_AFTER - timedelta(seconds=1))
+        with pytest.raises(NoRoom, match=f"{IMAGES} images are already being received"):
+            send(crowd.receiver, image("mine"), FILE)
+        crowd.later(timedelta(seconds=1))
+        assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
+        for incoming in begun[:-1]:
+            incoming.write(FILE)
+        with pytest.raises(PlaceLost, match=r"after 60 seconds, less than 1024 KiB .* towards your quota"):
+            begun[-1].write(FILE)
+        assert send(crowd.receiver, image("yours"), FILE).stage is Stage.RECEIVED, (
+            "it has left its place once"
+        )
+    assert crowd.receiver.allowance(f"author-s{IMAGES - 1}", None).left == 19
+    assert sorted(file.suffix for file in folder.iterdir()) == [".tar"] * 2
+
+
+def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
+    """A further one waits, until they are too slow."""
+    with Crowd(store, folder) as crowd:
+        fast = crowd.begin("fast")
+        for _ in range(60):
+            fast.write(bytes(1 << 20))
+        crowd.later(SLOW_AFTER)
+        for number in range(IMAGES - 1):
+            crowd.begin(f"s{number}")
+        with pytest.raises(NoRoom, match="images are already being received"):
+            send(crowd.receiver, image("mine"), FILE)
+        crowd.later(timedelta(seconds=1))
+        assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
+        with pytest.raises(PlaceLost):
+            fast.write(FILE)
+
+
+def test_a_slow_line_keeps_its_place_where_nobody_waits(store: Store, folder: Path) -> None:
+    """2 Mbit per second, with one place left, and with all taken but the last: others come and go."""
+    with Crowd(store, folder) as crowd:
+        for number in range(IMAGES - 2):
+            crowd.begin(f"s{number}")
+        slow = crowd.begin("slow")
+        for minute in range(3):
+            slow.write(bytes(60 * 250_000))
+            crowd.later(timedelta(minutes=1))
+            assert send(crowd.receiver, image("mine"), FILE, bytes(minute)).stage is Stage.RECEIVED
+        assert slow.finish().stage is Stage.RECEIVED
+
+
+def test_an_address_has_some_of_the_places(store: Store, folder: Path) -> None:
+    """A further file from it waits; from elsewhere, one finds a place."""
+    with Crowd(store, folder) as crowd:
+        for _ in range(OF_SOURCE):
+            crowd.begin("many")
+        with pytest.raises(NoRoom, match=f"{OF_SOURCE} files from your address are already being received"):
+            send(crowd.receiver, image("many"), FILE)
+        assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
+
+
+def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path) -> None:
+    """Though another sends more slowly, which has one; so drippers can't drive a slow line out."""
+    with Crowd(store, folder) as crowd:
+        slow = crowd.begin("slow")
+        many = [crowd.begin("many") for _ in range(OF_SOURCE)]
+        few = [crowd.begin("few") for _ in range(IMAGES - OF_SOURCE - 1)]
+        for incoming in (*many, *few):
+            incoming.write(bytes(1 << 20))
+        crowd.later(SLOW_AFTER)
+        for number in range(OF_SOURCE - len(few)):
+            crowd.begin(f"new-{number}")
+        slow.write(FILE)
+        for incoming in few:
+            incoming.write(FILE)
+        for incoming in many[: OF_SOURCE - len(few)]:
+            with pytest.raises(PlaceLost):
+                incoming.write(FILE)
 
 
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:

@@ -73,9 +73,11 @@ def test_no_rate_lets_a_body_take_longer_than_its_time() -> None:
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
 
 
-def put(address: tuple[str, int], secret: str, name: str, kind: str, length: int) -> socket.socket:
-    """Begin to send a file."""
-    sender = socket.create_connection(address, timeout=60)
+def put(  # noqa: PLR0913, PLR0917 - what a file begins with
+    address: tuple[str, int], secret: str, name: str, kind: str, length: int, source: str = "127.0.0.1"
+) -> socket.socket:
+    """Begin to send a file from an address of this machine."""
+    sender = socket.create_connection(address, timeout=60, source_address=(source, 0))
     sender.sendall(
         f"PUT /api/v1/bots/{name}/submissions?kind={kind} HTTP/1.1\r\nHost: a\r\n"
         f"Authorization: Bearer {secret}\r\nContent-Length: {length}\r\n\r\n".encode()
@@ -103,42 +105,83 @@ def secret_of(world: World, name: str) -> str:
 
 
 def begin_images(world: World, address: tuple[str, int], senders: ExitStack) -> list[socket.socket]:
-    """Begin to send as many images as find places; return the senders."""
-    return [
-        senders.enter_context(put(address, secret_of(world, f"eve{n}"), f"slow{n}", "image", 1 << 29))
-        for n in range(MOST_AT_ONCE - FOR_SOURCES)
+    """Begin to send as many images as find places, from several addresses; return the senders."""
+    images = range(MOST_AT_ONCE - FOR_SOURCES)
+    begun = [
+        senders.enter_context(
+            put(address, secret_of(world, f"eve{n}"), f"slow{n}", "image", 1 << 29, f"127.0.0.{2 + n}")
+        )
+        for n in images
     ]
+    await_that(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
+    return begun
 
 
 def drip_until_answered(sender: socket.socket) -> None:
-    """Send a KiB now and then, far more than the rate asks for, until there is an answer."""
+    """Send some bytes now and then, far more than the rate asks for, until there is an answer."""
 
     def answered() -> bool:
         if select.select([sender], [], [], 0)[0]:
             return True
-        sender.sendall(bytes(KIB))
+        sender.sendall(bytes(64 * KIB))
         return False
 
     await_that(answered, "an answer")
 
 
-def image(address: tuple[str, int], secret: str) -> int:
+def image(address: tuple[str, int], secret: str, name: str = "hers") -> int:
     """Send an image; return the status."""
-    sender = put(address, secret, "hers", "image", 5)
+    sender = put(address, secret, name, "image", 5)
     sender.sendall(b"image")
     return status(sender)
 
 
+DRIPPING = Pace(silence=600, grace=600, rate=1, whole=600)
+"""No upload ends for its own pace."""
+
+
 def test_images_that_drip_keep_no_source_out(world: World) -> None:
-    """Where a further image finds no place, a source file does."""
+    """Where a further image finds no place within a minute, a source file does."""
     secret = secret_of(world, "ann")
-    with site(world, Pace(silence=600, grace=600, rate=1, whole=600)) as address, ExitStack() as senders:
-        begun = begin_images(world, address, senders)
-        await_that(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
+    with site(world, DRIPPING) as address, ExitStack() as senders:
+        begin_images(world, address, senders)
         assert image(address, secret) == 503
         source = put(address, secret, "mine", "python", 6)
         source.sendall(b"x = 1\n")
         assert status(source) == 201
+
+
+def test_images_that_drip_keep_no_image_out_for_more_than_a_minute(world: World) -> None:
+    """The slowest loses its place; it is told why, and the others go on."""
+    secret = secret_of(world, "ann")
+    with site(world, DRIPPING) as address, ExitStack() as senders:
+        slowest, *others = begin_images(world, address, senders)
+        for sender in others:
+            sender.sendall(bytes(1 << 21))  # enough to be counted
+        await_that(
+            lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others), "them"
+        )
+        assert image(address, secret) == 503
+        world.later(minutes=1)
+        assert image(address, secret) == 201
+        drip_until_answered(slowest)
+        with slowest.makefile("rb") as answer:
+            told = answer.readline() + answer.read(2000)
+        assert b" 408 " in told
+        assert b"another upload needed the place of this one" in told
+        assert b"counts towards your quota" in told
+        assert not select.select(others, [], [], 0)[0]
+
+
+def test_a_slow_line_gets_its_image_in(world: World) -> None:
+    """For minutes, beside others that drip, where a place is left for those who come."""
+    with site(world, DRIPPING) as address, ExitStack() as senders:
+        slow = senders.enter_context(put(address, secret_of(world, "ben"), "bens", "image", 5))
+        for minute in range(5):
+            slow.sendall(b"image"[minute : minute + 1])
+            world.later(minutes=1)
+            assert image(address, secret_of(world, f"ann{minute}"), f"hers{minute}") == 201
+        assert status(slow) == 201
 
 
 def test_images_that_drip_keep_their_places_for_a_time_alone(world: World) -> None:

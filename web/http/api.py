@@ -48,7 +48,7 @@ from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import Scope
 from arena.protocol.submissions import HINTS, CauseKind
 from arena.services.owners import ChallengeRefused, NotYours
-from arena.submissions.uploads import DiskFull, NoRoom, TooLarge, UploadRefused
+from arena.submissions.uploads import DiskFull, NoRoom, PlaceLost, TooLarge, UploadRefused
 from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, note_caller
 from web.http.caching import tagged
 from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_much
@@ -320,6 +320,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
+    PlaceLost: (408, "Send it again over a faster connection, or when fewer files arrive."),
     DiskFull: (507, "Wait, or contact the operator of the arena."),
     NoRoom: (503, ""),  # after its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),

@@ -36,6 +36,7 @@ from web.http.api import (
 from web.http.authentication import Caller, find_caller
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
+from web.http.rate_limits import address_of, network_of
 from web.http.rendering import Viewer
 from web.http.uploads import Begin, pieces
 
@@ -145,7 +146,7 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 }
 _NOT_TAKEN: Final = problems(
     {
-        408: "The sender stalled, or was too slow.",
+        408: "The sender stalled, or was too slow; or it was slow, and other uploads needed its place.",
         409: (
             "The bot belongs to another account, the bot was disqualified, or this file is being processed "
             "or is already a version."
@@ -153,8 +154,8 @@ _NOT_TAKEN: Final = problems(
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (
-            "Too many files are being received, or another one of this account; or the arena accepts no "
-            "untrusted bots, or its database is not responding."
+            "Too many files are being received, in all or from this address, or another one of this account; "
+            "or the arena accepts no untrusted bots, or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }
@@ -216,6 +217,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             author=caller.account.name,
             account=caller.account.id,
             kind=kind,
+            source=network_of(address_of(request)),
             note=note,
             size=None if length is None else int(length),
             sha256=sha256,
