@@ -151,7 +151,8 @@ def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
         launcher = Launcher(ProcessRuntime(), "test", blocked)
         with (
             ThreadPoolExecutor(1) as thread,
-            local_workers(launcher, SlotPool(5, 0.4), "host") as workers,
+            # One table at a time: a second that begins with the first would be played, and end the backoff.
+            local_workers(launcher, SlotPool(3, 0.4), "host") as workers,
         ):
             coordinator = coordinator_of(store, workers, notes, delays)
             run = thread.submit(coordinator.run, lambda: False)
