@@ -175,13 +175,34 @@ _PROC: Final = "/proc(/(bus|fs|irq|sys))?"
 _SYS: Final = r"/sys(/fs/cgroup(/[\w,]+)?)?"
 _MOUNTS: Final = "/|/tmp|/run/arena|/run/arena-init|/etc/hostname"
 
-_OF_THE_KERNEL: Final = ("kernel", "system")
+_FOLDER: Final = r"(/[\w.-]+)+"
+_FOLDERS: Final = (
+    "/|/null|/bus|/fs|/irq|/sys",
+    # The socket's: a random name for each match, and the seat, which the protocol tells a bot too.
+    rf"{_FOLDER}/\w{{8}}/\d",
+    rf"{_FOLDER}/volumes/kaiten-init-[0-9a-f]{{12}}/_data",
+    # The container's number is random.
+    rf"{_FOLDER}/containers/[0-9a-f]{{64}}/hostname",
+)
+# The engine's own storage, or containerd's, whose numbers count the host's containers.
+_LAYER: Final = rf"{_FOLDER}/(overlay2/l/[A-Z0-9]{{26}}|snapshots/\d+/fs)"
+_WRITTEN: Final = rf"{_FOLDER}/(overlay2/[0-9a-f]{{64}}/(diff|work)|snapshots/\d+/(fs|work))"
+_FILE_SYSTEMS: Final = (
+    r"(tmpfs|proc|sysfs|mqueue|devpts|cgroup2?) \S+ r[ow]\S*",
+    # The disk of the engine's folders and of the socket's.
+    r"\w+ /dev/[\w/-]+ r[ow]\S*",
+    rf"overlay overlay rw,lowerdir={_LAYER}(:{_LAYER})*,upperdir={_WRITTEN},workdir={_WRITTEN}\S*",
+)
+
+_OF_THE_KERNEL: Final = ("kernel", "system", "mounted_folders", "mounted")
 
 _ALLOWED: Final[Mapping[str, str]] = {
     "environment": r"ARENA_REFEREE|HOME|HOSTNAME|PATH|LANG|GPG_KEY|PYTHON\w+|OPENBLAS_NUM_THREADS",
     "other_environments": r"(?!)",
     "processes": r"/run/arena-init/kaiten-init|python3",
     "mounts": rf"{_MOUNTS}|{_DEVICES}|{_PROC}|{_SYS}|{_MASKS}",
+    "mounted_folders": "|".join(_FOLDERS),
+    "mounted": "|".join(_FILE_SYSTEMS),
     "groups": r"/",
     "host": r"bot",
     "interfaces": r"lo",

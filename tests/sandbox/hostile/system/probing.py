@@ -122,11 +122,15 @@ def _done(attempt: Callable[[], bool]) -> bool:
 
 def harvest() -> None:
     """Read whatever tells of the host, of the arena and of others."""
+    mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
     tell(
         environment=sorted(os.environ),
         other_environments=sorted(set(_variables()) - set(os.environ)),
         processes=sorted(set(_commands())),
-        mounts=[line.split()[4] for line in _lines("/proc/self/mountinfo")],
+        mounts=[words[4] for words in mounts],
+        mounted_folders=sorted({words[3] for words in mounts}),
+        # Behind the dash: the kind of file system, what is mounted, and how.
+        mounted=sorted({" ".join(words[words.index("-") + 1 :]) for words in mounts}),
         groups=sorted({line.split(":", 2)[2] for line in _lines("/proc/self/cgroup")}),
         host=[socket.gethostname(), *Path("/etc/hostname").read_text().split()],
         interfaces=[line.split(":")[0].strip() for line in _lines("/proc/net/dev") if ":" in line],
