@@ -75,7 +75,7 @@ class TarWriter:
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
-_WAY_IN: Final = ("run",)
+_WAYS_IN: Final = (("run",), ("run", "arena-init"))
 _OTHER_MARKS: Final = ".wh..wh."
 """Prefix of an old storage driver's private files."""
 
@@ -128,8 +128,8 @@ class LayerWriter:
             self._write_whiteout(tar, member, parts)
         elif member.kind is Kind.FOLDER:
             self._tree.add(parts, Kind.FOLDER)
-            # The bot's user must be able to reach what the arena mounts in this folder.
-            entered = replace(member, mode=member.mode | 0o111) if parts == _WAY_IN else member
+            # The bot's user must be able to reach what the arena mounts in these folders.
+            entered = replace(member, mode=member.mode | 0o111) if parts in _WAYS_IN else member
             tar.add(parts, tarfile.DIRTYPE, entered)
         elif member.kind is Kind.FILE:
             self._tree.add(parts, Kind.FILE, size=member.size)

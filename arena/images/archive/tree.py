@@ -14,11 +14,14 @@ from arena.images.image import MOUNTED, IntakeLimits, Rejected
 _MAX_LINKS: Final = 40
 """Limit on the links followed for one path, as in Linux."""
 
-_MUST_BE_FOLDERS: Final = (*MOUNTED, "tmp", "run", "run/arena", "run/arena-init")
+_MOUNTED_OVER: Final = {
+    **dict.fromkeys((*MOUNTED, "tmp", "run", "run/arena", "run/arena-init"), Kind.FOLDER),
+    "run/arena-init/kaiten-init": Kind.FILE,
+}
 """Mounted over, by the arena or the runtime: a link here would move the mount."""
 
 _SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
-"""The arena mounts over these, so an image's own content there is invisible while it runs."""
+"""The arena mounts over these or a file in them."""
 
 _MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
 """The engine mounts a file over each."""
@@ -157,12 +160,13 @@ class Tree:
         for path in _MUST_BE_FILES:
             if (file := self.resolve(path)[1]) is not None and file.kind is Kind.FOLDER:
                 raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
-        for path in _MUST_BE_FOLDERS:
+        for path, kind in _MOUNTED_OVER.items():
             node: Node | None = self._root
             for part in path.split("/"):
                 node = node.children.get(part) if node is not None else None
-            if node is not None and node.kind is not Kind.FOLDER:
-                raise Rejected(f"the image's /{path} is not a folder: the arena mounts its own there")
+            if node is not None and node.kind is not kind:
+                name = "folder" if kind is Kind.FOLDER else "file"
+                raise Rejected(f"the image's /{path} is not a {name}: the arena mounts its own there")
 
     def _check_accounts(self, path: str) -> None:
         """Check a file that the engine reads before starting a container; if it is bad, the start fails."""

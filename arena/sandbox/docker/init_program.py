@@ -29,7 +29,7 @@ INIT_FOLDER: Final = "/init"
 
 _FOLDER: Final = Path(__file__).parent / "init"
 _HIDDEN: Final = 0o711
-"""All bots of a host share this file and folder. With read permission they could communicate through locks
+"""All bots of a host share this file. With read permission they could communicate through locks
 and watches on it; starting a program doesn't require it."""
 
 _READABLE: Final = 0o755
@@ -57,6 +57,10 @@ class Init:
     def volume(self) -> str:
         """Name of its volume; depends on the content."""
         return f"kaiten-init-{self._digest}"
+
+    def file(self, engine_folder: str) -> str:
+        """Return the program's path on the engine's host. ``engine_folder`` has the engine's own files."""
+        return f"{engine_folder}/volumes/{self.volume}/_data/{INIT_FILE}"
 
     @property
     def image(self) -> str:

@@ -78,7 +78,7 @@ class EngineHost:
     runtime: str  # the engine's name for the container runtime, such as `runc`
     gvisor: bool = False  # whether that is gVisor
     cgroup_parent: str  # of all bots together, from `cgroup_parent`
-    init_volume: str  # name of the volume that holds the containers' init
+    init_file: str  # path of the containers' init on the engine's host
     uid: int  # the caller's
     gid: int  # the caller's
     cores: str = ""  # those that bots may use, such as `1-3`; empty for all
@@ -192,13 +192,13 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
 
 
 def _init_mount(host: EngineHost) -> dict[str, Any]:
-    # NoCopy: an image's files at that path must not get into a volume that all containers share.
+    # Only the file: bots could communicate by a folder that all containers share, because the kernel caches
+    # which names are missing there.
     return {
-        "Type": "volume",
-        "Source": host.init_volume,
-        "Target": INIT_MOUNT,
+        "Type": "bind",
+        "Source": host.init_file,
+        "Target": f"{INIT_MOUNT}/{INIT_FILE}",
         "ReadOnly": True,
-        "VolumeOptions": {"NoCopy": True},
     }
 
 

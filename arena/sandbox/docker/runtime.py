@@ -73,7 +73,7 @@ class DockerRuntime:
             runtime=chosen,
             gvisor=gvisor,
             cgroup_parent=cgroup_parent(info["CgroupDriver"], install),
-            init_volume=init.volume,
+            init_file=init.file(info["DockerRootDir"]),
             uid=os.geteuid(),
             gid=os.getegid(),
             cores=cores,
@@ -135,15 +135,21 @@ class DockerRuntime:
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
         self._init.ensure()
         self._warmth.warm(image.layers)
-        sandbox = self._create(replace(spec, source=image.id), image.command)
+        try:
+            sandbox = self._create(replace(spec, source=image.id), image.command)
+            self._start(sandbox)
+        except BaseException:
+            self._init.forget()
+            raise
+        return sandbox
+
+    def _start(self, sandbox: DockerSandbox) -> None:
         try:
             sandbox.start()
         except BaseException:
-            self._init.forget()
             with contextlib.suppress(RuntimeTrouble):
                 sandbox.remove()
             raise
-        return sandbox
 
     def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
         arguments = container_arguments(spec, self.host, command)

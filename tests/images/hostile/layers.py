@@ -37,8 +37,9 @@ def _no_driver_marks(image: BotImage, layers: Path) -> None:
     assert not [name for name in listed(image, layers)[1] if ".wh..wh." in name]
 
 
-def _open_way(image: BotImage, layers: Path) -> None:
-    assert listed(image, layers)[1]["run"].mode == 0o111
+def _open_ways(image: BotImage, layers: Path) -> None:
+    files = listed(image, layers)[1]
+    assert [files[way].mode for way in ("run", "run/arena-init")] == [0o111] * 2
 
 
 _PATHS = (
@@ -75,12 +76,29 @@ _PATHS = (
     in_layer("a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="marks"),
     in_layer("an old driver's own marks", file(b".wh..wh.plnk/1.2", b"x"), harmless=_no_driver_marks),
     in_layer("the system's folder as a link", symlink(b"proc", b"/tmp"), refused="/proc is not a folder"),
-    in_layer("a closed way to the arena's folders", folder(b"run", mode=0), harmless=_open_way),
+    in_layer(
+        "closed ways to what the arena mounts",
+        folder(b"run", mode=0),
+        folder(b"run/arena-init", mode=0),
+        harmless=_open_ways,
+    ),
     in_layer(
         "the channel's folder as a link",
         symlink(b"run/arena", b"/etc"),
         before=(folder(b"run"),),
         refused="/run/arena is not a folder",
+    ),
+    *(
+        in_layer(
+            f"the init as a {what}",
+            made,
+            before=(folder(b"run"), folder(b"run/arena-init")),
+            refused="/run/arena-init/kaiten-init is not a file",
+        )
+        for what, made in {
+            "link": symlink(b"run/arena-init/kaiten-init", b"/etc/passwd"),
+            "folder": folder(b"run/arena-init/kaiten-init"),
+        }.items()
     ),
 )
 _KINDS = (

@@ -24,7 +24,7 @@ TABLES: Final = (
     (36, 37, 41, 46),
     (47, 48, 49, 50),
     (51,),
-    (52, 53),
+    (52, 53, 54),
 )
 """Numbers of attacks that are played in one match, where none is in another's way.
 

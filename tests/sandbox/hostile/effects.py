@@ -173,14 +173,14 @@ _DEVICES: Final = "/dev(/pts|/mqueue|/null)?"
 _MASKS: Final = "|".join(map(re.escape, MASKED))
 _PROC: Final = "/proc(/(bus|fs|irq|sys))?"
 _SYS: Final = r"/sys(/fs/cgroup(/[\w,]+)?)?"
-_MOUNTS: Final = "/|/tmp|/run/arena|/run/arena-init|/etc/hostname"
+_MOUNTS: Final = "/|/tmp|/run/arena|/run/arena-init/kaiten-init|/etc/hostname"
 
 _FOLDER: Final = r"(/[\w.-]+)+"
 _FOLDERS: Final = (
     "/|/null|/bus|/fs|/irq|/sys",
     # The socket's: a random name for each match, and the seat, which the protocol tells a bot too.
     rf"{_FOLDER}/\w{{8}}/\d",
-    rf"{_FOLDER}/volumes/kaiten-init-[0-9a-f]{{12}}/_data",
+    rf"{_FOLDER}/volumes/kaiten-init-[0-9a-f]{{12}}/_data/kaiten-init",
     # The container's number is random.
     rf"{_FOLDER}/containers/[0-9a-f]{{64}}/hostname",
 )

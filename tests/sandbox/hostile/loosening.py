@@ -114,6 +114,13 @@ def give_folder(arguments: dict[str, Any]) -> None:
     os.chown(mount["Source"], uid, gid)
 
 
+def share_inits_folder(arguments: dict[str, Any]) -> None:
+    """Mount the folder of the init's volume, and not just its file."""
+    mount = arguments["host_config"]["Mounts"][1]
+    for end in ("Source", "Target"):
+        mount[end] = str(Path(mount[end]).parent)
+
+
 def share_folder_and_user(arguments: dict[str, Any]) -> None:
     """Mount the folder of the whole match too, and run the attacker as its neighbour."""
     config = arguments["host_config"]

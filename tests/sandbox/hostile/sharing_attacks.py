@@ -247,4 +247,12 @@ ATTACKS: Final = (
         achieved=effects.listed("disk"),
         control=Control(name="no calls on file systems", template=loosening.open_disk),
     ),
+    Attack(
+        number=54,
+        name="whispers by names missing beside the init",
+        program=meeting.hear_by_missing_names,
+        accomplice=meeting.say_by_missing_names,
+        achieved=effects.whispers,
+        control=Control(name="no folder of the init's volume", template=loosening.share_inits_folder),
+    ),
 )
