@@ -103,7 +103,7 @@ class _Live:
         self._live = live
 
     def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
-        """Redirect to the start of a match's newest visible round, which the page plays (``#play``).
+        """Redirect to the start of a match's newest visible round, which the page plays (``#autoplay``).
 
         If no round is visible, show the match's state or link its games.
         """
@@ -111,7 +111,7 @@ class _Live:
         if found.game is None:
             return unless_unchanged(request, found, lambda: _without_a_game(request, found))
         start = Frame(found.game.rounds, 1, FilmStage.PICK)
-        return RedirectResponse(f"{address(_base(found, found.game), start, Eyes.read(view))}#play", 303)
+        return RedirectResponse(f"{address(_base(found, found.game), start, Eyes.read(view))}#autoplay", 303)
 
     def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
         """Show a frame of a game."""

@@ -149,6 +149,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     expect(page.locator("main")).to_contain_text("Round 1 is being played")
     hall.let(1, 1)
     come(page, page.locator("#film[data-ready]"))
+    assert page.evaluate("scrollY") == 0
     come(page, page.locator('#film[data-at="29"]'))
     expect(page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/10?step=score")
     state(page, "Round 2 is being played.")
@@ -164,6 +165,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     page.get_by_role("link", name="Watch game 2").click()
     expect(page).to_have_url(re.compile(rf"/live/{MATCH}/2/1/"))
     ready(page)
+    assert page.evaluate("scrollY") == 0
     hall.let(2, 2, 3)
     state(page, "This match is over.")
     to_the_replay(page, hall)

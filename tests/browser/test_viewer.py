@@ -627,8 +627,8 @@ def test_back_and_forward_go_from_moment_to_moment(url: str, visit: Visit) -> No
         expect(page.locator("#film")).to_have_attribute("data-at", str(at))
 
 
-SWIPE: str = """([x, y]) => {
-  const film = document.getElementById("film");
+SWIPE: str = """([x, y, on]) => {
+  const film = document.querySelector(on);
   const touch = (clientX, clientY) => new Touch({ identifier: 1, target: film, clientX, clientY });
   const fire = (type, touches, changedTouches) =>
     film.dispatchEvent(new TouchEvent(type, { touches, changedTouches, bubbles: true }));
@@ -638,12 +638,16 @@ SWIPE: str = """([x, y]) => {
 
 
 def test_a_swipe_is_a_step(visit: Visit) -> None:
-    """To the left on, to the right back; up, down and a tap are the page's."""
+    """To the left on, to the right back; up, down and a tap are the page's, and the score sheet scrolls."""
     visit.resize("phone")
     page = watch(visit, f"{THREE}/1/2")
     for across, along, at in ((-90, 10, 4), (-90, 80, 4), (-20, 0, 4), (0, -200, 4), (90, -20, 3)):
-        page.evaluate(SWIPE, [across, along])
+        page.evaluate(SWIPE, [across, along, "#film"])
         assert shown(page) == at
+    page.keyboard.press("End")
+    last = shown(page)
+    page.evaluate(SWIPE, [90, 0, "#sheet td"])
+    assert shown(page) == last
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:

@@ -120,15 +120,15 @@ def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) ->
     assert visitor.get("/live/s-0/1/1/1").status_code == 404
 
     show(world.store, mine, 1)
-    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/1/1/1#play"
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/1/1/1#autoplay"
     page = visitor.get("/live/s-0/1/1/9?step=score&view=infer:2")
     assert "<b>Round 2 is being played.</b>" in page.text
     assert len(json.loads(visitor.get("/live/s-0/1/frames.json").text)["frames"]) == 27
     show(world.store, mine, 3)
     show(world.store, mine, 1, game=1)
     page = visitor.get("/live/s-0/1/3/9?step=end")
-    assert '<a href="/live/s-0/2/1/1#play">Watch game 2</a>' in page.text
-    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/1#play"
+    assert '<a href="/live/s-0/2/1/1#autoplay">Watch game 2</a>' in page.text
+    assert visitor.get("/live/s-0").headers["location"] == "/live/s-0/2/1/1#autoplay"
 
     assert world.store.results.record(finished(mine, [(1, 2, 3)] * 2))
     for frame in ("2/7?step=reveal&view=infer:1", "1/1"):

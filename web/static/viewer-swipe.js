@@ -8,7 +8,7 @@ export function onSwipe(film, go) {
   film.addEventListener(
     "touchstart",
     (event) => {
-      const isOne = event.touches.length === 1 && !event.target.closest("input");
+      const isOne = event.touches.length === 1 && !event.target.closest("input, .scroll");
       start = isOne ? event.touches[0] : null;
     },
     { passive: true },

@@ -237,7 +237,7 @@ function begin(frames) {
   for (const control of document.querySelectorAll(".scripted:disabled, .scripted :disabled")) control.disabled = false;
   film.dataset.ready = "";
   if (isSmall) speed.value = SMALL_SPEED;
-  if (isTelevision || ((isSmall || location.hash === "#play") && !isCalm())) play();
+  if (isTelevision || ((isSmall || location.hash === "#autoplay") && !isCalm())) play();
 }
 
 /** Fetch the frames until it succeeds. Until then every step loads a page, as without scripts. */
