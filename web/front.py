@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -9,19 +10,19 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity, RemarkableGame
 from arena.db.analyses import KnownPuzzle
+from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, Wanted, scale_of
+from web.live import watchable
 from web.play.puzzle import laid_out_puzzle, newest_puzzle
 from web.viewer.words import card_name
 
 _TOP: Final = Wanted(limit=10)
 _TABLES: Final = 8
 """Maximum number of matches shown. The page gives the number of further ones."""
-_MOST_PLAYERS_IN_SMALL: Final = 3
-"""Maximum number of seats that fit into the small viewer of the front page."""
 _REMARKABLE: Final = 3
 """Number of games of each kind."""
 
@@ -39,27 +40,27 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
         return unless_unchanged(
             request,
             (activity, boards.state(), puzzle and puzzle.day),
-            lambda: _front_page(request, activity, boards, puzzle),
+            lambda: _front_page(request, activity, boards, puzzle, store.live),
         )
 
     return router
 
 
-def _front_page(request: Request, activity: Activity, boards: Boards, puzzle: KnownPuzzle | None) -> Response:
+def _front_page(
+    request: Request, activity: Activity, boards: Boards, puzzle: KnownPuzzle | None, live: LiveGames
+) -> Response:
     board = boards.board(_TOP)
     shown = activity.running[:_TABLES]
     featured = _featured(activity)
-    if shown:
-        watch_address = f"/live/{shown[0].match}"
-    else:
-        watch_address = f"/games/{featured.game.game}/1/1" if featured else "/games"
+    watch_address = f"/games/{featured.game.game}/1/1" if featured else "/games"
+    for match, _ in islice(watchable(live, shown), 1):
+        watch_address = f"/live/{match}"
     return page(
         request,
         "front.html",
         activity=activity,
         watch_address=watch_address,
         featured=featured,
-        plays_here=featured is not None and featured.game.players <= _MOST_PLAYERS_IN_SMALL,
         running=shown,
         more=activity.matches_running - len(shown),
         upsets=_of(activity, HighlightKind.UPSET),
@@ -76,9 +77,5 @@ def _of(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 
 
 def _featured(activity: Activity) -> RemarkableGame | None:
-    """Return the game that the front page plays: one that fits if there is one, upsets before high scores."""
-
-    def order(each: RemarkableGame) -> tuple[bool, bool]:
-        return each.game.players > _MOST_PLAYERS_IN_SMALL, each.kind is not HighlightKind.UPSET
-
-    return min(activity.remarkable, key=order, default=None)
+    """Return the game that the front page plays: an upset if there is one."""
+    return min(activity.remarkable, key=lambda each: each.kind is not HighlightKind.UPSET, default=None)

@@ -1,6 +1,6 @@
 """Matches in progress, one round late: the viewer, data for programs, and Kaiten TV."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity
 from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
+from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.protocol.states import MatchKind, MatchState, Scope
@@ -50,12 +51,14 @@ def read_live(
     return found
 
 
-def watchable(live: LiveGames, activity: Activity, after: str | None) -> Iterator[tuple[str, int]]:
-    """Yield each running rated match with a visible round, and its newest game, from 1.
+def watchable(
+    live: LiveGames, matches: Sequence[OpenMatch], after: str | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yield each of these running matches with a visible round, and its newest game, from 1.
 
     The match ``after`` is left out; those that follow it in the list come first.
     """
-    running = [each.match for each in activity.running]
+    running = [each.match for each in matches]
     begin = running.index(after) + 1 if after in running else 0
     for name in (*running[begin:], *running[:begin]):
         match = live.find(name, None) if name != after else None
@@ -85,7 +88,7 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     @router.get("")
     def next_table(after: After = None) -> Response:
         """Redirect to a running match, not ``after``, or to the recorded games if there is none."""
-        for match, _ in watchable(store.live, store.activity.current(now()), after):
+        for match, _ in watchable(store.live, store.activity.current(now()).running, after):
             return RedirectResponse(f"/live/{match}", 303, headers={"Cache-Control": "no-store"})
         return RedirectResponse("/games", 303, headers={"Cache-Control": "no-store"})
 
@@ -279,7 +282,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     def next_show(request: Request, after: After = None) -> Response:
         """Redirect to the next game, not ``after``. Show a page if there is none."""
         activity = store.activity.current(now())
-        live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity, after))
+        live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         for show in (*live, *_recorded(store, activity, after)):
             return RedirectResponse(show, 303, headers={"Cache-Control": "no-store"})
         return page(request, "tv_none.html")

@@ -154,7 +154,8 @@ def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
     [
         ("desktop", False, True),
         pytest.param("desktop", True, False, marks=pytest.mark.soak),
-        ("phone", False, False),
+        ("phone", False, True),
+        ("phone", True, False),
     ],
 )
 def test_the_front_page_plays_a_game(
@@ -173,6 +174,11 @@ def test_the_front_page_plays_a_game(
         expect(frame.locator("#where")).to_contain_text("Round 1, turn 2")
         frame.get_by_role("button", name="Pause").click()
         expect(frame.get_by_role("button", name="Play")).to_be_visible()
+        within = page.frames[1]
+        assert within.evaluate("document.querySelector('.counter').getBoundingClientRect().bottom") <= (
+            within.evaluate("innerHeight")
+        )
+        assert within.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
     else:
         expect(picture).to_be_visible()
         expect(page.locator(".featured iframe")).to_be_hidden()

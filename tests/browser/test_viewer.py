@@ -409,6 +409,16 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> 
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
+SHEET_IN_SIGHT: str = """() => {
+  const box = (part) => part.getBoundingClientRect();
+  const [sheet, counter] = [box(document.getElementById("sheet")), box(document.querySelector(".counter"))];
+  const table = box(document.querySelector("#sheet table"));
+  if (scrollY || counter.bottom > innerHeight || table.bottom > counter.top) return [];
+  const heads = [...document.querySelectorAll("#sheet thead tr > *")];
+  return heads.filter((head) => box(head).right <= sheet.right).map((head) => head.textContent);
+}"""
+"""Returns the columns of the score sheet that are seen without scrolling, above the controls."""
+
 LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-child")].map((name) => ({
   cut: name.scrollWidth > name.clientWidth, title: name.title, whole: name.textContent,
 }))"""
@@ -425,7 +435,10 @@ LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-c
     ],
 )
 def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme: str) -> None:
-    """The first place alone is filled; a name that is cut is told whole, also to screen readers."""
+    """The first place alone is filled; a name that is cut is told whole, also to screen readers.
+
+    On a phone the sheet and the controls are in sight at once, with the points, rounds and puddings.
+    """
     visit.resize(size)
     visit.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     page = watch(visit, f"{FIVE}/3/7?step=end")
@@ -438,7 +451,8 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
     assert {colour == "rgba(0, 0, 0, 0)" for text, colour in filled if text != "place 1"} == {True}
     assert dict(filled)["place 1"] != "rgba(0, 0, 0, 0)"
     assert hard_to_read(page) == []
-    assert not any(name["cut"] for name in page.evaluate(LONG_NAMES))
+    if size == "phone":
+        assert page.evaluate(SHEET_IN_SIGHT) == ["", "Points", "Round 1", "Round 2", "Round 3", "Puddings"]
     visit.keep(f"viewer-end-five-{size}-{theme}")
     page.set_viewport_size(ViewportSize(width=1050, height=1100))  # the narrowest ring
     names = page.evaluate(LONG_NAMES)
@@ -575,6 +589,29 @@ def test_table_and_controls_are_in_sight_at_once(visit: Visit, path: str) -> Non
         if "end" not in path:
             widths.append(page.locator(".hand .c").first.evaluate("card => card.offsetWidth"))
     assert widths == sorted(set(widths))
+
+
+CONTROLS_BY_FRAME: str = """async () => {
+  const { draw } = await import("STATIC/viewer-draw.js");
+  const film = document.getElementById("film");
+  const data = await (await fetch(`${film.dataset.frames}?view=all`)).json();
+  return [...data.frames.keys()].map((index) => {
+    draw(data, index);
+    return Math.round(document.querySelector(".counter").getBoundingClientRect().top);
+  });
+}""".replace("STATIC", STATIC)
+"""Draws each frame, and returns where the controls begin in it."""
+
+
+@pytest.mark.parametrize("game", ["faulty-0-0", "two-0-0"])
+def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) -> None:
+    """From the first frame to the last, whatever is told of a seat beside its name."""
+    visit.resize("phone")
+    visit.page.emulate_media(reduced_motion="reduce")
+    page = watch(visit, f"/games/{game}/1/1")
+    tops = page.evaluate(CONTROLS_BY_FRAME)
+    assert len(tops) == int(page.locator("#position").get_attribute("max") or 0) + 1
+    assert len(set(tops)) == 1
 
 
 def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
