@@ -1,12 +1,15 @@
-"""Effect of idle connections on visitors: ``python -m benchmarks.slowloris``.
+"""Effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
 
-3,000 connections from 100 addresses of this machine send a part of a header, then a byte now and then. Those
-that the site closes are opened again. Meanwhile, a visitor from another address requests the leaderboard.
+From addresses of this machine, all at once: 3,000 connections send a part of a header, then a byte now and
+then, and are opened again when the site closes them; four accounts drip images; six addresses guess an
+author's password. Meanwhile that author logs in and submits a bot, and a visitor views pages. Ends with 1 if
+the author is refused, or the 99th percentile of the pages misses the goal.
 """
 
 import argparse
 import http.client
 import multiprocessing
+import os
 import resource
 import select
 import socket
@@ -14,76 +17,175 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from email.message import Message
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
+from arena.accounts.accounts import Accounts, open_accounts
 from arena.db.store import open_store
+from arena.platform.settings import RegistrationMode
+from arena.protocol.states import Role, Scope
 from benchmarks.served import address_of
-from tests.builders import fill
+from tests.builders import fill, host_report
 
+GOAL_SECONDS: Final = 0.25
 _ADDRESSES: Final = 100
+_UPLOADS: Final = 4
+_GUESSERS: Final = 6
 _PAUSE: Final = 0.05
 _PATIENCE: Final = 20.0
+_HELD_SECONDS: Final = 120.0
+"""Maximum time until the site holds the guessers."""
+
+_AUTHOR: Final = "author"
+_PASSWORD: Final = "rarely guessed, not at all"  # noqa: S105 - a benchmark's
+_PAGES: Final = ("/", "/leaderboard", "/games", "/docs")
+_BOT: Final = Path(__file__).parents[1] / "bots" / "greedy" / "bot.py"
+
+_Site = tuple[str, int]
+"""A site's address and port."""
 
 
-def main() -> None:
-    """Print how long a visitor waits, without them and with them."""
+def main() -> int:
+    """Print how long visitors and an author wait, without the attack and during it; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.slowloris", description=__doc__)
     parser.add_argument("--connections", type=int, default=3000, help="of those who ask for nothing")
-    parser.add_argument("--requests", type=int, default=400, help="of the visitor, each time")
+    parser.add_argument("--requests", type=int, default=100, help="of the visitor, each time")
     wanted = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory() as data:
         with closing(open_store(f"sqlite:///{Path(data) / 'arena.sqlite3'}")) as store:
             fill(store)
+            store.activity.record_host(host_report(), ())
+            accounts = open_accounts(store, RegistrationMode.CLOSED)
+            tokens = [_token(accounts, name) for name in (_AUTHOR, *(f"eve{n}" for n in range(_UPLOADS)))]
         arguments = [sys.executable, "-m", "web", "--data-dir", data, "--port", "0"]
         with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as site:  # noqa: S603 - our own
             try:
-                url = address_of(site)
-                if url is None:
-                    raise SystemExit("the site did not start")
-                _measure(url, wanted.connections, wanted.requests)
+                url = urlsplit(address_of(site) or sys.exit("the site did not start"))
+                return _measure(
+                    (url.hostname or "", url.port or 0), wanted.connections, wanted.requests, tokens
+                )
             finally:
                 site.terminate()
 
 
-def _measure(url: str, connections: int, requests: int) -> None:
-    address = urlsplit(url)
-    host, port = address.hostname or "", address.port or 0
-    _times(host, port, 50)
-    print("without them:", _told(_times(host, port, requests)))
+def _token(accounts: Accounts, name: str) -> str:
+    account = accounts.operators.create_user("benchmark", name, _PASSWORD, Role.USER)
+    return accounts.tokens.create(account, name="b", scopes={Scope.SUBMIT}, days=1)[0]
+
+
+def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) -> int:
+    _times(site, 50)
+    print("load:", *(f"{load:.0f}" for load in os.getloadavg()))
+    print("pages without the attack:", _told(_times(site, requests)))
+    _, headers = _log_in(site, _PASSWORD)
+    cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
     spawn = multiprocessing.get_context("spawn")  # a separate process, which takes no time from the visitor
     theirs, ours = spawn.Pipe()
-    crowd = spawn.Process(target=_press, args=(theirs, host, port, connections))
-    crowd.start()
+    attack = spawn.Process(target=_attack, args=(theirs, site, connections, tokens[1:]))
+    attack.start()
+    theirs.close()
     ours.recv()
-    told = _told(_times(host, port, requests))
+    began = time.perf_counter()
+    entered, _ = _log_in(site, _PASSWORD, cookie=cookie)
+    between = time.perf_counter()
+    submitted, _ = _ask(
+        site,
+        "PUT",
+        "/api/v1/bots/mine/submissions?kind=python",
+        _BOT.read_bytes(),
+        {"Authorization": f"Bearer {tokens[0]}"},
+    )
+    ended = time.perf_counter()
+    seconds = _times(site, requests)
     ours.send("over")
-    there, made, ended = ours.recv()
-    crowd.join()
-    print(f"with {there} of them:", told)
-    print(f"connections made: {made}, ended by the site: {ended}")
+    for line in ours.recv():
+        print(line)
+    attack.join()
+    print(f"the author's login: {entered}, {between - began:.2f} s")
+    print(f"the author's submission: {submitted}, {ended - between:.2f} s")
+    print("pages during the attack:", _told(seconds))
+    met = (entered, submitted) == (303, 201) and _percentile(seconds, 99) <= GOAL_SECONDS
+    print(f"goal, {GOAL_SECONDS * 1000:.0f} ms and no refusal:", "met" if met else "MISSED")
+    return 0 if met else 1
 
 
-def _press(parent: Connection, host: str, port: int, most: int) -> None:
-    crowd = _Crowd(host, port, most)
+def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]) -> None:
+    """Attack until the parent says something; then send it lines that say how it went."""
+    crowd = _Crowd(site, connections)
     crowd.fill()
+    over = threading.Event()
+    guesses: Counter[int] = Counter()
+    uploads: Counter[str] = Counter()
+    held = threading.Barrier(_GUESSERS + 1)
+    threads = [
+        *(threading.Thread(target=_guess, args=(site, n, guesses, held, over)) for n in range(_GUESSERS)),
+        *(
+            threading.Thread(target=_drip, args=(site, n, token, uploads, over))
+            for n, token in enumerate(tokens)
+        ),
+    ]
+    for thread in threads:
+        thread.start()
+    held.wait(_HELD_SECONDS)
     parent.send("there")
     crowd.press(lambda: not parent.poll())
-    parent.send((crowd.open, crowd.made, crowd.ended))
+    over.set()
+    for thread in threads:
+        thread.join()
+    parent.send(
+        (
+            f"silent connections: {crowd.open} open, {crowd.made} made, {crowd.ended} ended by the site",
+            f"dripping uploads: {uploads['begun']} begun, {uploads['ended']} ended by the site",
+            f"guesses: {guesses[403]} checked, {guesses[429]} refused, {guesses[303]} right",
+        )
+    )
+
+
+def _guess(
+    site: _Site, number: int, guesses: Counter[int], held: threading.Barrier, over: threading.Event
+) -> None:
+    """Guess the author's password until the end; meet the others when the site refuses the first guess."""
+    is_held = False
+    while not over.wait(10 * _PAUSE):
+        status, _ = _log_in(site, "a wrong guess", source=f"127.0.3.{1 + number}")
+        guesses[status] += 1
+        if status == http.client.TOO_MANY_REQUESTS and not is_held:
+            is_held = True
+            held.wait(_HELD_SECONDS)
+
+
+def _drip(site: _Site, number: int, token: str, uploads: Counter[str], over: threading.Event) -> None:
+    """Send images a little faster than the site requires; begin another if one is ended."""
+    while not over.is_set():
+        with socket.create_connection(site, source_address=(f"127.0.2.{1 + number}", 0)) as sender:
+            uploads["begun"] += 1
+            sender.sendall(
+                f"PUT /api/v1/bots/slow{number}/submissions?kind=image HTTP/1.1\r\nHost: a\r\n"
+                f"Authorization: Bearer {token}\r\nContent-Length: {1 << 29}\r\n\r\n".encode()
+            )
+            answered = select.poll()
+            answered.register(sender, select.POLLIN)
+            while not over.wait(1.0) and not answered.poll(0):
+                with suppress(OSError):
+                    sender.sendall(bytes(96 * 1024))
+            uploads["ended"] += not over.is_set()
 
 
 class _Crowd:
     """Connections that ask for nothing."""
 
-    def __init__(self, host: str, port: int, most: int) -> None:
-        self._address = (host, port)
+    def __init__(self, site: _Site, most: int) -> None:
+        self._address = site
         self._most = most
         self._sockets: dict[int, socket.socket] = {}
         self._poll = select.epoll()
@@ -130,27 +232,59 @@ class _Crowd:
         self._poll.register(made, select.EPOLLIN | select.EPOLLHUP)
 
 
-def _times(host: str, port: int, requests: int) -> list[float]:
-    """Return the seconds of requests, each on its own connection."""
-    seconds = []
-    for _ in range(requests):
-        began = time.perf_counter()
-        connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
-        connection.request("GET", "/leaderboard")
+def _log_in(
+    site: _Site, password: str, *, source: str = "127.0.0.1", cookie: str = ""
+) -> tuple[int, Message]:
+    headers = {
+        "Origin": f"http://{site[0]}:{site[1]}",
+        "Content-Type": "application/x-www-form-urlencoded",
+        "Cookie": cookie,
+    }
+    return _ask(
+        site, "POST", "/login", urlencode({"name": _AUTHOR, "password": password}), headers, source=source
+    )
+
+
+def _ask(  # noqa: PLR0913 - what a request consists of
+    site: _Site,
+    method: str,
+    path: str,
+    body: str | bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    *,
+    source: str = "127.0.0.1",
+) -> tuple[int, Message]:
+    """Send a request on its own connection, from this address; return the answer's status and headers."""
+    connection = http.client.HTTPConnection(*site, timeout=_PATIENCE, source_address=(source, 0))
+    with closing(connection):
+        connection.request(method, path, body, dict(headers or {}))
         answer = connection.getresponse()
         answer.read()
-        connection.close()
-        if answer.status != http.client.OK:
-            raise SystemExit(f"the leaderboard answers {answer.status}")
+        return answer.status, answer.headers
+
+
+def _times(site: _Site, requests: int) -> list[float]:
+    """Return the seconds of requests for pages in turn."""
+    seconds = []
+    for number in range(requests):
+        path = _PAGES[number % len(_PAGES)]
+        began = time.perf_counter()
+        status, _ = _ask(site, "GET", path)
         seconds.append(time.perf_counter() - began)
+        if status != http.client.OK:
+            sys.exit(f"{path} answers {status}")
         time.sleep(_PAUSE)
     return seconds
 
 
 def _told(seconds: list[float]) -> str:
-    cuts = statistics.quantiles(seconds, n=100)
-    return f"median {cuts[49] * 1000:.0f} ms, p99 {cuts[98] * 1000:.0f} ms, most {max(seconds) * 1000:.0f} ms"
+    median, slow = (_percentile(seconds, percent) * 1000 for percent in (50, 99))
+    return f"median {median:.0f} ms, p99 {slow:.0f} ms, most {max(seconds) * 1000:.0f} ms"
+
+
+def _percentile(seconds: list[float], percent: int) -> float:
+    return statistics.quantiles(seconds, n=100)[percent - 1]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
