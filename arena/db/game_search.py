@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, select, true
 
-from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, LadderRow
+from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, HighlightRow, LadderRow
+from arena.ladder.highlights import HighlightKind
 
 WINDOW: Final = 20_000
 """Number of games to search, which takes about 0.1 s without a match."""
@@ -29,6 +30,8 @@ class GameOrder(StrEnum):
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """
+    UPSET = "upset"
+    """By the probability of its result before the game; only the upsets among each day's highlights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,9 @@ def numbers_of(
         found = found.order_by(_best().desc())
     elif order is GameOrder.COMEBACK:
         found = found.where(_behind() > 0).order_by(_behind().desc())
+    elif order is GameOrder.UPSET:
+        upsets = select(HighlightRow.game_number).where(HighlightRow.kind == HighlightKind.UPSET)
+        found = found.where(GameRow.number.in_(upsets)).order_by(_chance())
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
 
 
@@ -113,6 +119,12 @@ def _behind() -> ColumnElement[int]:
     after_two: ColumnElement[Any] = GameSeatRow.after_two.expression
     best = _points(func.max(after_two), ~GameSeatRow.taken_over)
     return best - _points(func.min(after_two), GameSeatRow.place == 1)
+
+
+def _chance() -> ColumnElement[float]:
+    """Return the probability of a game's upset; NULL if it has none."""
+    upset = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number == GameRow.number
+    return select(func.min(HighlightRow.value)).where(*upset).correlate(GameRow).scalar_subquery()
 
 
 def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:

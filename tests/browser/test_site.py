@@ -240,6 +240,15 @@ def test_times_are_local_with_utc_as_the_tooltip(browser: Browser, windows: Wind
     )
     assert time.inner_text() == local[: len("2026-11-23 00:00")] != utc
     assert page.locator(".utc").count() == 0
+    page.goto(f"{url}/status")
+    axis = page.locator(".hours .axis time").first
+    expect(axis).to_have_attribute("title", re.compile(r" UTC$"))
+    local = page.evaluate(
+        "new Date(document.querySelector('.axis time').dateTime)"
+        ".toLocaleTimeString('sv', { timeZone: 'Asia/Tokyo' })"
+    )
+    assert axis.inner_text() == local[: len("00:00")]
+    expect(page.locator(".hours figcaption")).not_to_contain_text("Times are UTC")
     context.close()
 
 

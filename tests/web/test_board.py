@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import fields
 
@@ -218,6 +219,21 @@ def test_shares_are_of_the_games_of_both(world: World) -> None:
     assert (cell["strong-1", "weak-1"], cell["weak-1", "strong-1"]) == ("62", "38")
     assert (cell["strong-1", "other-1"], cell["other-1", "strong-1"]) == ("\N{EN DASH}", "\N{EN DASH}")
     assert {cell[name, name] for name in heads} == {"itself"}
+
+
+def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: World) -> None:
+    """99.75 percent are no 100; a pair with fewer than ten games has no colour, which the legend explains."""
+    versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd")])
+    claim = claimed(world.store, versions[:2], deals=200)
+    assert world.store.results.record(finished(claim, [(1, 2)] * 199 + [(1, 1)]))
+    play_set(world.store, [versions[1:]], Rules(players=2), name="two")
+    text = browser(world).get("/leaderboard/versus").text
+    found = re.findall(r'<td class="number (\w+)" title="(\S+ ahead of \S+):', text)
+    shades = {pair: shade for shade, pair in found}
+    assert shades["strong-1 ahead of weak-1"] == "shade10"
+    assert shades["weak-1 ahead of other-1"] == "few"
+    assert re.search(r'title="strong-1 ahead of weak-1[^>]*>&gt;99<', text)
+    assert "No colour: fewer than 10 games." in text
 
 
 def test_an_empty_arena_says_so(world: World) -> None:

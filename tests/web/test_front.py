@@ -115,6 +115,9 @@ def test_games_worth_watching_are_linked(world: World) -> None:
     text = " ".join(page.split())
     assert upset.game.game == "s-0-20"
     assert f'<b>1 in {1 / upset.value:.0f}</b> <a href="/games/s-0-20">Game 21</a>' in text
+    games = browser(world).get("/games?order=upset").text
+    assert re.findall(r'<th scope="row" class="number"><a href="/games/([^"]+)"', games) == ["s-0-20"]
+    assert '<a href="/games?order=upset">upsets</a>' in games
     board = text[text.index("In the lead") :]
     assert board.index("weak-1</bdi>") > board.index("strong-1</bdi>")
     worth = text[text.index("Against the odds") :]

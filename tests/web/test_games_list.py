@@ -30,6 +30,19 @@ def test_the_form_sends_what_the_page_understands(client: TestClient) -> None:
     assert listed(text)
 
 
+def test_heads_sort_the_list(client: TestClient) -> None:
+    """A head leads to its order and keeps the filters, and says which order it is."""
+    text = client.get("/games?players=3&order=closest").text
+    heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))
+    assert heads == {
+        "/games?players=3": "Game",
+        "/games?players=3&amp;order=highest": "Result",
+        "/games?players=3&amp;order=closest": "Margin",
+    }
+    assert re.search(r'>Margin<span class="way" aria-hidden="true">', text)
+    assert '(UTC)</label><input id="since"' in text
+
+
 def test_pages_and_the_api_agree(client: TestClient) -> None:
     """The same parameters, the same games in the same order."""
     for query in (

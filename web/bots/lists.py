@@ -10,6 +10,7 @@ from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
 from arena.protocol.documents import Row
+from arena.protocol.states import BotState
 from arena.rules import Card
 from web.bots.curve import draw_together
 from web.bots.history import Habits, read_habits
@@ -87,6 +88,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             author=bots[0].author,
             bots=[(bot, boards.find(bot.name)[0]) for bot in bots],
             versions=versions[:_MOST_VERSIONS],
+            active={bot.name for bot in bots if bot.state is BotState.ACTIVE},
             after=bots[-1].name if len(found) > len(bots) else None,
         )
 

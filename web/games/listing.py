@@ -63,7 +63,7 @@ class GamesQuery:
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
         """Return the query string with these parameters changed."""
         values = asdict(replace(self, **changes))
-        if values["order"] is GameOrder.NEWEST:
+        if values["order"] == GameOrder.NEWEST:
             del values["order"]
         query = urlencode({name: value for name, value in values.items() if value is not None})
         return f"?{query}" if query else ""

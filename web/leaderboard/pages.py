@@ -209,6 +209,8 @@ def public_api(boards: Boards) -> APIRouter:
 
 _MEETING: Final = Wanted(limit=20)
 _SHADES: Final = 10
+_FEW: Final = 10
+"""Cells with fewer games have no shade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ def _versus_page(request: Request, histories: Histories, boards: Boards) -> Resp
     rows = [row for row in boards.board(_MEETING).rows if row.games]
     met = histories.meetings([row.bot for row in rows])
     cells = {pair: encounter(meeting) for pair, meeting in met.items() if meeting.games}
-    return page(request, "versus.html", rows=rows, cells=cells)
+    return page(request, "versus.html", rows=rows, cells=cells, few=_FEW)
 
 
 _NARROW: Final = frozenset("fijlrtI.,:;'|!()[]- ")
