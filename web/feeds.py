@@ -56,13 +56,15 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
 
 def _bot_news(store: Store, bot: KnownBot) -> list[News]:
-    """Return a bot's newest versions, and its state unless it is active."""
+    """Return a bot's newest versions, its state unless it is active, and when it was last overtaken."""
     news = [
         version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MOST_ENTRIES)
     ]
     if bot.state is not BotState.ACTIVE and bot.since is not None:
         news.append(state_changed(bot.name, bot.state, bot.reason, bot.since))
+    if (lost := store.held_ranks.lost(bot.name)) is not None:
+        news.append(lost)
     return news
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, or_, select, text, update
 
-from arena.db import audit, bots, card_counts, ladder, submissions
+from arena.db import audit, bots, card_counts, ladder, submissions, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository
 from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
@@ -26,6 +26,7 @@ from arena.db.schema import (
 from arena.ladder.qualification import BENCHING_WINDOW, benching_reason, keeps_failing
 from arena.ladder.rating import update as update_ratings
 from arena.ladder.rating_log import Rate
+from arena.protocol.news import Topic, state_changed
 from arena.protocol.states import BotState, MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 
@@ -242,7 +243,15 @@ def _set_state(connection: Connection, bot: int, state: BotState, why: str | Non
 
 
 def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    connection.execute(update(BotRow).where(BotRow.id == bot).values(state=state, reason=why, since=at))
+    """Write the state alone, and notify the author if it takes the bot off the ladder."""
+    row = connection.execute(
+        update(BotRow)
+        .where(BotRow.id == bot)
+        .values(state=state, reason=why, since=at)
+        .returning(BotRow.name, BotRow.account_id)
+    ).one()
+    if state in {BotState.BENCHED, BotState.DISQUALIFIED}:
+        subscriptions.tell(connection, row.account_id, Topic.BENCHED, state_changed(row.name, state, why, at))
 
 
 def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:

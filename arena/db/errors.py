@@ -91,6 +91,10 @@ class SameContent(StoreError):
     """The bot has a version or an open submission with the same file."""
 
 
+class TooManySubscriptions(StoreError):
+    """The account has reached its limit of subscriptions."""
+
+
 class TooManyTokens(StoreError):
     """The account has reached its limit of tokens."""
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from arena.db import audit, credentials, ladder, names, quotas, submissions
+from arena.db import audit, credentials, ladder, names, quotas, submissions, subscriptions
 from arena.db.audit import AuditEntry, NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.database import Repository, from_row, upsert
@@ -196,11 +196,12 @@ class People(Repository):
     ) -> None:
         """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
 
-        Its sessions and tokens are removed. Raises NameTaken.
+        Its sessions, tokens and subscriptions are removed. Raises NameTaken.
         """
         with self._transactions.write() as connection:
             _delete(connection, account, pseudonym, at)
             credentials.remove_all(connection, account)
+            subscriptions.remove_all(connection, account)
             audit.record(connection, entry)
 
     def invite(self, hash_: str, created: datetime, expires: datetime, entry: NewAuditEntry) -> None:

@@ -577,6 +577,62 @@ class ApiTokenRow(Base):
     revoked: Mapped[Moment | None]
 
 
+class SubscriptionRow(Base):
+    """Where an account wants notifications: ``kind`` is `webhook` or `mail`, ``address`` a URL or an address.
+
+    ``secret`` signs a webhook's requests, or is in the links of a mail. A mail address without ``confirmed``
+    gets nothing but the request to confirm it. After ``failures`` in a row, the first at ``failing_since``,
+    the next attempt is at ``due``; ``trouble`` is the last one's. Since ``off``, nothing is sent.
+    """
+
+    __tablename__ = "subscription"
+    __table_args__ = (CheckConstraint("kind IN ('webhook', 'mail')", name="kind"),)
+
+    id: Mapped[Serial]
+    account_id: Mapped[Number] = mapped_column(ForeignKey("account.id"), index=True)
+    kind: Mapped[Name]
+    address: Mapped[Reason]
+    topics: Mapped[Texts]
+    secret: Mapped[Name] = mapped_column(unique=True)
+    created: Mapped[Moment]
+    confirmed: Mapped[Moment | None]
+    failures: Mapped[Small]
+    failing_since: Mapped[Moment | None]
+    due: Mapped[Moment]
+    trouble: Mapped[Reason | None]
+    off: Mapped[Moment | None]
+
+
+class NoticeRow(Base):
+    """News to deliver to a subscription; deleted once delivered."""
+
+    __tablename__ = "notice"
+
+    number: Mapped[Serial]
+    subscription_id: Mapped[Number] = mapped_column(ForeignKey("subscription.id"), index=True)
+    topic: Mapped[Name]
+    bot: Mapped[Name]
+    place: Mapped[LongText]
+    title: Mapped[Reason]
+    text: Mapped[Reason]
+    at: Mapped[Moment]
+
+
+class HeldRankRow(Base):
+    """The overall rank of a bot by which it notices that it was overtaken.
+
+    At ``lost_at`` it last lost the rank ``lost`` to the bot named ``lost_to``.
+    """
+
+    __tablename__ = "held_rank"
+
+    bot_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot.id"))
+    rank: Mapped[Small]
+    lost: Mapped[Small | None]
+    lost_to: Mapped[Name | None]
+    lost_at: Mapped[Moment | None]
+
+
 class InvitationRow(Base):
     """An invitation for one person to register once."""
 

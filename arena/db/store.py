@@ -15,6 +15,7 @@ from arena.db.database import ChangeCounter, Database
 from arena.db.dump import Snapshot, snapshot
 from arena.db.game_logs import GameLogs
 from arena.db.games import GameRepository
+from arena.db.held_ranks import HeldRanks
 from arena.db.histories import Histories
 from arena.db.ladder import LadderRepository
 from arena.db.leases import LeaseClock, Leases, database_time
@@ -26,6 +27,7 @@ from arena.db.queue import MatchQueue
 from arena.db.ratings import RatingRepository
 from arena.db.results import Results
 from arena.db.submissions import SubmissionRepository
+from arena.db.subscriptions import Subscriptions
 
 
 class Store:
@@ -41,6 +43,7 @@ class Store:
         self.challenges = Challenges(database)
         self.credentials = Credentials(database)
         self.games = GameRepository(database)
+        self.held_ranks = HeldRanks(database)
         self.histories = Histories(database)
         self.ladder = LadderRepository(database)
         self.leases = Leases(database, lease_clock)  # running matches, and the workers that play them
@@ -54,6 +57,7 @@ class Store:
         self.ratings = RatingRepository(database)
         self.results = Results(database)
         self.submissions = SubmissionRepository(database)
+        self.subscriptions = Subscriptions(database)
         self.pulse = ChangeCounter(database)  # signals that something was written
         self.coordinator_lock = lock  # only one coordinator can have it
 

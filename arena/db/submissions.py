@@ -9,13 +9,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
 
-from arena.db import bots, ladder, matches, quotas
+from arena.db import bots, ladder, matches, quotas, subscriptions
 from arena.db.database import Repository, from_row
 from arena.db.games import RULES, rules_of
 from arena.db.matches import NewQualification, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
 from arena.db.schema import ON_ITS_WAY, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
 from arena.protocol.match import GameRecord, SeatReport, decode
+from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, decode_cause, encode_cause
 from arena.rules import Rules
@@ -227,13 +228,22 @@ class SubmissionRepository(Repository):
                 .where(SubmissionRow.id == id_)
                 .values(stage=Stage.ACTIVE, ended=at, waiting=None, version_id=version)
             )
-            return connection.execute(
+            number = connection.execute(
                 select(BotVersionRow.number).where(BotVersionRow.id == version)
             ).scalar_one()
+            _tell(connection, row, at, version=number)
+            return number
 
     def passed(self, id_: str, at: datetime) -> None:
         """Record that a check has qualified."""
-        self._leave(Stage.QUALIFYING, id_, stage=Stage.PASSED, ended=at)
+        with self._transactions.write() as connection:
+            for row in connection.execute(
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.QUALIFYING)
+                .values(stage=Stage.PASSED, ended=at, waiting=None)
+                .returning(*SubmissionRow.__table__.columns)
+            ).all():
+                _tell(connection, row, at)
 
     def withdraw(self, id_: str, at: datetime) -> bool:
         """Cancel an open submission for its author. Return False if it isn't open."""
@@ -291,12 +301,29 @@ def _withdrawn(stage: Stage, why: str) -> Cause:
 
 
 def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
-    """Reject the open submissions among these."""
-    connection.execute(
+    """Reject the open submissions among these. Their authors know what they withdrew themselves."""
+    rejected = connection.execute(
         update(SubmissionRow)
         .where(which, text(ON_ITS_WAY))
         .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=encode_cause(cause))
-    )
+        .returning(*SubmissionRow.__table__.columns)
+    ).all()
+    if cause.kind is not CauseKind.WITHDRAWN:
+        for row in rejected:
+            _tell(connection, row, at, cause=cause)
+
+
+def _tell(
+    connection: Connection,
+    row: Row[*tuple[Any, ...]],
+    at: datetime,
+    *,
+    version: int | None = None,
+    cause: Cause | None = None,
+) -> None:
+    """Notify the author of the outcome."""
+    news = submission_done(row.bot, row.id, at, check_only=row.check_only, version=version, cause=cause)
+    subscriptions.tell(connection, row.account_id, Topic.SUBMISSION, news)
 
 
 def _submissions() -> Select[Any]:

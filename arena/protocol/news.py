@@ -1,16 +1,37 @@
-"""What happens to bots, in words."""
+"""What happens to a bot, in words: for its feed, and for notifications of its author."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+from typing import Final
 
 from arena.protocol.states import BotState
+from arena.protocol.submissions import Cause
+
+
+class Topic(StrEnum):
+    """What an author can be notified about."""
+
+    BENCHED = "benched"
+    """The bot is benched or disqualified."""
+    OVERTAKEN = "overtaken"
+    """Another bot has taken its rank."""
+    SUBMISSION = "submission"
+    """A submission or check is accepted or rejected."""
+
+
+TEST: Final = "test"
+"""Instead of a topic: a test that the author asked for."""
+
+CONFIRM: Final = "confirm"
+"""Instead of a topic: the request to confirm a mail address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
     """Something that happened to a bot. Texts may contain untrusted text."""
 
-    bot: str  # name
+    bot: str  # name; empty if it is about none
     place: str  # a path of the site, different for each piece of news of a bot, and never reused
     title: str
     text: str  # a sentence
@@ -32,8 +53,59 @@ def state_changed(bot: str, state: BotState, reason: str | None, at: datetime) -
     """Return the news of a bot's new state."""
     return News(
         bot=bot,
-        place=f"/bots/{bot}#{state}-{at:%Y%m%dT%H%M%SZ}",
+        place=f"/bots/{bot}#{state}-{_stamp(at)}",
         title=f"{bot}: {state}",
         text=f"{bot} is {state}: {reason}." if reason else f"{bot} is {state}.",
         at=at,
     )
+
+
+def overtaken(bot: str, by: str, rank: int, at: datetime) -> News:
+    """Return the news that another bot has taken a bot's ``rank``, from 1."""
+    return News(
+        bot=bot,
+        place=f"/bots/{bot}#overtaken-{_stamp(at)}",
+        title=f"{bot}: overtaken by {by}",
+        text=f"{by} took rank {rank} from {bot}.",
+        at=at,
+    )
+
+
+def submission_done(  # noqa: PLR0913 - the outcome of a submission
+    bot: str, submission: str, at: datetime, *, check_only: bool, version: int | None, cause: Cause | None
+) -> News:
+    """Return the news that a submission is accepted or rejected.
+
+    ``submission`` is its id, ``version`` the number of the version that it became.
+    """
+    what = "check" if check_only else "submission"
+    if cause is not None:
+        why = cause.text.partition("\n")[0].removesuffix(".")
+        outcome, text = "rejected", f"The {what} of {bot} is rejected: {why}."
+    elif version is None:
+        outcome, text = "passed", f"The {what} of {bot} has qualified."
+    else:
+        outcome, text = "accepted", f"Version {version} of {bot} joined the ladder."
+    return News(
+        bot=bot, place=f"/submissions/{submission}", title=f"{bot}: {what} {outcome}", text=text, at=at
+    )
+
+
+def sample(at: datetime) -> News:
+    """Return what a test of a subscription says."""
+    return News(bot="", place="/account", title="Test", text="You asked for this test.", at=at)
+
+
+def please_confirm(at: datetime) -> News:
+    """Return the title and text of the request to confirm a mail address."""
+    return News(
+        bot="",
+        place="/account",
+        title="Confirm your address",
+        text="Someone, probably you, wants notifications about bots at this address.",
+        at=at,
+    )
+
+
+def _stamp(at: datetime) -> str:
+    return f"{at:%Y%m%dT%H%M%SZ}"

@@ -15,8 +15,10 @@ from arena.db.opening import VERSION_TABLE
 from arena.db.people import NewAccount, RateLimit
 from arena.db.quotas import AccountQuota
 from arena.db.store import Store
+from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.ladder.settings import LadderChange
 from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.states import Role
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
@@ -40,6 +42,7 @@ def fill_every_table(store: Store) -> None:
     assert store.logs.remove_replays(LATER, 2) == 2
     house = [_version(store, name, "house") for name in ("house-a", "house-b")]
     ann = _people(store)
+    _subscriptions(store, ann)
     mine = [_version(store, LONGEST, "Ann", ann, source=f"sha256:{LONGEST}{number}") for number in range(2)]
     play_set(store, [(*house, mine[1])], Rules(players=3), name="analysed", faults=0.1)
     analysis = analysed(store, "analysed-0-0")
@@ -61,6 +64,7 @@ def fill_every_table(store: Store) -> None:
     refused = RefusedWorker(name="there", host="n" * 64, reason=ODD, since=LATER)
     store.leases.tell("c" * 64, [worker], [refused])
     store.ladder.change(LadderChange(paused=True, players=(2, 5)), ENTRY)
+    _held_ranks(store)
     add_person_game(store, "5" * 32, ["house-a"], LATER, account=ann.id)
     store.person_games.analysed("5" * 32, analysis)
 
@@ -100,6 +104,30 @@ def _people(store: Store) -> KnownAccount:
     store.people.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
     store.people.attempt((RateLimit(key="9" * 64, most=1, window=timedelta(days=1)),), START)
     return ann
+
+
+def _subscriptions(store: Store, account: KnownAccount) -> None:
+    """Add both kinds, one with a notice, one that failed and is off."""
+    for kind, first in ((SubscriptionKind.MAIL, please_confirm(START)), (SubscriptionKind.WEBHOOK, None)):
+        new = NewSubscription(
+            account=account.id,
+            kind=kind,
+            address=ODD,
+            topics=(Topic.BENCHED, Topic.OVERTAKEN),
+            secret=f"{kind}-secret",
+            created=START,
+        )
+        store.subscriptions.add(new, first, most=9, entry=ENTRY)
+        assert store.subscriptions.test(account.id, store.subscriptions.of(account.id)[-1].id, sample(START))
+    (due,) = store.subscriptions.due(LATER, 9, kinds=[SubscriptionKind.WEBHOOK])
+    store.subscriptions.failed(due, ODD, LATER, None)
+
+
+def _held_ranks(store: Store) -> None:
+    """Let a bot keep its rank, and another lose it."""
+    standings = store.ratings.standings()
+    store.held_ranks.compare(standings, START)
+    store.held_ranks.compare([replace(each, rank=each.rank + 1) for each in standings], LATER)
 
 
 def _version(

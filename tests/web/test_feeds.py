@@ -1,5 +1,6 @@
 """Atom feeds."""
 
+from dataclasses import replace
 from datetime import datetime
 from xml.etree import ElementTree as ET
 
@@ -59,6 +60,19 @@ def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, 
     assert "mine is benched: it <failed>\\x07 & failed." in summaries
     page = path.removeprefix("/feeds").lower()
     assert f'type="application/atom+xml" title="{page.rpartition("/")[2]}" href="' in client.get(page).text
+
+
+def test_being_overtaken_is_in_the_feed(world: World) -> None:
+    """The last time."""
+    bots = add_bots(world.store, [("first", "ann"), ("second", "ben")])
+    play_set(world.store, [bots], Rules(players=2), name="two")
+    standings = world.store.ratings.standings()
+    world.store.held_ranks.compare(standings, world.now)
+    one, two = (each.bot for each in standings)
+    swapped = [replace(each, rank=3 - each.rank) for each in reversed(standings)]
+    world.store.held_ranks.compare(swapped, world.now)
+    assert f"{one}: overtaken by {two}" in titles(feed(browser(world), f"/feeds/bots/{one}"))
+    assert f"{one}: overtaken by {two}" not in titles(feed(browser(world), f"/feeds/bots/{two}"))
 
 
 def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:

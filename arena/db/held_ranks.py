@@ -1,0 +1,66 @@
+"""The ranks that bots hold, by which they notice that they were overtaken."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import select
+
+from arena.db.database import Repository, put
+from arena.db.schema import BotRow, HeldRankRow
+from arena.db.subscriptions import tell
+from arena.ladder.leaderboard import Standing
+from arena.protocol.news import News, Topic, overtaken
+from arena.protocol.states import BotState
+
+QUIET: Final = timedelta(days=1)
+"""Bots of equal strength overtake each other all the time: news of a bot is at least this far apart."""
+
+
+class HeldRanks(Repository):
+    """Compares the leaderboard with the ranks that bots held."""
+
+    def compare(self, standings: Sequence[Standing], at: datetime) -> None:
+        """Record new ranks, and notify the owners of active bots that lost theirs to another bot.
+
+        ``standings`` are the overall ones, best first. A bot keeps a rank that it lost within ``QUIET`` after
+        it lost another: it gets it back, or the loss is news later.
+        """
+        ranks = {each.bot: each.rank for each in standings if each.games}
+        holders = {each.rank: each.bot for each in reversed(standings) if each.games}
+        bots = select(BotRow.id, BotRow.name, BotRow.account_id, HeldRankRow.rank, HeldRankRow.lost)
+        bots = bots.add_columns(HeldRankRow.lost_to, HeldRankRow.lost_at)
+        bots = bots.outerjoin(HeldRankRow, HeldRankRow.bot_id == BotRow.id)
+        bots = bots.where(BotRow.state == BotState.ACTIVE, ~BotRow.house).order_by(BotRow.id)
+        with self._transactions.read() as connection:
+            known = connection.execute(bots).all()
+        rows = []
+        lost: list[tuple[int | None, News]] = []
+        for bot in known:
+            rank = ranks.get(bot.name)
+            if rank is None or rank == bot.rank:
+                continue
+            row = {"bot_id": bot.id, "rank": rank}
+            row |= {"lost": bot.lost, "lost_to": bot.lost_to, "lost_at": bot.lost_at}
+            if bot.rank is not None and rank > bot.rank:
+                if bot.lost_at is not None and at - bot.lost_at < QUIET:
+                    continue
+                # None holds it if those ahead are tied, or if the leaderboard has become shorter.
+                if (by := holders.get(bot.rank)) is not None:
+                    row |= {"lost": bot.rank, "lost_to": by, "lost_at": at}
+                    lost.append((bot.account_id, overtaken(bot.name, by, bot.rank, at)))
+            rows.append(row)
+        if rows:
+            with self._transactions.write() as connection:
+                put(connection, HeldRankRow, rows)
+                for account, news in lost:
+                    tell(connection, account, Topic.OVERTAKEN, news)
+
+    def lost(self, bot: str) -> News | None:
+        """Return the news that a bot last lost a rank, or None."""
+        its = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
+        with self._transactions.read() as connection:
+            row = connection.execute(its.where(BotRow.name == bot)).one_or_none()
+        if row is None or row.lost_at is None:
+            return None
+        return overtaken(bot, row.lost_to, row.lost, row.lost_at)

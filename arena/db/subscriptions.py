@@ -1,0 +1,303 @@
+"""Notifications of authors: their subscriptions, and the notices that wait for delivery.
+
+:func:`tell` adds a notice in the transaction of the change that it is about, so none is lost. Transactions
+lock a submission or a bot before a subscription, and a subscription before its notices.
+"""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+
+from arena.db import audit
+from arena.db.audit import NewAuditEntry
+from arena.db.database import Repository, from_row
+from arena.db.errors import TooManySubscriptions
+from arena.db.schema import AccountRow, NoticeRow, SubscriptionRow
+from arena.protocol.news import CONFIRM, TEST, News, Topic
+
+
+class SubscriptionKind(StrEnum):
+    """How news is delivered."""
+
+    WEBHOOK = "webhook"
+    MAIL = "mail"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSubscription:
+    """A subscription to add."""
+
+    account: int  # id of the owner
+    kind: SubscriptionKind
+    address: str  # a URL or a mail address
+    topics: tuple[Topic, ...]
+    secret: str  # signs a webhook's requests, or is in the links of a mail
+    created: datetime  # UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSubscription:
+    """A subscription, without its secret."""
+
+    id: int
+    account: int  # id of the owner
+    kind: SubscriptionKind
+    address: str  # a URL or a mail address
+    topics: tuple[Topic, ...]
+    created: datetime  # UTC
+    confirmed: datetime | None  # UTC; None for a mail address until its owner has confirmed it
+    failures: int  # in a row
+    failing_since: datetime | None  # UTC; the first of these
+    trouble: str | None  # the last of these
+    off: datetime | None  # when it was switched off, UTC, or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueNotice:
+    """A notice to deliver now."""
+
+    number: int
+    topic: str  # a Topic, TEST or CONFIRM
+    news: News
+    subscription: KnownSubscription
+    secret: str  # the subscription's
+    owner: str  # the account's name
+
+
+class Subscriptions(Repository):
+    """Subscriptions of accounts, and the notices that wait for delivery."""
+
+    def add(
+        self, new: NewSubscription, first: News | None, *, most: int, entry: NewAuditEntry
+    ) -> KnownSubscription:
+        """Add a subscription; ``first`` asks to confirm it. Raises TooManySubscriptions."""
+        with self._transactions.write() as connection:
+            account = select(AccountRow.id).where(AccountRow.id == new.account).with_for_update()
+            connection.execute(account)  # so that no other is added at the same time
+            its = SubscriptionRow.account_id == new.account
+            counted = select(func.count()).select_from(SubscriptionRow).where(its)
+            if (there := connection.execute(counted).scalar_one()) >= most:
+                raise TooManySubscriptions(
+                    f"the account has {there} subscriptions, and the limit is {most}: remove one first"
+                )
+            values = asdict(new)
+            values["account_id"] = values.pop("account")
+            values |= {"topics": list(new.topics), "due": new.created, "failures": 0}
+            values["confirmed"] = None if first is not None else new.created
+            added = insert(SubscriptionRow).values(values).returning(SubscriptionRow.id)
+            id_ = connection.execute(added).scalar_one()
+            if first is not None:
+                _add_notice(connection, [id_], CONFIRM, first)
+            audit.record(connection, entry)
+            return _known(connection.execute(_subscriptions().where(SubscriptionRow.id == id_)).one())
+
+    def of(self, account: int) -> tuple[KnownSubscription, ...]:
+        """Return an account's subscriptions, oldest first."""
+        wanted = _subscriptions().where(SubscriptionRow.account_id == account).order_by(SubscriptionRow.id)
+        with self._transactions.read() as connection:
+            return tuple(map(_known, connection.execute(wanted)))
+
+    def by_secret(self, secret: str) -> KnownSubscription | None:
+        """Return the mail subscription with this secret in its links, or None."""
+        with self._transactions.read() as connection:
+            row = connection.execute(_subscriptions().where(_is_linked(secret))).one_or_none()
+            return None if row is None else _known(row)
+
+    def confirm(self, secret: str, at: datetime) -> bool:
+        """Confirm the mail subscription with this secret; return False if there is none."""
+        with self._transactions.write() as connection:
+            confirmed = func.coalesce(SubscriptionRow.confirmed, at, type_=SubscriptionRow.confirmed.type)
+            changed = update(SubscriptionRow).where(_is_linked(secret)).values(confirmed=confirmed)
+            return connection.execute(changed).rowcount > 0
+
+    def set_topics(
+        self, account: int, subscription: int, topics: Collection[Topic], entry: NewAuditEntry
+    ) -> bool:
+        """Change what a subscription is about; return False if the account has no such subscription.
+
+        Waiting notices of other topics are removed.
+        """
+        with self._transactions.write() as connection:
+            if not _lock(connection, account, subscription):
+                return False
+            _set_topics(connection, subscription, topics)
+            audit.record(connection, entry)
+            return True
+
+    def remove(self, account: int, subscription: int, entry: NewAuditEntry) -> bool:
+        """Remove a subscription; return False if the account has no such subscription."""
+        with self._transactions.write() as connection:
+            if not _lock(connection, account, subscription):
+                return False
+            _remove(connection, subscription)
+            audit.record(connection, entry)
+            return True
+
+    def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
+        """Remove a topic, or everything, from the mail subscription with this secret.
+
+        Return False if there is none. A subscription without topics is removed.
+        """
+        with self._transactions.write() as connection:
+            its = select(SubscriptionRow.id, SubscriptionRow.topics).where(_is_linked(secret))
+            row = connection.execute(its.with_for_update()).one_or_none()
+            if row is None:
+                return False
+            left = [Topic(each) for each in row.topics if topic is not None and each != topic]
+            if left:
+                _set_topics(connection, row.id, left)
+            else:
+                _remove(connection, row.id)
+            return True
+
+    def test(self, account: int, subscription: int, news: News) -> bool:
+        """Queue a test, and switch the subscription on again.
+
+        Return False if the account has no such subscription. An unconfirmed one gets no test.
+        """
+        with self._transactions.write() as connection:
+            if not _lock(connection, account, subscription):
+                return False
+            on = {"failures": 0, "failing_since": None, "trouble": None, "off": None, "due": news.at}
+            its = SubscriptionRow.id == subscription
+            confirmed = select(SubscriptionRow.confirmed.is_not(None)).where(its)
+            if connection.execute(confirmed).scalar_one():
+                connection.execute(update(SubscriptionRow).where(its).values(on))
+                waiting = (NoticeRow.subscription_id == subscription) & (NoticeRow.topic == TEST)
+                connection.execute(delete(NoticeRow).where(waiting))
+                _add_notice(connection, [subscription], TEST, news)
+            return True
+
+    def due(self, now: datetime, limit: int, *, kinds: Collection[SubscriptionKind]) -> tuple[DueNotice, ...]:
+        """Return the oldest notice of each subscription of these kinds that is due.
+
+        At most ``limit``; those that didn't fail come first.
+        """
+        oldest = select(func.min(NoticeRow.number)).group_by(NoticeRow.subscription_id)
+        wanted = (
+            _subscriptions()
+            .add_columns(
+                NoticeRow.number,
+                NoticeRow.topic,
+                NoticeRow.bot,
+                NoticeRow.place,
+                NoticeRow.title,
+                NoticeRow.text,
+                NoticeRow.at,
+                AccountRow.name.label("owner"),
+            )
+            .join(NoticeRow, NoticeRow.subscription_id == SubscriptionRow.id)
+            .join(AccountRow, AccountRow.id == SubscriptionRow.account_id)
+            .where(NoticeRow.number.in_(oldest), SubscriptionRow.kind.in_(kinds))
+            .where(SubscriptionRow.due <= now, SubscriptionRow.off.is_(None))
+            .order_by(SubscriptionRow.failures, NoticeRow.number)
+            .limit(limit)
+        )
+        with self._transactions.read() as connection:
+            return tuple(
+                from_row(DueNotice, row, news=from_row(News, row), subscription=_known(row))
+                for row in connection.execute(wanted)
+            )
+
+    def delivered(self, notice: DueNotice) -> None:
+        """Record a delivery."""
+        with self._transactions.write() as connection:
+            fine = {"failures": 0, "failing_since": None, "trouble": None}
+            if notice.subscription.failures:
+                its = SubscriptionRow.id == notice.subscription.id
+                connection.execute(update(SubscriptionRow).where(its).values(fine))
+            connection.execute(delete(NoticeRow).where(NoticeRow.number == notice.number))
+
+    def failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
+        """Record a failed delivery, to be tried ``again``; None switches the subscription off.
+
+        Notices of one that is switched off are removed.
+        """
+        values: dict[str, Any] = {
+            "failures": notice.subscription.failures + 1,
+            "failing_since": notice.subscription.failing_since or at,
+            "trouble": why,
+        }
+        values |= {"off": at} if again is None else {"due": again}
+        its = SubscriptionRow.id == notice.subscription.id
+        with self._transactions.write() as connection:
+            connection.execute(update(SubscriptionRow).where(its).values(values))
+            if again is None:
+                connection.execute(
+                    delete(NoticeRow).where(NoticeRow.subscription_id == notice.subscription.id)
+                )
+
+    def remove_unconfirmed(self, before: datetime) -> None:
+        """Remove mail addresses that were added before this time and never confirmed."""
+        old = (SubscriptionRow.confirmed.is_(None)) & (SubscriptionRow.created < before)
+        with self._transactions.read() as connection:
+            ids = list(connection.execute(select(SubscriptionRow.id).where(old)).scalars())
+        for id_ in ids:
+            with self._transactions.write() as connection:
+                its = select(SubscriptionRow.id).where(SubscriptionRow.id == id_, old).with_for_update()
+                if connection.execute(its).scalar_one_or_none() is not None:
+                    _remove(connection, id_)
+
+
+def tell(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
+    """Queue news for the subscriptions of an account to a topic, in the transaction that makes the news."""
+    if account is None:
+        return
+    # Locked, so that none is removed before this transaction ends.
+    rows = connection.execute(
+        select(SubscriptionRow.id, SubscriptionRow.topics)
+        .where(SubscriptionRow.account_id == account)
+        .where(SubscriptionRow.confirmed.is_not(None), SubscriptionRow.off.is_(None))
+        .order_by(SubscriptionRow.id)
+        .with_for_update(read=True, key_share=True)
+    )
+    _add_notice(connection, [row.id for row in rows if topic in row.topics], topic, news)
+
+
+def remove_all(connection: Connection, account: int) -> None:
+    """Remove an account's subscriptions."""
+    its = select(SubscriptionRow.id).where(SubscriptionRow.account_id == account)
+    for id_ in connection.execute(its.order_by(SubscriptionRow.id).with_for_update()).scalars().all():
+        _remove(connection, id_)
+
+
+def _lock(connection: Connection, account: int, subscription: int) -> bool:
+    """Lock a subscription; return False if the account has no such subscription."""
+    its = select(SubscriptionRow.id).where(
+        SubscriptionRow.id == subscription, SubscriptionRow.account_id == account
+    )
+    return connection.execute(its.with_for_update()).scalar_one_or_none() is not None
+
+
+def _remove(connection: Connection, subscription: int) -> None:
+    connection.execute(delete(NoticeRow).where(NoticeRow.subscription_id == subscription))
+    connection.execute(delete(SubscriptionRow).where(SubscriptionRow.id == subscription))
+
+
+def _set_topics(connection: Connection, subscription: int, topics: Collection[Topic]) -> None:
+    its = SubscriptionRow.id == subscription
+    connection.execute(update(SubscriptionRow).where(its).values(topics=sorted(topics)))
+    others = NoticeRow.topic.not_in([*topics, TEST, CONFIRM])
+    connection.execute(delete(NoticeRow).where(NoticeRow.subscription_id == subscription, others))
+
+
+def _add_notice(connection: Connection, subscriptions: list[int], topic: str, news: News) -> None:
+    if subscriptions:
+        values = [{"subscription_id": id_, "topic": topic, **asdict(news)} for id_ in subscriptions]
+        connection.execute(insert(NoticeRow), values)
+
+
+def _is_linked(secret: str) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+    return (SubscriptionRow.secret == secret) & (SubscriptionRow.kind == SubscriptionKind.MAIL)
+
+
+def _subscriptions() -> Select[Any]:
+    return select(SubscriptionRow.__table__, SubscriptionRow.account_id.label("account"))
+
+
+def _known(row: Row[*tuple[Any, ...]]) -> KnownSubscription:
+    return from_row(KnownSubscription, row)

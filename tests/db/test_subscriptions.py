@@ -1,0 +1,196 @@
+"""Subscriptions and notices, on both kinds of database."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+from arena.db.credentials import KnownAccount
+from arena.db.errors import TooManySubscriptions
+from arena.db.store import Store
+from arena.db.subscriptions import DueNotice, KnownSubscription, NewSubscription, SubscriptionKind
+from arena.protocol.news import CONFIRM, TEST, Topic, please_confirm, sample
+from arena.rules import Rules
+from tests.builders import play_set
+from tests.db.builders import ENTRY, START, add_account, bot_of
+from tests.db.test_submissions import CAUSE, PLENTY, new, qualify
+from tests.kinds import on_both
+
+LATER = START + timedelta(days=1)
+KINDS = tuple(SubscriptionKind)
+
+
+def subscribe(
+    store: Store,
+    account: KnownAccount,
+    *topics: Topic,
+    kind: SubscriptionKind = SubscriptionKind.WEBHOOK,
+    mark: str = "mark",
+) -> KnownSubscription:
+    """Add a subscription, to all topics without any."""
+    wanted = NewSubscription(
+        account=account.id,
+        kind=kind,
+        address="https://there.example/",
+        topics=topics or tuple(Topic),
+        secret=mark,
+        created=START,
+    )
+    first = None if kind is SubscriptionKind.WEBHOOK else please_confirm(START)
+    return store.subscriptions.add(wanted, first, most=3, entry=ENTRY)
+
+
+def all_due(store: Store) -> list[DueNotice]:
+    """Return everything that waits, in the order of delivery, and deliver it."""
+    found: list[DueNotice] = []
+    while due := store.subscriptions.due(LATER, 9, kinds=KINDS):
+        for each in due:
+            store.subscriptions.delivered(each)
+        found += due
+    return found
+
+
+@on_both
+def test_the_author_is_told_what_they_want_to_know(store: Store) -> None:
+    """Benching and outcomes of submissions, each in the transaction that makes it; others hear nothing."""
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
+    everything = subscribe(store, ann)
+    benched = subscribe(store, ann, Topic.BENCHED, mark="other")
+    subscribe(store, ben, mark="ben's")
+    bot_of(store, "mine", ann)
+    bot_of(store, "nobodys", ann)
+    for bot in ("accepted", "refused", "withdrawn"):
+        store.submissions.add(new(bot, bot, "ann", ann.id), PLENTY)
+    check = replace(new("check", "accepted", "ann", ann.id), check_only=True)
+    store.submissions.add(check, PLENTY)
+    for id_ in ("accepted", "check"):
+        qualify(store, id_)
+    store.submissions.activate("accepted", LATER)
+    store.submissions.passed("check", LATER)
+    store.submissions.reject("refused", CAUSE, LATER)
+    store.submissions.withdraw("withdrawn", LATER)
+    store.bot_states.bench("mine", "it failed", LATER, ENTRY)
+    store.bot_states.retire("nobodys", LATER)
+    told = all_due(store)
+    assert [each.news.title for each in told if each.subscription.id == everything.id] == [
+        "accepted: submission accepted",
+        "accepted: check passed",
+        "refused: submission rejected",
+        "mine: benched",
+    ]
+    (only,) = (each for each in told if each.subscription.id == benched.id)
+    assert (only.topic, only.news.text, only.owner) == ("benched", "mine is benched: it failed.", "ann")
+    assert {each.subscription.account for each in told} == {ann.id}
+
+
+@on_both
+def test_failures_put_off_the_next_attempt(store: Store) -> None:
+    """Notices stay in order; one that is switched off gets none until its test switches it on again."""
+    ann = add_account(store, "ann")
+    id_ = subscribe(store, ann).id
+    bot_of(store, "mine", ann)
+    for reason in ("first", "second"):
+        store.bot_states.bench("mine", reason, START, ENTRY)
+    (due,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
+    assert due.news.text == "mine is benched: first."
+    store.subscriptions.failed(due, "no answer", START, LATER)
+    assert store.subscriptions.due(LATER - timedelta(seconds=1), 9, kinds=KINDS) == ()
+    (due,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
+    assert (due.subscription.failures, due.subscription.failing_since) == (1, START)
+    store.subscriptions.failed(due, "still none", LATER, None)
+    store.bot_states.bench("mine", "third", LATER, ENTRY)
+    (known,) = store.subscriptions.of(ann.id)
+    assert (known.failures, known.trouble, known.off) == (2, "still none", LATER)
+    assert all_due(store) == []
+    assert store.subscriptions.test(ann.id, id_, sample(START))
+    assert store.subscriptions.test(ann.id, id_, sample(START)), "the second replaces the first"
+    assert [each.topic for each in all_due(store)] == [TEST]
+    (known,) = store.subscriptions.of(ann.id)
+    assert (known.failures, known.trouble, known.off) == (0, None, None)
+
+
+@on_both
+def test_a_mail_address_is_confirmed_first(store: Store) -> None:
+    """Until then it gets one request, no news and no test; the same secret unsubscribes it."""
+    ann = add_account(store, "ann")
+    id_ = subscribe(store, ann, kind=SubscriptionKind.MAIL).id
+    subscribe(store, ann, mark="of a webhook")
+    bot_of(store, "mine", ann)
+    store.bot_states.bench("mine", "early", START, ENTRY)
+    assert store.subscriptions.test(ann.id, id_, sample(START))
+    told = all_due(store)
+    assert [each.topic for each in told if each.subscription.id == id_] == [CONFIRM]
+    for secret in ("", "of a webhook"):
+        assert not store.subscriptions.confirm(secret, LATER)
+        assert not store.subscriptions.unsubscribe(secret, None)
+        assert store.subscriptions.by_secret(secret) is None
+    assert store.subscriptions.confirm("mark", START)
+    assert store.subscriptions.confirm("mark", LATER), "a second click changes nothing"
+    assert store.subscriptions.by_secret("mark") == store.subscriptions.of(ann.id)[0]
+    assert store.subscriptions.of(ann.id)[0].confirmed == START
+    store.bot_states.bench("mine", "late", START, ENTRY)
+    assert store.subscriptions.unsubscribe("mark", Topic.BENCHED)
+    assert store.subscriptions.of(ann.id)[0].topics == (Topic.OVERTAKEN, Topic.SUBMISSION)
+    assert [each.subscription.kind for each in all_due(store)] == [SubscriptionKind.WEBHOOK]
+    assert store.subscriptions.unsubscribe("mark", None)
+    assert [each.kind for each in store.subscriptions.of(ann.id)] == [SubscriptionKind.WEBHOOK]
+
+
+@on_both
+def test_addresses_that_nobody_confirms_are_removed(store: Store) -> None:
+    """With the request to confirm them."""
+    ann = add_account(store, "ann")
+    subscribe(store, ann, kind=SubscriptionKind.MAIL)
+    webhook = subscribe(store, ann, mark="of a webhook")
+    store.subscriptions.remove_unconfirmed(START)
+    assert len(store.subscriptions.of(ann.id)) == 2
+    store.subscriptions.remove_unconfirmed(LATER)
+    assert store.subscriptions.of(ann.id) == (webhook,)
+
+
+@on_both
+def test_subscriptions_are_their_owners(store: Store) -> None:
+    """Others can't change them; there are few; they go with the account."""
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
+    id_ = subscribe(store, ann).id
+    assert not store.subscriptions.set_topics(ben.id, id_, [Topic.BENCHED], ENTRY)
+    assert not store.subscriptions.remove(ben.id, id_, ENTRY)
+    assert not store.subscriptions.test(ben.id, id_, sample(START))
+    with ThreadPoolExecutor() as pool:
+        made = [pool.submit(subscribe, store, ann, mark=f"{number}") for number in range(4)]
+    refused = [each.exception() for each in made if each.exception() is not None]
+    assert [type(each) for each in refused] == [TooManySubscriptions] * 2
+    assert len(store.subscriptions.of(ann.id)) == 3
+    assert store.subscriptions.set_topics(ann.id, id_, [Topic.BENCHED], ENTRY)
+    assert store.subscriptions.of(ann.id)[0].topics == (Topic.BENCHED,)
+    assert store.subscriptions.test(ann.id, id_, sample(START))
+    assert store.subscriptions.remove(ann.id, id_, ENTRY)
+    store.people.delete(ann.id, "former-1", LATER, entry=ENTRY)
+    assert (store.subscriptions.of(ann.id), all_due(store)) == ((), [])
+
+
+@on_both
+def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
+    """By the bot that has its rank now; what it loses within a day is news later, unless it comes back."""
+    ann = add_account(store, "ann")
+    subscribe(store, ann)
+    bots = (bot_of(store, "mine", ann), bot_of(store, "other", add_account(store, "ben")))
+    play_set(store, [bots], Rules(players=2), name="two")
+    mine, other = (
+        next(each for each in store.ratings.standings() if each.bot == name) for name in ("mine", "other")
+    )
+    ahead = (replace(mine, rank=1), replace(other, rank=2))
+    behind = (replace(other, rank=1), replace(mine, rank=2))
+    hours = ((0, ahead), (1, behind), (2, ahead), (3, behind), (4, ahead), (5, behind), (30, behind))
+    told = []
+    for hour, standings in hours:
+        store.held_ranks.compare(standings, START + timedelta(hours=hour))
+        told += [(hour, each.news.text) for each in all_due(store)]
+    assert told == [(1, "other took rank 1 from mine."), (30, "other took rank 1 from mine.")]
+    lost = store.held_ranks.lost("mine")
+    assert lost is not None
+    assert (lost.text, lost.at) == ("other took rank 1 from mine.", START + timedelta(hours=30))
+    assert store.held_ranks.lost("nobody's") is None
+    store.bot_states.bench("mine", "it failed", LATER, ENTRY)
+    all_due(store)
+    store.held_ranks.compare((replace(mine, rank=9),), START + timedelta(days=9))
+    assert all_due(store) == []
