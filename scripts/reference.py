@@ -26,6 +26,7 @@ from pydantic_core import PydanticUndefined
 from arena.accounts.accounts import open_accounts
 from arena.cli.main import app
 from arena.db.store import open_store
+from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import new_registry
 from arena.platform.settings import Settings
@@ -110,6 +111,7 @@ def _described_api() -> dict[str, Any]:
                 accounts=open_accounts(store, settings.registration),
                 receiver=open_receiver(settings, store),
                 owners=open_owners(settings, store),
+                subscriptions=open_subscriptions(settings, store),
                 metrics=SiteMetrics(),
                 exports=exports_folder(settings),
                 now=lambda: datetime.now(UTC),

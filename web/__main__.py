@@ -18,6 +18,7 @@ import uvicorn
 from arena.accounts.accounts import open_accounts
 from arena.db.errors import StoreError
 from arena.db.store import Store, open_store
+from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import CannotListen, OpsServer, metrics_of
 from arena.platform.logs import configure_logs, log_uncaught
@@ -78,6 +79,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
                     accounts=open_accounts(store, settings.registration),
                     receiver=open_receiver(settings, store),
                     owners=open_owners(settings, store),
+                    subscriptions=open_subscriptions(settings, store),
                     metrics=metrics,
                     exports=exports_folder(settings),
                     now=lambda: datetime.now(UTC),

@@ -17,10 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from arena.accounts.accounts import Accounts
 from arena.db.errors import StoreError
 from arena.db.store import Store
+from arena.notices.subscriptions import OwnSubscriptions
 from arena.services.owners import Owners
 from arena.submissions.receiver import Receiver
 from web.account.api import account_api
 from web.account.pages import account_pages, entry_pages
+from web.account.subscriptions import mail_pages, subscription_api, subscription_pages
 from web.bots.api import bots_api, histories_api
 from web.bots.lists import bot_list_pages
 from web.bots.pages import bot_pages
@@ -123,6 +125,7 @@ class Parts:
     accounts: Accounts
     receiver: Receiver
     owners: Owners
+    subscriptions: OwnSubscriptions
     metrics: SiteMetrics
     exports: Path  # folder of exported games; it needn't exist
     now: Callable[[], datetime]  # UTC
@@ -181,6 +184,8 @@ def create_app(parts: Parts) -> FastAPI:
         challenge_pages(parts.store),
         entry_pages(accounts, attempts, parts.metrics),
         account_pages(accounts, attempts),
+        subscription_pages(parts.subscriptions, attempts),
+        mail_pages(parts.subscriptions),
         submission_pages(store, parts.receiver),
         health_api(store.check),
         description_api(),
@@ -195,6 +200,7 @@ def create_app(parts: Parts) -> FastAPI:
         histories_api(parts.store),
         challenge_api(store.challenges, parts.owners),
         account_api(accounts, attempts),
+        subscription_api(parts.subscriptions, attempts),
         submission_api(store.submissions, parts.owners, counted(parts.receiver.begin, parts.metrics)),
     )
     for router in routers:

@@ -35,6 +35,9 @@ class Visit(StrEnum):
     MAKE_TOKEN = "make-token"  # noqa: S105 - no secret
     REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
     CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above
+    SUBSCRIBE = "subscribe"
+    CHANGE_SUBSCRIPTION = "change-subscription"
+    UNSUBSCRIBE = "unsubscribe"
     DELETE = "delete-account"
 
 

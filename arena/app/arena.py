@@ -27,6 +27,7 @@ from arena.app.host import (
 )
 from arena.app.intake import image_source, keeper_of, pipeline_of, shared_images
 from arena.app.monitoring import Monitoring
+from arena.app.notifier import notifier
 from arena.db.coordinator_lock import CoordinatorLock
 from arena.db.errors import DatabaseUnavailable
 from arena.db.leases import RENEW_SECONDS
@@ -170,6 +171,7 @@ class Arena:
             remover(self.store, self._settings, utc_now),
             exporter(self.store.public_games, self._settings, utc_now),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
+            notifier(self.store, self._settings, utc_now),
             analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
             Recurring(
                 self.ladder.look_for_house_bots,

@@ -1,14 +1,15 @@
 """The operator's settings, from the environment."""
 
 import os
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import StrEnum
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, Self
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from arena.platform.environment import OTHER_VARIABLES
@@ -59,6 +60,14 @@ class RegistrationMode(StrEnum):
     OPEN = "open"
     INVITATION = "invitation"
     CLOSED = "closed"
+
+
+class SmtpSecurity(StrEnum):
+    """TLS with the mail server."""
+
+    STARTTLS = "starttls"
+    TLS = "tls"
+    NONE = "none"
 
 
 class LogFormat(StrEnum):
@@ -245,6 +254,38 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address the site listens on.")
     port: int = Field(default=8000, ge=1, le=65535, description="Port the site listens on.")
 
+    site_url: str | None = Field(
+        default=None,
+        description="The site's public address, such as `https://arena.example`, for links in mail.",
+    )
+    webhook_hosts: Annotated[frozenset[str], NoDecode] = Field(
+        default=frozenset(),
+        description=(
+            "Hosts, `HOST:PORT` separated by commas, that [webhooks](notifications.md) may reach even in the "
+            "arena's own network, on other ports, or by `http:`. Other hosts need a public address, "
+            "`https:` and port 443."
+        ),
+    )
+    smtp_address: Annotated[Address | None, NoDecode] = Field(
+        default=None,
+        description=(
+            "`HOST:PORT` of the mail server for [notifications](notifications.md#mail). Mail also needs "
+            "`ARENA_MAIL_FROM` and `ARENA_SITE_URL`."
+        ),
+    )
+    smtp_security: SmtpSecurity = Field(
+        default=SmtpSecurity.STARTTLS,
+        description=(
+            "TLS with the mail server: after a command (`starttls`), from the start (`tls`), or never "
+            "(`none`), for a server on this host."
+        ),
+    )
+    smtp_user: str | None = Field(default=None, description="User for the mail server.")
+    smtp_password: SecretStr | None = Field(default=None, description="That user's password.")
+    mail_from: str | None = Field(
+        default=None, description="The sender of mail, such as `kaiten@arena.example`."
+    )
+
     log_format: LogFormat = Field(
         default=LogFormat.AUTO,
         description=(
@@ -281,7 +322,7 @@ class Settings(BaseSettings):
             raise ValueError(f"must be 0 or at least {FEWEST_PLAYOUTS}")
         return value
 
-    @field_validator("ops_address", "web_ops_address", mode="before")
+    @field_validator("ops_address", "smtp_address", "web_ops_address", mode="before")
     @classmethod
     def _address(cls, value: str | Address | None) -> Address | None:
         return Address.parse(value) if isinstance(value, str) else value
@@ -296,7 +337,7 @@ class Settings(BaseSettings):
             raise ValueError("must be local, or dask://HOST:PORT")
         return Address.parse(rest)
 
-    @field_validator("accept_missing", "trusted_proxies", mode="before")
+    @field_validator("accept_missing", "trusted_proxies", "webhook_hosts", mode="before")
     @classmethod
     def _words(cls, value: str | frozenset[str]) -> frozenset[str]:
         if isinstance(value, str):
@@ -317,6 +358,40 @@ class Settings(BaseSettings):
         for address in value:
             ip_network(address, strict=False)  # its ValueError names the wrong address
         return value
+
+    @field_validator("webhook_hosts", mode="after")
+    @classmethod
+    def _hosts(cls, value: frozenset[str]) -> frozenset[str]:
+        return frozenset(str(Address.parse(each)) for each in value)
+
+    @field_validator("site_url", mode="after")
+    @classmethod
+    def _site(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+/?", value):
+            raise ValueError("must be the address of a site, such as https://arena.example")
+        return value.rstrip("/")
+
+    @field_validator("mail_from", mode="after")
+    @classmethod
+    def _sender(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[!-?A-~]+@[A-Za-z0-9.-]+", value):
+            raise ValueError("must be a mail address, such as kaiten@arena.example")
+        return value
+
+    @model_validator(mode="after")
+    def _mail_is_complete(self) -> Self:
+        if self.smtp_address is not None and (self.mail_from is None or self.site_url is None):
+            raise ValueError("ARENA_SMTP_ADDRESS also needs ARENA_MAIL_FROM and ARENA_SITE_URL")
+        if self.smtp_user is not None and self.smtp_security is SmtpSecurity.NONE:
+            raise ValueError("ARENA_SMTP_USER needs ARENA_SMTP_SECURITY=starttls or tls")
+        return self
+
+    @property
+    def sends_mail(self) -> bool:
+        """Whether mail is set up."""
+        return self.smtp_address is not None
 
     @property
     def url(self) -> str:
@@ -350,6 +425,8 @@ def read_settings() -> Settings:
         raise WrongSettings(
             "; ".join(
                 f"{_PREFIX}{'_'.join(map(str, wrong['loc'])).upper()}={wrong['input']}: {wrong['msg']}"
+                if wrong["loc"]
+                else wrong["msg"]
                 for wrong in error.errors()
             )
         ) from error

@@ -38,6 +38,8 @@ class World:
         least_free: Bytes that these leave free on their disk.
         pseudonyms: Those to be given, in order; ``former-1``, ``former-2``, … without.
         file: That of the store, if it has one.
+        webhook_hosts: Those that may be anywhere.
+        sends_mail: Whether a mail server is set up.
         secrets: How many were given.
         former: How many pseudonyms were given that were not wanted ones.
         accounts: Of the store.
@@ -51,6 +53,8 @@ class World:
     least_free: int = 0
     pseudonyms: list[str] = field(default_factory=list)
     file: Path | None = None
+    webhook_hosts: frozenset[str] = frozenset()
+    sends_mail: bool = True
     secrets: int = 0
     former: int = 0
     accounts: Accounts = field(init=False)
@@ -58,11 +62,12 @@ class World:
 
     def __post_init__(self) -> None:
         self._sources = Sources(
-            now=lambda: self.now, new_secret=self._new_secret, new_pseudonym=self._new_pseudonym
+            now=lambda: self.now, new_secret=self.new_secret, new_pseudonym=self._new_pseudonym
         )
         self.accounts = self.with_hasher(CHEAP)
 
-    def _new_secret(self) -> str:
+    def new_secret(self) -> str:
+        """Return another secret."""
         self.secrets += 1
         return f"secret-{self.secrets - 1:036}"
 

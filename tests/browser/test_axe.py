@@ -58,6 +58,14 @@ def refused(page: Page) -> None:
     expect(page.get_by_role("alert")).to_be_visible()
 
 
+def add_a_webhook(page: Page) -> None:
+    """See its secret."""
+    form = page.get_by_role("region", name="New webhook")
+    form.get_by_label("Address").fill("https://there.example/")
+    form.get_by_role("button", name="Add webhook").click()
+    expect(page.get_by_role("heading", name="Webhook added")).to_be_visible()
+
+
 def make_a_token(page: Page) -> None:
     """See its secret."""
     page.get_by_label("Name").fill("my laptop")
@@ -176,6 +184,10 @@ PAGES: Final = {
     "register": Look("/register", "/register", act=refused),
     "account": Look("/account", "/account", "zoe"),
     "token": Look("/account", "/account", "ann", act=make_a_token, soak=True),
+    "notifications": Look("/account/notifications", "/account/notifications", "ann"),
+    "webhook": Look("/account/notifications", "/account/notifications", "zoe", act=add_a_webhook, soak=True),
+    "mail": Look("/mail/{secret}", "/mail/mail-confirmed"),
+    "mail-unconfirmed": Look("/mail/{secret}", "/mail/mail-unconfirmed", soak=True),
     "mine": Look("/mine", "/mine", "ann"),
     "mine-none": Look("/mine", "/mine", "zoe", soak=True),
     "submit": Look("/submit", "/submit", "ann"),

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from arena.db.quotas import Quota
 from arena.db.store import Store
+from arena.notices.subscriptions import OwnSubscriptions
 from arena.platform.files import Disk
 from arena.protocol.match import RuntimeName
 from arena.services.owners import Owners
@@ -60,6 +61,13 @@ def parts_over(world: World) -> Parts:
         accounts=world.accounts,
         receiver=receiver,
         owners=owners,
+        subscriptions=OwnSubscriptions(
+            world.store.subscriptions,
+            named=world.webhook_hosts,
+            sends_mail=world.sends_mail,
+            now=lambda: world.now,
+            new_secret=world.new_secret,
+        ),
         metrics=SiteMetrics(),
         exports=world.exports,
         now=lambda: world.now,

@@ -10,7 +10,10 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
 from arena.accounts.credentials import IDLE
+from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
+from arena.db.subscriptions import NewSubscription, SubscriptionKind
+from arena.protocol.news import Topic
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
 from tests.db.builders import START
@@ -33,6 +36,8 @@ CALLERS: Final = (
     "expired",
 )
 """User, other and operator have sessions. Reader and sender are tokens of the user's for nothing else."""
+
+SESSIONS: Final = ("user", "other", "operator")
 
 EVERYBODY: Final = dict.fromkeys(CALLERS, 200)
 PAGES_ARE_ALIKE: Final = ("other", "token", "reader", "sender", "other token", "operator token")
@@ -170,7 +175,19 @@ MATRIX: Final = {
     ("POST", "/account/tokens"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
     ("POST", "/account/sessions/{number}/end"): ITS_OWNER,
     ("POST", "/account/tokens/{number}/revoke"): ITS_OWNER,
+    ("GET", "/account/notifications"): LOGGED_IN,
+    ("POST", "/account/notifications"): dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 422),
+    ("POST", "/account/notifications/{number}/topics"): ITS_OWNER,
+    ("POST", "/account/notifications/{number}/test"): ITS_OWNER,
+    ("POST", "/account/notifications/{number}/remove"): ITS_OWNER,
+    ("GET", "/mail/{secret}"): EVERYBODY,
+    ("POST", "/mail/{secret}"): EVERYBODY,
     ("GET", "/api/v1/account"): known(200),
+    ("GET", "/api/v1/account/subscriptions"): READ,
+    ("POST", "/api/v1/account/subscriptions"): known(201, reader=403, sender=403),
+    ("DELETE", "/api/v1/account/subscriptions/{number}"): known(
+        204, reader=403, other=404, other_token=404, operator=404, operator_token=404
+    ),
     ("GET", "/api/v1/account/bots"): READ,
     ("GET", "/api/v1/account/tokens"): READ,
     ("POST", "/api/v1/account/tokens"): known(422, **TOKENS),
@@ -191,9 +208,16 @@ MATRIX: Final = {
 
 BODIES: Final = {
     ("PATCH", "/api/v1/bots/{bot}"): {"state": "retired"},
+    ("POST", "/api/v1/account/subscriptions"): {
+        "kind": "webhook",
+        "address": "https://there.example/",
+        "topics": ["benched"],
+    },
     ("POST", "/api/v1/bots/{bot}/challenges"): {"opponents": ["opponent"]},
 }
 FORMS: Final = {
+    ("POST", "/account/notifications/{number}/topics"): {"topics": "benched"},
+    ("POST", "/mail/{secret}"): {"action": "confirm"},
     ("POST", "/bots/{bot}/version"): {"number": "1"},
     ("POST", "/bots/{bot}/state"): {"state": "active"},
     ("POST", "/bots/{bot}/people"): {"open": "true"},
@@ -241,7 +265,10 @@ def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
     }
     made = visitors[request.param]()
     logged_in(world, "user")
+    ids = [subscribed(world, user, kind) for kind in ("webhook", "webhook", "mail")]
     numbers = {
+        "/account/notifications": ids[0],
+        "/api/v1/account/subscriptions": ids[1],
         "/account/sessions": world.accounts.sessions.of(user)[0].id,
         "/account/tokens": spare.id,
         "/live/{match}": 1,
@@ -250,6 +277,20 @@ def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
     }
     with made as visitor:
         yield Scene(visitor, numbers)
+
+
+def subscribed(world: World, account: KnownAccount, kind: str) -> int:
+    """Add a subscription, whose secret is its kind if that is mail, and return its id."""
+    new = NewSubscription(
+        account=account.id,
+        kind=SubscriptionKind(kind),
+        address="https://there.example/",
+        topics=(Topic.BENCHED,),
+        secret=kind if kind == "mail" else world.new_secret(),
+        created=world.now,
+    )
+    entry = NewAuditEntry(at=world.now, who=account.name, what="subscribe", address="")
+    return world.store.subscriptions.add(new, None, most=9, entry=entry).id
 
 
 def expired(world: World) -> TestClient:
@@ -266,7 +307,16 @@ def address(path: str, numbers: dict[str, int]) -> str:
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     ids = {"/challenges": CHALLENGE, "/play": PERSON_GAME}
     id_ = next((id_ for beginning, id_ in ids.items() if of.startswith(beginning)), SUBMISSION)
-    given = {"number": numbers.get(part), "bot": "mine", "id": id_, "round": 1, "turn": 1, "page": "protocol"}
+    given = {
+        "secret": "mail",
+        "number": numbers.get(part),
+        "bot": "mine",
+        "id": id_,
+        "round": 1,
+        "turn": 1,
+        "page": "protocol",
+    }
+    given |= {"secret": "mail"}
     given["name"] = name_of(START.date())
     return path.replace(":path", "").format(
         game=played,
@@ -298,7 +348,7 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
     """Nobody gets more than the matrix says, and nobody less."""
     caller = request.node.callspec.params["scene"]
     # What ends the session or the token comes last.
-    last = ("/logout", "/end", "/revoke", "{number}")
+    last = ("/logout", "/end", "/revoke", "/remove", "{number}")
     got = {}
     few = caller in PAGES_ARE_ALIKE and not SOAK
     asked = {

@@ -5,8 +5,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
+from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.protocol.match import RuntimeName
+from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
@@ -20,6 +23,7 @@ from tests.web.submitted import CRASH, play, send
 
 BENCHED: Final = "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
+LATER: Final = START + timedelta(days=9999)
 WHY: Final = "it remembered deals of other people's challenges"
 
 
@@ -36,6 +40,7 @@ def build(world: World) -> dict[str, str]:
     _states(world, stable.ann)
     _submissions(world, stable.ann)
     _people(world, stable.ann)
+    _subscriptions(world, stable.ann)
     return _challenges(world) | _now(world, stable)
 
 
@@ -58,6 +63,30 @@ def _people(world: World, ann: KnownAccount) -> None:
         rules=Rules(players=2, dummy=True),
     )
     add_person_game(store, "5" * 32, ["greedy"], now, account=ann.id, visitor="5" * 64, waits=True)
+
+
+def _subscriptions(world: World, ann: KnownAccount) -> None:
+    """Give ann a webhook that is off, one that fails, and mail addresses, one of them confirmed."""
+    store = world.store.subscriptions
+    for mark in ("webhook-off", "webhook-fails", "mail-confirmed", "mail-unconfirmed"):
+        kind = SubscriptionKind(mark.partition("-")[0])
+        address = "https://there.example/" + "long/" * 40 if kind == "webhook" else "ann@mail.example"
+        new = NewSubscription(
+            account=ann.id,
+            kind=kind,
+            address=address,
+            topics=(Topic.BENCHED, Topic.OVERTAKEN),
+            secret=mark,
+            created=START,
+        )
+        first = please_confirm(START) if kind == "mail" else None
+        entry = NewAuditEntry(at=START, who="ann", what="subscribe", address="")
+        made = store.add(new, first, most=4, entry=entry)
+        store.test(ann.id, made.id, sample(START))
+        if kind == "webhook":
+            (due,) = store.due(START, 1, kinds=[kind])
+            store.failed(due, "it answered 500", START, None if mark == "webhook-off" else LATER)
+    store.confirm("mail-confirmed", START)
 
 
 def _much_played(world: World, stable: Stable) -> None:

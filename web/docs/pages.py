@@ -64,6 +64,7 @@ CHAPTERS: Final = (
             "docs/api.md",
             "docs/data.md",
             "docs/accounts.md",
+            "docs/notifications.md",
             "docs/settings.md",
         ),
     ),

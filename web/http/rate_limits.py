@@ -13,7 +13,7 @@ from fastapi import Request
 
 from arena.accounts.accounts import Accounts
 from arena.accounts.errors import WrongCredentials
-from arena.db.credentials import OpenSession
+from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.people import People, RateLimit
 from web.http.authentication import browser_mark
 from web.http.errors import Problem, too_much
@@ -41,7 +41,9 @@ def network_of(host: str) -> str:
 
 _QUARTER: Final = timedelta(minutes=15)
 _HOUR: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
 _LONGEST_NAME: Final = 64
+_LONGEST_ADDRESS: Final = 500
 _MOST_FULL: Final = 10_000
 """Maximum number of full windows that this process remembers."""
 
@@ -111,6 +113,22 @@ class RateLimits:
         """Count a game against bots. Raises Problem (429) after too many."""
         source = network_of(address_of(request))
         self._count("to play", _limit(200, _HOUR, "play", "from", source))
+
+    def subscribe(self, account: KnownAccount, address: str) -> None:
+        """Count a new subscription, and what is sent to its address. Raises Problem (429) after too many.
+
+        Others' addresses are safe from requests to confirm them, whoever asks.
+        """
+        to = address.lower()[:_LONGEST_ADDRESS]
+        self._count(
+            "to subscribe",
+            _limit(10, _HOUR, "subscribe", "as", str(account.id)),
+            _limit(5, _DAY, "subscribe", "to", to),
+        )
+
+    def test(self, account: KnownAccount) -> None:
+        """Count a test of a subscription. Raises Problem (429) after too many."""
+        self._count("to test", _limit(20, _HOUR, "test", "as", str(account.id)))
 
     def _count(self, what: str, *limits: RateLimit, refused: Callable[[], None] = lambda: None) -> None:
         """Count an attempt; call ``refused`` once per window, at the first attempt beyond a limit."""

@@ -70,6 +70,9 @@ class SecurityHeaders:
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
+MAIL_LINKS: Final = "/mail"
+"""Where the links of mail begin. Mail programs send forms there (RFC 8058), and no cookie counts."""
+
 
 class SameSite:
     """ASGI middleware that accepts unsafe methods only from this site's own pages."""
@@ -95,6 +98,8 @@ _REFUSED: Final = Problem(
 def _is_allowed(request: Request) -> bool:
     headers = request.headers
     if request.method in _SAFE or "authorization" in headers:
+        return True
+    if request.url.path.startswith(f"{MAIL_LINKS}/"):
         return True
     if site := headers.get("sec-fetch-site"):
         return site == "same-origin"

@@ -1,0 +1,114 @@
+"""Addresses of webhooks. An author's address must not reach the arena's own network.
+
+It is checked twice: its text when it is added, and what it resolves to before each delivery, which connects
+to the checked address (:mod:`arena.notices.webhooks`).
+"""
+
+import re
+import socket
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv6Address, IPv6Network, ip_address
+from typing import Final
+from urllib.parse import urlsplit
+
+_LONGEST: Final = 500
+_HTTPS: Final = 443
+_PLAIN: Final = re.compile(r"[!-~]+")
+_PORTS: Final = {"https": _HTTPS, "http": 80}
+_UNICAST: Final = IPv6Network("2000::/3")
+
+_MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
+"""The HTML standard's syntax of an address, with a dot in the domain."""
+
+_LONGEST_MAIL: Final = 254
+
+
+class SubscriptionRefused(ValueError):
+    """An address can't be used. The text is for its owner."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookTarget:
+    """The parts of a webhook's address."""
+
+    host: str
+    port: int
+    path: str  # with the query
+    tls: bool
+    named: bool  # whether the operator named the host, so that it may be anywhere
+
+
+def check_mail(address: str) -> None:
+    """Check the syntax of a mail address. Raises SubscriptionRefused."""
+    if len(address) > _LONGEST_MAIL or not _MAIL.fullmatch(address):
+        raise SubscriptionRefused("this is not a mail address, such as ann@mail.example")
+
+
+def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
+    """Return the parts of a webhook's address.
+
+    ``named`` are the operator's exceptions, ``HOST:PORT``. Raises SubscriptionRefused.
+    """
+    if len(url) > _LONGEST or not _PLAIN.fullmatch(url):
+        raise SubscriptionRefused(f"an address has at most {_LONGEST} ASCII characters, and no spaces")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+    except ValueError as error:
+        raise SubscriptionRefused("the address can't be read") from error
+    if not host or port is None:
+        raise SubscriptionRefused("an address begins with https:// and has a host")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise SubscriptionRefused("an address has no user, password or fragment")
+    shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    target = WebhookTarget(
+        host=host,
+        port=port,
+        path=f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}",
+        tls=parts.scheme == "https",
+        named=shown in named,
+    )
+    if not target.named and (not target.tls or port != _HTTPS):
+        raise SubscriptionRefused(f"an address begins with https:// and uses port {_HTTPS}")
+    if not target.named and _is_address(host):
+        _check_public(host)
+    return target
+
+
+def resolve(target: WebhookTarget) -> tuple[str, int]:
+    """Return the address and port to connect to.
+
+    Raises SubscriptionRefused if the host can't be found or one of its addresses isn't public.
+    """
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise SubscriptionRefused(f"the host {target.host} can't be found") from error
+    addresses = [str(each[4][0]) for each in found]
+    if not target.named:
+        for address in addresses:
+            _check_public(address)
+    return addresses[0], target.port
+
+
+def is_public(address: str) -> bool:
+    """Return True if an address is a unicast address of the internet, and no other network's in disguise."""
+    ip = ip_address(address)
+    if isinstance(ip, IPv6Address):
+        # Outside of 2000::/3 are addresses that contain one of IPv4, such as ::ffff:0:0/96 and 64:ff9b::/96.
+        return ip.is_global and ip in _UNICAST and ip.sixtofour is None and ip.teredo is None
+    return ip.is_global and not ip.is_multicast
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_public(address: str) -> None:
+    if not is_public(address):
+        raise SubscriptionRefused(f"{address} is not a public address")

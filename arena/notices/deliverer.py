@@ -1,0 +1,79 @@
+"""Delivers notices, at least once each: what is not recorded as delivered is sent again, with the same id."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from arena.db.store import Store
+from arena.db.subscriptions import DueNotice, SubscriptionKind
+from arena.notices.mail import Mailer
+from arena.notices.webhooks import NotDelivered, Webhooks
+from arena.platform.recurring import Backoff
+
+_log = structlog.get_logger()
+
+_AT_ONCE: Final = 8
+_ROUND: Final = 32
+"""Notices of a round, one of each subscription: with ``_AT_ONCE``, stuck receivers take at most 20 s."""
+
+_AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
+
+_PATIENCE: Final = timedelta(days=3)
+"""After failing for so long, a subscription is switched off."""
+
+_CONFIRM_WITHIN: Final = timedelta(days=7)
+
+
+class Deliverer:
+    """Delivers the notices of a store."""
+
+    def __init__(
+        self, store: Store, webhooks: Webhooks, mailer: Mailer | None, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._webhooks = webhooks
+        self._mailer = mailer
+        self._now = now
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="notices")
+
+    def look(self) -> None:
+        """Deliver what is due, once to each subscription. Raises StoreError."""
+        kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
+        due = self._store.subscriptions.due(self._now(), _ROUND, kinds=kinds)
+        for done in [self._pool.submit(self._deliver, each) for each in due]:
+            done.result()
+
+    def look_at_ranks(self) -> None:
+        """Note who was overtaken, and forget mail addresses that nobody confirmed. Raises StoreError."""
+        self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
+        self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
+
+    def close(self) -> None:
+        """Begin no further deliveries."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _deliver(self, notice: DueNotice) -> None:
+        try:
+            self._send(notice)
+        except NotDelivered as error:
+            self._failed(notice, error)
+        else:
+            self._store.subscriptions.delivered(notice)
+
+    def _send(self, notice: DueNotice) -> None:
+        if notice.subscription.kind is SubscriptionKind.WEBHOOK:
+            self._webhooks.send(notice, self._now())
+        elif self._mailer is not None:
+            self._mailer.send(notice)
+
+    def _failed(self, notice: DueNotice, error: NotDelivered) -> None:
+        now, its = self._now(), notice.subscription
+        since = its.failing_since or now
+        gives_up = error.final or (not error.ours and now - since >= _PATIENCE)
+        again = None if gives_up else now + timedelta(seconds=_AGAIN.after(its.failures + 1))
+        self._store.subscriptions.failed(notice, str(error), now, again)
+        log = _log.warning if error.ours else _log.info
+        log("notification not delivered", subscription=its.id, kind=its.kind, error=str(error))

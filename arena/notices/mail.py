@@ -1,0 +1,99 @@
+"""Mail: a notice as plain text, with a link that ends the subscription."""
+
+import smtplib
+import ssl
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import Final
+
+from arena.db.subscriptions import DueNotice
+from arena.notices.webhooks import NotDelivered, id_of
+from arena.platform.settings import Address, Settings, SmtpSecurity
+from arena.platform.speech import visible
+from arena.protocol.news import CONFIRM
+
+_SECONDS: Final = 5.0
+_POLICY: Final = SMTP.clone(max_line_length=900)
+"""Folds no link: not every program unfolds them."""
+
+_PERMANENT: Final = 500
+"""The first code of permanent errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mailer:
+    """Sends notices through a mail server."""
+
+    server: Address
+    security: SmtpSecurity
+    user: str | None
+    password: str | None
+    sender: str
+    site: str  # the site's address, without a slash at the end
+    tls: Callable[[], ssl.SSLContext]
+
+    def send(self, notice: DueNotice) -> None:
+        """Send a notice; return once the server has accepted it. Raises NotDelivered."""
+        message = self.compose(notice)
+        try:
+            with self._connected() as server:
+                if self.security is SmtpSecurity.STARTTLS:
+                    server.starttls(context=self.tls())
+                if self.user is not None:
+                    server.login(self.user, self.password or "")
+                server.send_message(message)
+        except smtplib.SMTPRecipientsRefused as error:
+            code, text = next(iter(error.recipients.values()))
+            why = f"the mail server refused the address: {code} {visible(text.decode(errors='replace'))}"
+            raise NotDelivered(why, final=code >= _PERMANENT) from error
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            raise NotDelivered(f"the arena's mail server failed: {visible(str(error))}", ours=True) from error
+
+    def compose(self, notice: DueNotice) -> EmailMessage:
+        """Return the mail for a notice."""
+        news = notice.news
+        link = f"{self.site}/mail/{notice.secret}"
+        message = EmailMessage(policy=_POLICY)
+        message["From"] = self.sender
+        message["To"] = notice.subscription.address
+        message["Subject"] = f"Kaiten: {visible(news.title)}"
+        message["Date"] = format_datetime(news.at)
+        message["Message-ID"] = f"<{id_of(notice)}@{self.sender.rpartition('@')[2]}>"
+        message["Auto-Submitted"] = "auto-generated"
+        message["List-Unsubscribe"] = f"<{link}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        if notice.topic == CONFIRM:
+            paragraphs = [f"{visible(news.text)}\nTo confirm it, open", link, _NOT_YOU]
+        else:
+            paragraphs = [visible(news.text), f"{self.site}{news.place}", f"-- \nUnsubscribe: {link}"]
+        message.set_content("\n\n".join(paragraphs) + "\n", cte="quoted-printable")
+        return message
+
+    def _connected(self) -> AbstractContextManager[smtplib.SMTP]:
+        host, port = self.server
+        if self.security is SmtpSecurity.TLS:
+            return smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=self.tls())
+        return smtplib.SMTP(host, port, timeout=_SECONDS)
+
+
+_NOT_YOU: Final = "If it wasn't you, do nothing: no further mail will come."
+
+
+def mailer_of(settings: Settings, tls: Callable[[], ssl.SSLContext]) -> Mailer | None:
+    """Return the mailer, or None if the operator hasn't set up mail."""
+    if settings.smtp_address is None:
+        return None
+    password = settings.smtp_password
+    return Mailer(
+        server=settings.smtp_address,
+        security=settings.smtp_security,
+        user=settings.smtp_user,
+        password=None if password is None else password.get_secret_value(),
+        sender=settings.mail_from or "",
+        site=settings.site_url or "",
+        tls=tls,
+    )

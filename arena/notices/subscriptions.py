@@ -1,0 +1,138 @@
+"""What an account's owner does with subscriptions, and what the links of a mail do."""
+
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from arena.accounts.credentials import Visit, by_account
+from arena.db.audit import NewAuditEntry
+from arena.db.credentials import KnownAccount
+from arena.db.store import Store
+from arena.db.subscriptions import KnownSubscription, NewSubscription, SubscriptionKind, Subscriptions
+from arena.notices.addresses import SubscriptionRefused, check_mail, parse_webhook
+from arena.notices.webhooks import secret_of
+from arena.platform.settings import Settings
+from arena.protocol.news import Topic, please_confirm, sample
+
+MOST: Final = 5
+"""Subscriptions of an account."""
+
+_SECRET_BYTES: Final = 32
+
+
+class OwnSubscriptions:
+    """Subscriptions of accounts.
+
+    ``named`` are the hosts that webhooks may reach anywhere, ``HOST:PORT``. Without ``sends_mail``, no mail
+    address can be added. ``new_secret`` returns 256 unpredictable bits, as letters, digits, - and _.
+    """
+
+    def __init__(
+        self,
+        subscriptions: Subscriptions,
+        *,
+        named: Collection[str],
+        sends_mail: bool,
+        now: Callable[[], datetime],
+        new_secret: Callable[[], str],
+    ) -> None:
+        self._subscriptions = subscriptions
+        self._now = now
+        self._new_secret = new_secret
+        self._named = named
+        self.sends_mail = sends_mail
+
+    def add(
+        self,
+        account: KnownAccount,
+        kind: SubscriptionKind,
+        to: str,
+        topics: Collection[Topic],
+        *,
+        address: str,
+    ) -> tuple[str | None, KnownSubscription]:
+        """Add a subscription; return the secret of a webhook, which can't be read again.
+
+        ``to`` is a URL or a mail address, which gets a request to confirm it. ``address`` is the client's,
+        for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
+        """
+        now, secret, first = self._now(), self._new_secret(), None
+        if kind is SubscriptionKind.WEBHOOK:
+            parse_webhook(to, self._named)
+            secret = secret_of(secret)
+        elif self.sends_mail:
+            check_mail(to)
+            first = please_confirm(now)
+        else:
+            raise SubscriptionRefused("this arena sends no mail")
+        new = NewSubscription(
+            account=account.id,
+            kind=kind,
+            address=to,
+            topics=_chosen(topics),
+            secret=secret,
+            created=now,
+        )
+        entry = by_account(now, Visit.SUBSCRIBE, account.name, address, kind)
+        made = self._subscriptions.add(new, first, most=MOST, entry=entry)
+        return (secret if first is None else None), made
+
+    def of(self, account: KnownAccount) -> Sequence[KnownSubscription]:
+        """Return an account's subscriptions, oldest first."""
+        return self._subscriptions.of(account.id)
+
+    def set_topics(
+        self, account: KnownAccount, subscription: int, topics: Collection[Topic], *, address: str
+    ) -> bool:
+        """Change what a subscription is about; return False if the account has no such subscription.
+
+        Raises SubscriptionRefused without topics.
+        """
+        entry = self._entry(Visit.CHANGE_SUBSCRIPTION, account, subscription, address)
+        return self._subscriptions.set_topics(account.id, subscription, _chosen(topics), entry)
+
+    def remove(self, account: KnownAccount, subscription: int, *, address: str) -> bool:
+        """Remove a subscription; return False if the account has no such subscription."""
+        entry = self._entry(Visit.UNSUBSCRIBE, account, subscription, address)
+        return self._subscriptions.remove(account.id, subscription, entry)
+
+    def test(self, account: KnownAccount, subscription: int) -> bool:
+        """Send a test, and switch the subscription on again if it is off.
+
+        Return False if the account has no such subscription.
+        """
+        return self._subscriptions.test(account.id, subscription, sample(self._now()))
+
+    def linked(self, secret: str) -> KnownSubscription | None:
+        """Return the mail subscription with this secret in its links, or None."""
+        return self._subscriptions.by_secret(secret)
+
+    def confirm(self, secret: str) -> bool:
+        """Confirm the mail address with this secret; return False if there is none."""
+        return self._subscriptions.confirm(secret, self._now())
+
+    def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
+        """End a topic, or all, of the mail subscription with this secret; return False if there is none."""
+        return self._subscriptions.unsubscribe(secret, topic)
+
+    def _entry(self, what: Visit, account: KnownAccount, subscription: int, address: str) -> NewAuditEntry:
+        now = self._now()
+        return by_account(now, what, account.name, address, f"subscription {subscription}")
+
+
+def _chosen(topics: Collection[Topic]) -> tuple[Topic, ...]:
+    if not topics:
+        raise SubscriptionRefused("choose at least one event")
+    return tuple(sorted(set(topics)))
+
+
+def open_subscriptions(settings: Settings, store: Store) -> OwnSubscriptions:
+    """Return the subscriptions with the real clock and real secrets."""
+    return OwnSubscriptions(
+        store.subscriptions,
+        named=settings.webhook_hosts,
+        sends_mail=settings.sends_mail,
+        now=lambda: datetime.now(UTC),
+        new_secret=lambda: secrets.token_urlsafe(_SECRET_BYTES),
+    )

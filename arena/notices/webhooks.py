@@ -1,0 +1,151 @@
+"""Webhooks: a notice as a signed POST, as in the Standard Webhooks specification 1.0.
+
+A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``, with the bytes that are in
+base64 after ``whsec_`` in the secret as key. ``webhook-id`` is the same in each attempt.
+"""
+
+import hmac
+import socket
+import ssl
+from base64 import b64decode, b64encode
+from collections.abc import Collection
+from datetime import datetime
+from hashlib import sha256
+from http.client import HTTPConnection, HTTPException
+from threading import Timer
+from typing import Final
+
+import msgspec
+
+from arena.db.subscriptions import DueNotice
+from arena.notices.addresses import SubscriptionRefused, WebhookTarget, parse_webhook, resolve
+
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - a prefix
+
+_SECONDS: Final = 5.0
+_TOO_SLOW: Final = f"it did not answer within {_SECONDS:.0f} s"
+_SUCCESSES: Final = range(200, 300)
+_REDIRECTS: Final = range(300, 400)
+_GONE: Final = 410
+
+
+class NotDelivered(Exception):
+    """A delivery failed. The text, with no full stop, is for the subscription's owner.
+
+    ``final`` failures need no further attempt; the subscriber is not at fault for ``ours``.
+    """
+
+    def __init__(self, why: str, *, final: bool = False, ours: bool = False) -> None:
+        super().__init__(why)
+        self.final = final
+        self.ours = ours
+
+
+def secret_of(random: str) -> str:
+    """Return a webhook's secret, made from an unpredictable text."""
+    return SECRET_PREFIX + b64encode(sha256(random.encode()).digest()).decode()
+
+
+def id_of(notice: DueNotice) -> str:
+    """Return the id of a notice, the same in each attempt and of no other notice."""
+    # SQLite uses numbers again, and so does a database that was restored.
+    return f"{notice.number}-{sha256(body_of(notice)).hexdigest()[:16]}"
+
+
+def body_of(notice: DueNotice) -> bytes:
+    """Return the body of a notice's request, JSON."""
+    news = notice.news
+    data = {"bot": news.bot, "title": news.title, "text": news.text, "path": news.place}
+    return msgspec.json.encode({"type": notice.topic, "timestamp": news.at, "data": data})
+
+
+def signature(secret: str, id_: str, timestamp: int, body: bytes) -> str:
+    """Return the value of ``webhook-signature``."""
+    key = b64decode(secret.removeprefix(SECRET_PREFIX))
+    signed = hmac.digest(key, f"{id_}.{timestamp}.".encode() + body, "sha256")
+    return f"v1,{b64encode(signed).decode()}"
+
+
+class Webhooks:
+    """Delivers notices to webhooks. ``named`` are the hosts that may be anywhere, ``HOST:PORT``."""
+
+    def __init__(self, named: Collection[str], tls: ssl.SSLContext) -> None:
+        self._named = named
+        self._tls = tls
+
+    def send(self, notice: DueNotice, now: datetime) -> None:
+        """Send a notice; return once the receiver has accepted it. Raises NotDelivered."""
+        id_, body, timestamp = id_of(notice), body_of(notice), int(now.timestamp())
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "Kaiten",
+            "webhook-id": id_,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature(notice.secret, id_, timestamp, body),
+        }
+        try:
+            target = parse_webhook(notice.subscription.address, self._named)
+            address = resolve(target)
+        except SubscriptionRefused as error:
+            raise NotDelivered(str(error)) from error
+        status = self._post(target, address, headers, body)
+        if status in _REDIRECTS:
+            raise NotDelivered(f"it answered {status}, but redirects are not followed")
+        if status not in _SUCCESSES:
+            raise NotDelivered(f"it answered {status}", final=status == _GONE)
+
+    def _post(
+        self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes
+    ) -> int:
+        """Return the status of the answer, whose body is not read. Raises NotDelivered."""
+        connection = _Pinned(target, address, self._tls if target.tls else None)
+        # The socket's own time limit is for each read: a slow receiver could send a byte at a time.
+        watch = Timer(_SECONDS, connection.cut)
+        watch.start()
+        try:
+            connection.request("POST", target.path, body, headers)
+            status = connection.getresponse().status
+        except ssl.SSLCertVerificationError as error:
+            raise NotDelivered(f"its certificate is not valid: {error.verify_message}") from error
+        except (OSError, HTTPException, ValueError) as error:
+            if connection.is_cut or isinstance(error, TimeoutError):
+                raise NotDelivered(_TOO_SLOW) from error
+            if isinstance(error, OSError):
+                raise NotDelivered(f"the connection failed: {error.strerror or 'it was closed'}") from error
+            raise NotDelivered("its answer is not HTTP") from error
+        finally:
+            watch.cancel()
+            connection.close()
+        if connection.is_cut:
+            raise NotDelivered(_TOO_SLOW)
+        return status
+
+
+class _Pinned(HTTPConnection):
+    """A connection to an address that was checked, whatever the host's name resolves to now."""
+
+    def __init__(self, target: WebhookTarget, address: tuple[str, int], tls: ssl.SSLContext | None) -> None:
+        super().__init__(target.host, target.port, timeout=_SECONDS)
+        self.default_port = 443 if tls else 80
+        self._address = address
+        self._context = tls
+        self.is_cut = False
+
+    def connect(self) -> None:
+        """Connect, over TLS if there is a context for it."""
+        self.sock = socket.create_connection(self._address, timeout=_SECONDS)
+        if self._context is not None:
+            sock = self._context.wrap_socket(
+                self.sock, server_hostname=self.host, do_handshake_on_connect=False
+            )
+            self.sock = sock  # before the handshake, so that it can be cut
+            sock.do_handshake()
+
+    def cut(self) -> None:
+        """End the connection from another thread."""
+        self.is_cut = True
+        if (sock := self.sock) is not None:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:  # already closed
+                return

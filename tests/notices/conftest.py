@@ -1,0 +1,5 @@
+"""What these tests share."""
+
+from tests.accounts.conftest import world
+
+__all__ = ["world"]

@@ -1,0 +1,128 @@
+"""A receiver of webhooks over HTTP or HTTPS, and one that never finishes its answer."""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from queue import Queue
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request."""
+
+    path: str
+    headers: Message
+    body: bytes
+
+    @property
+    def id(self) -> str:
+        """The notice's id."""
+        return str(self.headers["webhook-id"])
+
+
+@dataclass
+class Receiver:
+    """A running receiver.
+
+    Attributes:
+        port: Where it listens, at 127.0.0.1.
+        status: What it answers.
+        requests: What it got, and nobody has taken yet.
+        may_answer: Clear it, and the receiver waits before it answers.
+    """
+
+    port: int
+    status: int = 200
+    requests: "Queue[Received]" = field(default_factory=Queue)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def url(self) -> str:
+        """Its address over HTTP."""
+        return f"http://127.0.0.1:{self.port}/hook?a=b"
+
+    @property
+    def named(self) -> frozenset[str]:
+        """What the operator names to allow it."""
+        return frozenset({f"127.0.0.1:{self.port}"})
+
+
+@contextmanager
+def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
+    """Run a receiver."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            running.requests.put(Received(self.path, self.headers, body))
+            running.may_answer.wait()
+            self.send_response(running.status)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def handle(self) -> None:
+            with suppress(OSError):  # who asks may go
+                super().handle()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+            pass
+
+    class Server(ThreadingHTTPServer):
+        def get_request(self):  # type: ignore[no-untyped-def]  # noqa: ANN202 - the library's
+            sock, address = super().get_request()
+            if tls is not None:
+                sock = tls.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
+            return sock, address
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        running = Receiver(server.server_address[1])
+        running.may_answer.set()
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield running
+        finally:
+            running.may_answer.set()
+            server.shutdown()
+            thread.join()
+
+
+def contexts(folder: Path, host: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """Return a server's context with a certificate for a host, and a client's that trusts it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
+    now = datetime.now(UTC)
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / f"{host}.pem"
+    file.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+        + cert.public_bytes(serialization.Encoding.PEM)
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(file)
+    return server, ssl.create_default_context(cafile=file)

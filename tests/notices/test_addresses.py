@@ -1,0 +1,109 @@
+"""No address of an author's reaches the arena's own network."""
+
+import pytest
+
+from arena.notices.addresses import (
+    SubscriptionRefused,
+    WebhookTarget,
+    check_mail,
+    is_public,
+    parse_webhook,
+    resolve,
+)
+
+INSIDE = (
+    *("127.0.0.1", "127.1.2.3", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254"),  # noqa: S104 - to refuse
+    *("100.64.0.1", "192.0.0.1", "192.0.2.1", "198.18.0.1", "224.0.0.1", "239.1.1.1", "240.0.0.1"),
+    *("255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "fe80::1"),
+    *("fe80::1%1", "fec0::1", "fd00:ec2::254", "ff02::1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1"),
+    *("2002:7f00:1::", "2001:0:7f00:1::1", "2001:db8::1", "100::1"),
+)
+OUTSIDE = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:830::200e")
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_addresses_inside_are_refused(address: str) -> None:
+    """Private, this host's, of the link, of a provider's network, for many, and those that contain one."""
+    assert not is_public(address)
+    host = f"[{address}]" if ":" in address else address
+    with pytest.raises(SubscriptionRefused, match="is not a public address"):
+        resolve(parse_webhook(f"https://{host}/", frozenset()))
+
+
+@pytest.mark.parametrize("address", OUTSIDE)
+def test_addresses_outside_are_allowed(address: str) -> None:
+    """They are connected to as they are."""
+    host = f"[{address}]" if ":" in address else address
+    assert resolve(parse_webhook(f"https://{host}/a?b=c", frozenset())) == (address, 443)
+
+
+@pytest.mark.parametrize("host", ["localhost", "2130706433", "0x7f.1", "127.1", "017700000001"])
+def test_names_and_odd_numbers_are_what_they_resolve_to(host: str) -> None:
+    """A name isn't looked up before it is connected to."""
+    target = parse_webhook(f"https://{host}/", frozenset())
+    with pytest.raises(SubscriptionRefused, match="is not a public address"):
+        resolve(target)
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 70 + ".example"])
+def test_a_host_that_is_not_there_is_said(host: str) -> None:
+    """Also one whose name can't be one."""
+    with pytest.raises(SubscriptionRefused, match="can't be found"):
+        resolve(parse_webhook(f"https://{host}/", frozenset()))
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://there.example/", "uses port 443"),
+        ("https://there.example:8443/", "uses port 443"),
+        ("http://there.example:443/", "uses port 443"),
+        ("ftp://there.example/", "has a host"),
+        ("file:///etc/passwd", "has a host"),
+        ("there.example", "has a host"),
+        ("https://", "has a host"),
+        ("https://a:b@there.example/", "no user, password"),
+        ("https://there.example/#a", "fragment"),
+        ("https://there.example:x/", "can't be read"),
+        ("https://[::1/", "can't be read"),
+        ("https://there.example/a b", "no spaces"),
+        ("https://there.example/\r\nX: y", "no spaces"),
+        ("https://th\N{LATIN SMALL LETTER E WITH ACUTE}re.example/", "ASCII"),
+        ("https://there.example/" + "x" * 500, "at most 500"),
+    ],
+)
+def test_what_is_no_address_of_a_webhook_is_refused(url: str, why: str) -> None:
+    """The text says what is allowed."""
+    with pytest.raises(SubscriptionRefused, match=why):
+        parse_webhook(url, frozenset())
+
+
+def test_the_operator_may_name_hosts() -> None:
+    """By host and port: those alone may be inside, and without TLS."""
+    named = frozenset({"127.0.0.1:9000", "[::1]:9000"})
+    for host in ("127.0.0.1", "[::1]"):
+        target = parse_webhook(f"http://{host}:9000/x", named)
+        assert target == WebhookTarget(host=host.strip("[]"), port=9000, path="/x", tls=False, named=True)
+        assert resolve(target) == (host.strip("[]"), 9000)
+        with pytest.raises(SubscriptionRefused):
+            parse_webhook(f"http://{host}:9001/", named)
+
+
+@pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example"])
+def test_mail_addresses(address: str) -> None:
+    """Of the usual kind."""
+    check_mail(address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("", "ann", "ann@", "@mail.example", "ann@localhost", "ann@[127.0.0.1]", "a b@mail.example"),
+        *("ann@mail.example\nBcc: ben@mail.example", "ann@mail.example, ben@mail.example"),
+        *("Ann <ann@mail.example>", "x" * 300 + "@mail.example", "ann@m\N{SUSHI}il.example"),
+    ],
+)
+def test_what_is_no_mail_address_is_refused(address: str) -> None:
+    """Nothing that would add a header or a recipient."""
+    with pytest.raises(SubscriptionRefused):
+        check_mail(address)

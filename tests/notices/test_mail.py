@@ -1,0 +1,300 @@
+"""Notifications by mail, with a real mail server."""
+
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
+
+from arena.db.credentials import KnownAccount
+from arena.db.subscriptions import KnownSubscription
+from arena.notices.deliverer import Deliverer
+from arena.notices.mail import Mailer, mailer_of
+from arena.notices.webhooks import Webhooks
+from arena.platform.settings import Address, Settings, SmtpSecurity
+from arena.protocol.news import Topic
+from tests.accounts.world import World
+from tests.db.builders import bot_of
+from tests.notices.receivers import contexts
+from tests.notices.test_webhooks import bench, only
+from tests.ports import free_port, silent_port
+from tests.web.people import HTTPS, browser, logged_in
+
+PASSWORD = b"a password"
+
+
+@dataclass
+class Post:
+    """A mail server's handler, and what it got.
+
+    Attributes:
+        mails: In the order of arrival.
+        refuses: What it says to a recipient, or nothing.
+        users: Who logged in for each mail.
+        encrypted: Whether each mail came over TLS that began with a command.
+    """
+
+    mails: list[EmailMessage] = field(default_factory=list)
+    refuses: str = ""
+    users: list[object] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+
+    async def handle_RCPT(  # noqa: N802 - the library's name
+        self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
+    ) -> str:
+        """Accept or refuse a recipient."""
+        if self.refuses:
+            return self.refuses
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above
+        """Take a mail."""
+        assert isinstance(envelope.content, bytes)
+        mail = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(mail, EmailMessage)
+        assert envelope.rcpt_tos == [mail["To"]]
+        self.mails.append(mail)
+        self.users.append(getattr(session, "auth_data", None))
+        self.encrypted.append(getattr(session, "ssl", None) is not None)
+        return "250 OK"
+
+
+@contextmanager
+def mail_server(
+    security: SmtpSecurity = SmtpSecurity.NONE, tls: ssl.SSLContext | None = None
+) -> Iterator[tuple[Post, int]]:
+    """Run a mail server; with TLS it wants a user and a password."""
+    post, port = Post(), free_port()
+
+    def log_in(_server: object, _session: object, _envelope: object, _how: str, data: object) -> AuthResult:
+        right = isinstance(data, LoginPassword) and data.password == PASSWORD
+        return AuthResult(success=right, auth_data=getattr(data, "login", None))
+
+    options: dict[str, Any] = {"hostname": "127.0.0.1", "port": port}
+    if tls is not None:
+        options |= {"authenticator": log_in, "auth_required": True}
+    if security is SmtpSecurity.STARTTLS:
+        options |= {"tls_context": tls, "require_starttls": True}
+    if security is SmtpSecurity.TLS:
+        options |= {"ssl_context": tls, "auth_require_tls": False}  # it knows no TLS from the start
+    controller = Controller(post, **options)
+    controller.start()
+    try:
+        yield post, port
+    finally:
+        controller.stop()
+
+
+def mailer(port: int, **others: object) -> Mailer:
+    """Return a mailer that sends to a port, as settings make it."""
+    settings = Settings.model_validate(
+        {
+            "smtp_address": Address("127.0.0.1", port),
+            "smtp_security": "none",
+            "mail_from": "kaiten@arena.example",
+            "site_url": HTTPS + "/",
+        }
+        | others
+    )
+    made = mailer_of(settings, ssl.create_default_context)
+    assert made is not None
+    return made
+
+
+@contextmanager
+def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
+    """Give a deliverer of mail."""
+    webhooks = Webhooks(frozenset(), ssl.create_default_context())
+    made = Deliverer(world.store, webhooks, mailer, lambda: world.now)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give an account that has the bot ``mine``, and a mail address that isn't confirmed."""
+    account = world.add("ann")
+    bot_of(world.store, "mine", account)
+    form = {"kind": "mail", "address": "ann@mail.example", "topics": list(Topic)}
+    answer = logged_in(world, "ann").post("/account/notifications", data=form)
+    assert answer.headers["location"] == "/account/notifications?done=mail#main"
+    return account
+
+
+def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) -> str:
+    """Confirm the address by the link in its mail; return the link's path."""
+    made.look()
+    path = link(post.mails.pop())
+    assert browser(world).post(path, data={"action": "confirm"}).status_code == 200
+    assert only(world, account).confirmed is not None
+    return path
+
+
+def link(mail: EmailMessage) -> str:
+    """Return the path of the link in a mail, of which there is no other with a secret."""
+    (found,) = set(re.findall(rf"{HTTPS}(/mail/\S+)", mail.get_content()))
+    assert mail["List-Unsubscribe"] == f"<{HTTPS}{found}>"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    return str(found)
+
+
+def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann: KnownAccount) -> None:
+    """Opening the link isn't enough: programs that check mail do that."""
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        bench(world, "too early")
+        made.look()
+        made.look()
+        (mail,) = post.mails
+        assert (mail["From"], mail["To"], mail["Subject"]) == (
+            "kaiten@arena.example",
+            "ann@mail.example",
+            "Kaiten: Confirm your address",
+        )
+        assert mail.get_content_type() == "text/plain"
+        assert "do nothing" in mail.get_content()
+        visitor, path = browser(world), link(mail)
+        answer = visitor.get(path)
+        assert "Confirm the address" in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        assert only(world, ann).confirmed is None
+        assert "is confirmed" in visitor.post(path, data={"action": "confirm"}).text
+        bench(world, "it failed")
+        made.look()
+        assert post.mails[-1]["Subject"] == "Kaiten: mine: benched"
+        lines = post.mails[-1].get_content().splitlines()
+        assert lines[0] == "mine is benched: it failed."
+        assert lines[2] == f"{HTTPS}/bots/mine#benched-20261103T120000Z"
+        assert post.mails[-1]["Message-ID"] != mail["Message-ID"]
+
+
+def test_a_week_without_an_answer_ends_it(world: World, ann: KnownAccount) -> None:
+    """The link then says so."""
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        made.look()
+        world.later(days=7, seconds=1)
+        made.look_at_ranks()
+        assert world.store.subscriptions.of(ann.id) == ()
+        for answer in (
+            browser(world).get(link(post.mails[0])),
+            browser(world).post(link(post.mails[0]), data={"action": "confirm"}),
+        ):
+            assert (answer.status_code, "has ended" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize("action", ["one click", "all", "topic"])
+def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> None:
+    """Without a session, from a mail program's own form (RFC 8058) or the page; twice does no harm."""
+    forms = {
+        "one click": {"List-Unsubscribe": "One-Click"},
+        "all": {"action": "all"},
+        "topic": {"action": "benched"},
+    }
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        path = confirmed(world, ann, made, post)
+        program = browser(world)
+        for header in ("Origin", "Sec-Fetch-Site"):
+            del program.headers[header]
+        assert "Unsubscribe from all" in program.get(path).text
+        for _ in range(2):
+            assert program.post(path, data=forms[action]).status_code == 200
+        bench(world, "it failed")
+        made.look()
+    assert post.mails == []
+    left = [each.topics for each in world.store.subscriptions.of(ann.id)]
+    assert left == ([(Topic.OVERTAKEN, Topic.SUBMISSION)] if action == "topic" else [])
+    assert program.get(path).status_code == (200 if action == "topic" else 404)
+    assert program.post(path, data={}).status_code == 422
+
+
+def test_nothing_in_the_news_becomes_a_header(world: World, ann: KnownAccount) -> None:
+    """Nor a line that looks like one."""
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        confirmed(world, ann, made, post)
+        bench(world, "bad\r\nBcc: ben@mail.example\r\n\r\n.\r\nMAIL FROM:<x>\N{RIGHT-TO-LEFT OVERRIDE}")
+        made.look()
+    (mail,) = post.mails
+    assert mail["Bcc"] is None
+    assert mail.get_content().splitlines()[0] == (
+        r"mine is benched: bad\r\nBcc: ben@mail.example\r\n\r\n.\r\nMAIL FROM:<x>\u202e."
+    )
+
+
+@pytest.mark.filterwarnings("ignore:Requiring AUTH while not requiring TLS")
+@pytest.mark.parametrize("security", [SmtpSecurity.STARTTLS, SmtpSecurity.TLS])
+def test_mail_goes_over_tls_with_a_password(
+    world: World, ann: KnownAccount, security: SmtpSecurity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The certificate is checked first; a wrong one gets neither password nor mail."""
+    server, _ = contexts(tmp_path, "localhost")
+    others: dict[str, Any] = {
+        "smtp_security": security,
+        "smtp_user": "kaiten",
+        "smtp_password": PASSWORD.decode(),
+    }
+    with mail_server(security, server) as (post, port):
+        others["smtp_address"] = Address("localhost", port)
+        with deliverer(world, mailer(port, **others)) as made:
+            made.look()
+        assert "certificate verify failed" in str(only(world, ann).trouble)
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "localhost.pem"))
+        world.later(seconds=31)
+        with deliverer(world, mailer(port, **others)) as made:
+            made.look()
+    assert only(world, ann).trouble is None
+    assert (len(post.mails), post.users) == (1, [b"kaiten"])
+    assert post.encrypted == [security is SmtpSecurity.STARTTLS]
+
+
+def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> None:
+    """At a permanent error; at another, the arena tries again."""
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        confirmed(world, ann, made, post)
+        bench(world, "it failed")
+        post.refuses = "450 4.2.1 later"
+        made.look()
+        assert (only(world, ann).off, only(world, ann).failures) == (None, 1)
+        post.refuses = "550 5.1.1 no such user"
+        world.later(seconds=31)
+        made.look()
+    known = only(world, ann)
+    assert known.off == world.now
+    assert known.trouble == "the mail server refused the address: 550 5.1.1 no such user"
+
+
+def test_a_mail_server_that_fails_switches_nobody_off(world: World, ann: KnownAccount) -> None:
+    """That is the operator's trouble: mail waits, and comes when the server is back."""
+
+    def now() -> KnownSubscription:
+        return only(world, ann)
+
+    with silent_port() as port, deliverer(world, mailer(port)) as made:
+        for _ in range(20):
+            made.look()
+            world.later(hours=7)
+    assert (now().off, now().trouble) == (
+        None,
+        "the arena's mail server failed: [Errno 111] Connection refused",
+    )
+    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+        made.look()
+    assert (len(post.mails), now().trouble) == (1, None)
+
+
+def test_mail_waits_while_none_is_set_up(world: World, ann: KnownAccount) -> None:
+    """An operator may turn it off."""
+    webhooks = Webhooks(frozenset(), ssl.create_default_context())
+    made = Deliverer(world.store, webhooks, None, lambda: world.now)
+    made.look()
+    made.close()
+    assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)

@@ -1,0 +1,336 @@
+"""Delivery to real receivers."""
+
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from arena.db.audit import NewAuditEntry
+from arena.db.credentials import KnownAccount
+from arena.db.subscriptions import KnownSubscription, SubscriptionKind
+from arena.notices.deliverer import Deliverer
+from arena.notices.subscriptions import OwnSubscriptions
+from arena.notices.webhooks import Webhooks
+from arena.protocol.news import Topic
+from tests.accounts.world import World
+from tests.db.builders import bot_of
+from tests.notices.receivers import Received, Receiver, contexts, receiver
+from tests.patience import WAIT_SECONDS
+from tests.web.people import logged_in
+
+
+@contextmanager
+def deliverer(world: World, named: frozenset[str], tls: ssl.SSLContext | None = None) -> Iterator[Deliverer]:
+    """Give a deliverer of webhooks."""
+    made = Deliverer(
+        world.store, Webhooks(named, tls or ssl.create_default_context()), None, lambda: world.now
+    )
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def subscribe(world: World, account: KnownAccount, url: str, named: frozenset[str]) -> tuple[str, int]:
+    """Add a webhook for everything; return its secret and id."""
+    own = OwnSubscriptions(
+        world.store.subscriptions,
+        named=named,
+        sends_mail=False,
+        now=lambda: world.now,
+        new_secret=world.new_secret,
+    )
+    secret, made = own.add(account, SubscriptionKind.WEBHOOK, url, list(Topic), address="")
+    assert secret is not None
+    return secret, made.id
+
+
+def bench(world: World, why: str) -> None:
+    """Make news of the bot ``mine``."""
+    entry = NewAuditEntry(at=world.now, who="terminal:test", what="bench")
+    world.store.bot_states.bench("mine", why, world.now, entry)
+
+
+def only(world: World, account: KnownAccount) -> KnownSubscription:
+    """Return the account's only subscription."""
+    (known,) = world.store.subscriptions.of(account.id)
+    return known
+
+
+def check(received: Received, secret: str, now: float) -> dict[str, Any]:
+    """Check a request as the Standard Webhooks specification says, and return its body."""
+    sent = received.headers["webhook-timestamp"]
+    assert abs(int(sent) - now) < 300
+    signed = f"{received.id}.{sent}.".encode() + received.body
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    assert 24 <= len(key) <= 64
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert received.headers["webhook-signature"] == f"v1,{expected}"
+    return dict(json.loads(received.body))
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Give an account that has the bot ``mine``."""
+    account = world.add("ann")
+    bot_of(world.store, "mine", account)
+    return account
+
+
+def test_news_arrives_signed_and_once(world: World, ann: KnownAccount) -> None:
+    """With its id, time and signature; in the order in which it happened."""
+    with receiver() as there, deliverer(world, there.named) as made:
+        secret, _ = subscribe(world, ann, there.url, there.named)
+        bench(world, "one\n\N{SUSHI}")
+        bench(world, "two")
+        for _ in range(3):
+            made.look()
+        first, second = there.requests.get_nowait(), there.requests.get_nowait()
+        assert there.requests.empty()
+    assert check(first, secret, world.now.timestamp()) == {
+        "type": "benched",
+        "timestamp": "2026-11-03T12:00:00Z",
+        "data": {
+            "bot": "mine",
+            "title": "mine: benched",
+            "text": "mine is benched: one\n\N{SUSHI}.",
+            "path": "/bots/mine#benched-20261103T120000Z",
+        },
+    }
+    assert (first.path, first.headers["content-type"]) == ("/hook?a=b", "application/json")
+    assert check(second, secret, world.now.timestamp())["data"]["text"] == "mine is benched: two."
+    assert first.id != second.id
+
+
+def test_failures_are_tried_again_later_with_the_same_id(world: World, ann: KnownAccount) -> None:
+    """After 30 s, 90 s and so on; success forgets them."""
+    with receiver() as there, deliverer(world, there.named) as made:
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        there.status = 500
+        made.look()
+        made.look()
+        world.later(seconds=30)
+        made.look()
+        assert only(world, ann).trouble == "it answered 500"
+        world.later(seconds=30)
+        made.look()
+        assert there.requests.qsize() == 2
+        there.status = 204
+        world.later(seconds=60)
+        made.look()
+        assert only(world, ann).trouble is None
+        made.look()
+        ids = [there.requests.get_nowait().id for _ in range(3)]
+        assert len(set(ids)) == 1
+        assert there.requests.empty()
+
+
+def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
+    """The place that they name is never asked."""
+    with receiver() as there, deliverer(world, there.named) as made:
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        there.status = 302
+        made.look()
+        assert only(world, ann).trouble == "it answered 302, but redirects are not followed"
+        assert [there.requests.get_nowait().path] == ["/hook?a=b"]
+        assert there.requests.empty()
+
+
+def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: KnownAccount) -> None:
+    """Status 410 asks for that."""
+    with receiver() as there, deliverer(world, there.named) as made:
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        there.status = 410
+        made.look()
+    assert only(world, ann).off == world.now
+
+
+def test_after_three_days_it_is_switched_off_and_its_owner_sees_why(world: World, ann: KnownAccount) -> None:
+    """News meanwhile is dropped; a test switches it on again."""
+    with receiver() as there, deliverer(world, there.named) as made:
+        _, id_ = subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        there.status = 503
+        while only(world, ann).off is None:
+            made.look()
+            world.later(hours=1)
+        assert timedelta(days=3) <= world.now - only(world, ann).created <= timedelta(days=3, hours=8)
+        assert there.requests.qsize() < 20
+        visitor = logged_in(world, "ann")
+        text = visitor.get("/account/notifications").text
+        assert "because deliveries failed: it answered 503." in text
+        bench(world, "dropped")
+        there.status = 200
+        there.requests.queue.clear()
+        assert visitor.post(f"/account/notifications/{id_}/test").status_code == 303
+        made.look()
+        made.look()
+        assert [json.loads(there.requests.get_nowait().body)["type"]] == ["test"]
+        assert there.requests.empty()
+
+
+def test_a_stuck_receiver_keeps_nobody_waiting(world: World, ann: KnownAccount) -> None:
+    """Others get theirs while it still has its time."""
+    with receiver() as stuck, receiver() as fine, deliverer(world, stuck.named | fine.named) as made:
+        subscribe(world, ann, stuck.url, stuck.named)
+        subscribe(world, ann, fine.url, fine.named)
+        stuck.may_answer.clear()
+        bench(world, "it failed")
+        looking = threading.Thread(target=made.look)
+        looking.start()
+        fine.requests.get(timeout=WAIT_SECONDS)
+        assert looking.is_alive()
+        looking.join()
+        troubles = [each.trouble for each in world.store.subscriptions.of(ann.id)]
+    assert troubles == ["it did not answer within 5 s", None]
+
+
+def drip(listening: socket.socket, answer: bytes) -> None:
+    """Answer one request, a byte of a header in a second, for ever."""
+    sock, _ = listening.accept()
+    try:
+        sock.sendall(answer)
+        while True:
+            sock.sendall(b"x")
+            time.sleep(1)
+    except OSError:
+        sock.close()
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1"])
+def test_an_answer_without_end_is_cut(world: World, ann: KnownAccount, answer: bytes) -> None:
+    """Each read would be in time, but not all of them."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        there = Receiver(listening.getsockname()[1])
+        dripping = threading.Thread(target=drip, args=(listening, answer), daemon=True)
+        dripping.start()
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        with deliverer(world, there.named) as made:
+            made.look()
+        dripping.join(WAIT_SECONDS)
+    assert only(world, ann).trouble == "it did not answer within 5 s"
+
+
+def test_what_is_not_http_is_said(world: World, ann: KnownAccount) -> None:
+    """And that nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        there = Receiver(listening.getsockname()[1])
+        drips = threading.Thread(target=drip, args=(listening, b"SSH-2.0\r\n"), daemon=True)
+        drips.start()
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "it failed")
+        with deliverer(world, there.named) as made:
+            made.look()
+            assert only(world, ann).trouble == "its answer is not HTTP"
+    with deliverer(world, there.named) as made:
+        world.later(hours=1)
+        made.look()
+    assert only(world, ann).trouble == "the connection failed: Connection refused"
+
+
+def test_the_checked_address_is_the_one_that_is_connected_to(
+    world: World, ann: KnownAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host's name is looked up once for each delivery; its certificate must be for that name."""
+    server, client = contexts(tmp_path, "there.example")
+    asked = []
+    real = socket.getaddrinfo
+
+    def look_up(host: str, *others: Any, **more: Any) -> Any:  # noqa: ANN401 - the library's
+        if not host.endswith(".example"):
+            return real(host, *others, **more)
+        asked.append(host)
+        return real("127.0.0.1" if asked.count(host) == 1 else "192.0.2.1", *others, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with receiver(server) as there:
+        named = frozenset({f"there.example:{there.port}", f"other.example:{there.port}"})
+        subscribe(world, ann, f"https://there.example:{there.port}/", named)
+        bench(world, "it failed")
+        with deliverer(world, named, client) as made:
+            made.look()
+            assert (asked, only(world, ann).trouble) == (["there.example"], None)
+            assert there.requests.get_nowait().headers["host"] == f"there.example:{there.port}"
+            asked.clear()
+            subscribe(world, ann, f"https://other.example:{there.port}/", named)
+            bench(world, "again")
+            made.look()
+        other = world.store.subscriptions.of(ann.id)[1]
+        assert str(other.trouble).startswith("its certificate is not valid: Hostname mismatch")
+
+
+def test_a_name_that_moves_inside_is_not_connected_to(
+    world: World, ann: KnownAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each delivery checks all addresses of the name."""
+    real = socket.getaddrinfo
+
+    def look_up(_host: str, *others: Any, **more: Any) -> Any:  # noqa: ANN401 - the library's
+        return [*real("8.8.8.8", *others, **more), *real("127.0.0.1", *others, **more)]
+
+    subscribe(world, ann, "https://there.example/", frozenset())
+    bench(world, "it failed")
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with deliverer(world, frozenset()) as made:
+        made.look()
+    assert only(world, ann).trouble == "127.0.0.1 is not a public address"
+
+
+ARENA = """
+import sys, threading
+from pathlib import Path
+from arena.app.arena import open_arena
+from arena.platform.settings import read_settings
+
+with open_arena(read_settings(), own=True) as arena, arena.coordinator():
+    threading.Event().wait()
+"""
+"""A whole arena that plays nothing."""
+
+
+def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
+    world: World, ann: KnownAccount, tmp_path: Path
+) -> None:
+    """Nothing is lost, and the id is the same; what was delivered is not sent again."""
+    with receiver() as there, TemporaryDirectory(prefix="kaiten-") as sockets:
+        subscribe(world, ann, there.url, there.named)
+        bench(world, "one")
+        bench(world, "two")
+        world.close()
+        there.may_answer.clear()
+        environment = {
+            "ARENA_DATA_DIR": str(tmp_path),
+            "ARENA_RUN_DIR": sockets,
+            "ARENA_SANDBOX": "process",
+            "ARENA_WEBHOOK_HOSTS": ",".join(there.named),
+            "PATH": "/usr/bin:/bin",
+        }
+        command = [sys.executable, "-c", ARENA]
+        with subprocess.Popen(command, env=environment) as killed:  # noqa: S603 - our own
+            first = there.requests.get(timeout=WAIT_SECONDS)
+            killed.kill()
+        there.may_answer.set()
+        with subprocess.Popen(command, env=environment) as again:  # noqa: S603 - as above
+            second, third = (there.requests.get(timeout=WAIT_SECONDS) for _ in range(2))
+            again.terminate()
+        assert (first.id, first.body) == (second.id, second.body)
+        assert third.id != second.id
+        assert there.requests.empty()

@@ -1,0 +1,145 @@
+"""Subscriptions on the account's page of notifications, and for programs."""
+
+import re
+
+import pytest
+
+from arena.protocol.states import Scope
+from tests.accounts.world import PASSWORD, World
+from tests.web.people import browser, logged_in, program, token
+
+HOOK = {"kind": "webhook", "address": "https://there.example/hook", "topics": ["benched", "overtaken"]}
+MAIL = HOOK | {"kind": "mail", "address": "ann@mail.example"}
+PAGE = "/account/notifications"
+API = "/api/v1/account/subscriptions"
+
+
+def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
+    """Its secret is shown once; each step is in the audit log."""
+    ann = world.add("ann")
+    visitor = logged_in(world, "ann")
+    added = visitor.post(PAGE, data=HOOK)
+    assert (added.status_code, added.headers["cache-control"]) == (200, "no-store")
+    (secret,) = re.findall(r"whsec_[\w+/=]+", added.text)
+    text = visitor.get(PAGE).text
+    assert "https://there.example/hook" in text
+    assert secret not in text
+    (form,) = re.findall(rf'action="({PAGE}/\d+/topics)#', text)
+    assert re.findall(r'value="(\w+)" checked', text.partition("New webhook")[0]) == ["benched", "overtaken"]
+    answer = visitor.post(form, data={"topics": "submission"})
+    assert answer.headers["location"] == f"{PAGE}?done=topics#main"
+    assert world.store.subscriptions.of(ann.id)[0].topics == ("submission",)
+    nothing = visitor.post(form, data={})
+    assert (nothing.status_code, "Choose at least one event." in nothing.text) == (422, True)
+    test = visitor.post(form.replace("topics", "test"))
+    assert test.headers["location"] == f"{PAGE}?done=test#main"
+    removed = visitor.post(form.replace("topics", "remove"))
+    assert removed.headers["location"] == f"{PAGE}?done=removed#main"
+    assert visitor.post(form.replace("topics", "remove")).status_code == 404
+    assert world.store.subscriptions.of(ann.id) == ()
+    log = [(entry.what, entry.detail) for entry in world.accounts.operators.audit(9, "ann")]
+    assert log[-3:] == [
+        ("subscribe", "webhook"),
+        ("change-subscription", "subscription 1"),
+        ("unsubscribe", "subscription 1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"address": "http://there.example/"}, "uses port 443"),
+        ({"address": "https://127.0.0.1/"}, "is not a public address"),
+        ({"topics": []}, "hoose at least one event"),
+        ({"kind": "mail", "address": "ann"}, "not a mail address"),
+    ],
+)
+def test_what_can_not_be_added_says_why(world: World, change: dict[str, object], why: str) -> None:
+    """On the page and in the API."""
+    ann = world.add("ann")
+    answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
+    assert (answer.status_code, why in answer.text) == (422, True)
+    answer = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT})).post(API, json=HOOK | change)
+    assert answer.status_code == 422
+    assert change == {"topics": []} or why in answer.json()["detail"]
+    assert world.store.subscriptions.of(ann.id) == ()
+
+
+def test_without_a_mail_server_no_address_is_added(world: World) -> None:
+    """The form isn't there either."""
+    world.sends_mail = False
+    ann = world.add("ann")
+    assert "New mail address" not in logged_in(world, "ann").get(PAGE).text
+    answer = logged_in(world, "ann").post(PAGE, data=MAIL)
+    assert (answer.status_code, "this arena sends no mail" in answer.text.lower()) == (422, True)
+    assert world.store.subscriptions.of(ann.id) == ()
+
+
+def test_programs_add_list_and_remove(world: World) -> None:
+    """The secret is in the first answer alone; there are five at most."""
+    ann = world.add("ann")
+    caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
+    made = caller.post(API, json=HOOK)
+    assert made.status_code == 201
+    assert made.json()["secret"].startswith("whsec_")
+    assert caller.post(API, json=MAIL).json()["secret"] is None
+    hook, mail = caller.get(API).json()["subscriptions"]
+    assert hook == {name: value for name, value in made.json().items() if name != "secret"}
+    assert (mail["address"], mail["confirmed"]) == ("ann@mail.example", None)
+    for _ in range(3):
+        assert caller.post(API, json=HOOK).status_code == 201
+    full = caller.post(API, json=HOOK)
+    assert (full.status_code, "the limit is 5" in full.json()["detail"]) == (422, True)
+    assert caller.delete(f"{API}/{hook['id']}").status_code == 204
+    assert caller.delete(f"{API}/{hook['id']}").status_code == 404
+
+
+def test_requests_to_confirm_are_few(world: World) -> None:
+    """For one address, whoever asks; and for one account, whatever the address."""
+    callers = []
+    for name in ("ann", "ben"):
+        account = world.add(name)
+        callers.append(program(world, token(world, account, {Scope.READ, Scope.SUBMIT})))
+    statuses = []
+    for number in range(8):
+        caller = callers[number % 2]
+        answer = caller.post(API, json=MAIL | {"address": f"{'aA'[number % 2]}nn@mail.example"})
+        statuses.append(answer.status_code)
+        if answer.is_success:
+            caller.delete(f"{API}/{answer.json()['id']}")
+    assert statuses == [201] * 5 + [429] * 3
+    statuses = [callers[0].post(API, json=HOOK | {"address": f"x{n}"}).status_code for n in range(9)]
+    assert statuses[-1] == 429
+
+
+def test_tests_are_few(world: World) -> None:
+    """Twenty in an hour."""
+    ann = world.add("ann")
+    visitor = logged_in(world, "ann")
+    visitor.post(PAGE, data=HOOK)
+    id_ = world.store.subscriptions.of(ann.id)[0].id
+    statuses = [visitor.post(f"{PAGE}/{id_}/test").status_code for _ in range(21)]
+    assert statuses == [303] * 20 + [429]
+
+
+def test_other_sites_can_not_subscribe(world: World) -> None:
+    """Their forms come with the cookie, and are refused; links of mail need no cookie."""
+    ann = world.add("ann")
+    visitor = logged_in(world, "ann")
+    visitor.post(PAGE, data=HOOK)
+    (made,) = world.store.subscriptions.of(ann.id)
+    visitor.headers |= {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    for path in ("", f"/{made.id}/topics", f"/{made.id}/test", f"/{made.id}/remove"):
+        assert visitor.post(PAGE + path, data=HOOK).status_code == 403
+    assert world.store.subscriptions.of(ann.id) == (made,)
+    assert browser(world).get("/mail/no-such-secret").status_code == 404
+    assert visitor.post("/mail/../account/delete", data={"password": PASSWORD}).status_code == 403
+
+
+def test_they_go_with_the_account(world: World) -> None:
+    """And a pseudonym gets no news."""
+    ann = world.add("ann")
+    visitor = logged_in(world, "ann")
+    visitor.post(PAGE, data=HOOK)
+    assert visitor.post("/account/delete", data={"password": PASSWORD}).status_code == 200
+    assert world.store.subscriptions.of(ann.id) == ()

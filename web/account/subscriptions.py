@@ -1,0 +1,285 @@
+"""Notifications: an account's subscriptions, for people and programs, and the links of their mail."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Form, HTTPException, Path, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from arena.db.credentials import KnownAccount
+from arena.db.errors import TooManySubscriptions
+from arena.db.subscriptions import KnownSubscription, SubscriptionKind
+from arena.notices.addresses import SubscriptionRefused
+from arena.notices.subscriptions import OwnSubscriptions
+from arena.protocol.news import Topic
+from arena.protocol.states import Scope
+from web.http.api import DataRouter, Owner, Reader, problems
+from web.http.authentication import Session
+from web.http.errors import Problem
+from web.http.rate_limits import RateLimits, address_of
+from web.http.rendering import PageRouter, page
+from web.http.security import MAIL_LINKS
+
+_LARGEST: Final = 2**63 - 1
+_LONGEST: Final = 500
+_HOME: Final = "/account/notifications"
+
+_TOPICS: Final = {
+    Topic.BENCHED: "a bot of yours is benched or disqualified",
+    Topic.OVERTAKEN: "another bot takes the rank of one of yours, at most once a day for each",
+    Topic.SUBMISSION: "a submission or check is accepted or rejected",
+}
+
+Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A subscription's id.")]
+Topics = Annotated[list[Topic], Form(default_factory=list)]
+Secret = Annotated[str, Path(max_length=64)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """A subscription.
+
+    Attributes:
+        id: Its id.
+        kind: How news is delivered.
+        address: The URL of a webhook, or a mail address.
+        topics: The events that it is about.
+        created: When it was made.
+        confirmed: When its mail address was confirmed, or when the webhook was added; null until then.
+        trouble: Why the last delivery failed; null if it didn't.
+        off: When it was switched off, because deliveries failed for three days; null if it wasn't.
+    """
+
+    id: int
+    kind: SubscriptionKind
+    address: str
+    topics: tuple[Topic, ...]
+    created: datetime
+    confirmed: datetime | None
+    trouble: str | None
+    off: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedSubscription(Subscription):
+    """A new subscription.
+
+    Attributes:
+        secret: The secret that signs a webhook's requests, shown only once; null for mail.
+    """
+
+    secret: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionList:
+    """Subscriptions.
+
+    Attributes:
+        subscriptions: All of the account's, oldest first.
+        next: Always null: all subscriptions fit on one page.
+    """
+
+    subscriptions: tuple[Subscription, ...]
+    next: None = None
+
+
+class WantedSubscription(BaseModel):
+    """A requested subscription.
+
+    Attributes:
+        kind: How news is delivered.
+        address: The URL of a webhook, or a mail address.
+        topics: The events that it is about.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: SubscriptionKind
+    address: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+    topics: Annotated[set[Topic], Field(min_length=1)]
+
+
+def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
+    """Return the routes of subscriptions for programs."""
+    router = DataRouter("account")
+
+    @router.get("/account/subscriptions")
+    def listed(caller: Reader) -> SubscriptionList:
+        """List the caller's subscriptions to notifications."""
+        return SubscriptionList(subscriptions=tuple(map(_shown, subscriptions.of(caller.account))))
+
+    @router.post(
+        "/account/subscriptions", status_code=201, responses=problems({429: "Too many subscriptions."})
+    )
+    def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
+        """Add a webhook or a mail address. Requires the scope read, too, since news may be private."""
+        if Scope.READ not in caller.scopes:
+            raise Problem(403, "This requires the scopes read and submit.")
+        attempts.subscribe(caller.account, wanted.address)
+        try:
+            secret, made = subscriptions.add(
+                caller.account, wanted.kind, wanted.address, wanted.topics, address=address_of(request)
+            )
+        except (SubscriptionRefused, TooManySubscriptions) as error:
+            raise Problem(422, f"{error}.") from error
+        return AddedSubscription(secret=secret, **asdict(_shown(made)))
+
+    @router.delete("/account/subscriptions/{number}", status_code=204)
+    def remove(request: Request, caller: Owner, number: Number) -> None:
+        """Remove a subscription."""
+        if not subscriptions.remove(caller.account, number, address=address_of(request)):
+            raise Problem(404, "You have no such subscription.")
+
+    return router
+
+
+def _shown(known: KnownSubscription) -> Subscription:
+    return Subscription(
+        id=known.id,
+        kind=known.kind,
+        address=known.address,
+        topics=known.topics,
+        created=known.created,
+        confirmed=known.confirmed,
+        trouble=known.trouble,
+        off=known.off,
+    )
+
+
+def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
+    """Return the routes of an account's page of notifications. They take a session."""
+    router = PageRouter(prefix=_HOME)
+    own = _OwnPages(subscriptions, attempts)
+    router.add_api_route("", own.show)
+    for path, action in (
+        ("", own.add),
+        ("/{number}/topics", own.set_topics),
+        ("/{number}/test", own.test),
+        ("/{number}/remove", own.remove),
+    ):
+        router.add_api_route(path, action, methods=["POST"])
+    return router
+
+
+class _OwnPages:
+    """The pages' request handlers."""
+
+    def __init__(self, subscriptions: OwnSubscriptions, attempts: RateLimits) -> None:
+        self._subscriptions = subscriptions
+        self._attempts = attempts
+
+    def show(self, request: Request, session: Session, done: str = "") -> Response:
+        return self._page(request, session.account, done=done)
+
+    def add(
+        self,
+        request: Request,
+        session: Session,
+        topics: Topics,
+        kind: Annotated[SubscriptionKind, Form()],
+        address: Annotated[str, Form(max_length=_LONGEST)] = "",
+    ) -> Response:
+        self._attempts.subscribe(session.account, address)
+        try:
+            secret, _ = self._subscriptions.add(
+                session.account, kind, address.strip(), topics, address=address_of(request)
+            )
+        except (SubscriptionRefused, TooManySubscriptions) as error:
+            return self._page(request, session.account, wrong=kind, error=str(error))
+        if secret is None:
+            return _back("mail")
+        # Shown only in this answer, as a token is.
+        return page(request, "webhook.html", secret=secret)
+
+    def set_topics(self, request: Request, session: Session, topics: Topics, number: Number) -> Response:
+        try:
+            found = self._subscriptions.set_topics(
+                session.account, number, topics, address=address_of(request)
+            )
+        except SubscriptionRefused as error:
+            return self._page(request, session.account, wrong=str(number), error=str(error))
+        return _done(found, "topics")
+
+    def test(self, session: Session, number: Number) -> Response:
+        self._attempts.test(session.account)
+        return _done(self._subscriptions.test(session.account, number), "test")
+
+    def remove(self, request: Request, session: Session, number: Number) -> Response:
+        return _done(
+            self._subscriptions.remove(session.account, number, address=address_of(request)), "removed"
+        )
+
+    def _page(
+        self, request: Request, account: KnownAccount, *, done: str = "", wrong: str = "", error: str = ""
+    ) -> Response:
+        """Return the page; ``wrong`` names the form that the error belongs to."""
+        return page(
+            request,
+            "notifications.html",
+            status=422 if error else 200,
+            subscriptions=self._subscriptions.of(account),
+            sends_mail=self._subscriptions.sends_mail,
+            topics=_TOPICS,
+            longest=_LONGEST,
+            done=done,
+            wrong=wrong,
+            error=error,
+        )
+
+
+def _done(found: bool, done: str) -> Response:  # noqa: FBT001 - whether there was something to do it to
+    if not found:
+        raise HTTPException(404, "You have no such subscription.")
+    return _back(done)
+
+
+def _back(done: str) -> Response:
+    return RedirectResponse(f"{_HOME}?done={done}#main", 303)
+
+
+def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
+    """Return the routes of the links in mail. They need no session: the secret in the address allows them."""
+    router = PageRouter(prefix=MAIL_LINKS)
+    links = _MailLinks(subscriptions)
+    router.add_api_route("/{secret}", links.show)
+    router.add_api_route("/{secret}", links.act, methods=["POST"])
+    return router
+
+
+class _MailLinks:
+    """The pages' request handlers. Programs that check mail open links, so opening one changes nothing."""
+
+    def __init__(self, subscriptions: OwnSubscriptions) -> None:
+        self._subscriptions = subscriptions
+
+    def show(self, request: Request, secret: Secret) -> Response:
+        request.state.private = True
+        found = self._subscriptions.linked(secret)
+        if found is None:
+            raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")
+        return page(request, "mail.html", subscription=found, topics=_TOPICS, done="")
+
+    def act(
+        self,
+        request: Request,
+        secret: Secret,
+        action: Annotated[str, Form()] = "",
+        one_click: Annotated[str, Form(alias="List-Unsubscribe")] = "",
+    ) -> Response:
+        request.state.private = True
+        if action == "confirm":
+            found, done = self._subscriptions.confirm(secret), "confirmed"
+        elif action in set(Topic):
+            found, done = self._subscriptions.unsubscribe(secret, Topic(action)), "topic"
+        elif action == "all" or one_click == "One-Click":
+            found, done = self._subscriptions.unsubscribe(secret, None), "all"
+        else:
+            raise HTTPException(422, "Say what to do: open the link of the mail, and use its buttons.")
+        # Repeating it is fine: mail programs do, and people click twice.
+        if not found and done == "confirmed":
+            raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")
+        left = self._subscriptions.linked(secret)
+        return page(request, "mail.html", subscription=left, topics=_TOPICS, done=done)
