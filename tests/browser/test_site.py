@@ -252,6 +252,22 @@ def test_times_are_local_with_utc_as_the_tooltip(browser: Browser, windows: Wind
     context.close()
 
 
+def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
+    """The graph is as wide as its section, with letters to read, on screens and on phones."""
+    for size in ("desktop", "phone"):
+        visit = windows.open(url, size, "light")
+        visit.open("/compare?bots=mine&bots=yours")
+        width, whole, letters = visit.page.evaluate(
+            """() => {
+              const plot = document.querySelector(".together .plot");
+              const [width, whole] = [plot, plot.parentElement].map((it) => it.getBoundingClientRect().width);
+              return [width, whole, parseFloat(getComputedStyle(plot).fontSize)];
+            }"""
+        )
+        assert width >= 0.85 * whole
+        assert letters >= 12
+
+
 def test_in_a_token_and_out(windows: Windows, url: str) -> None:
     """Everything by forms and links; nothing that the browser complains about."""
     visit = windows.open(url.replace("127.0.0.1", NAME), "phone", "dark")

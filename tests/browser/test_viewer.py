@@ -696,6 +696,14 @@ def test_the_race_shows_where_we_are(visit: Visit) -> None:
     assert page.locator("#raced").get_attribute("width") == "22"
 
 
+def test_kaiten_tv_fits_into_its_window(visit: Visit) -> None:
+    """The table of five players, with the graph of their points and their names."""
+    for width, height in ((1024, 768), (1280, 800)):
+        visit.page.set_viewport_size(ViewportSize(width=width, height=height))
+        page = watch(visit, "/tv/games/five-0-0")
+        assert page.evaluate("document.documentElement.scrollHeight") <= height
+
+
 def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
     """It plays to the end, shows the score sheet for a while, and the next game begins at its own address."""
     visit = windows.open(url, "desktop", "light")
