@@ -236,6 +236,25 @@ def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: P
     assert missing(image, run_dir, WEAKENED[control]).keys() == {control, *FALLS_WITH.get(control, ())}
 
 
+def test_every_call_that_the_kernel_does_is_named(image: str, run_dir: Path) -> None:
+    """Rare options, and calls that tell what the host does: each of them is tried.
+
+    Not ioctl: with fcntl it sends the probe a signal.
+    """
+    calls = allowing(
+        *("bind", "clone", "fcntl", "fdatasync", "flock", "fsync", "getsockopt", "inotify_init1"),
+        *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
+        *("sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
+    )
+    found = missing(image, run_dir, calls)["call-arguments"]
+    assert set(found.removeprefix("the kernel did: ").split(", ")) == {
+        *("a lock", "bind without a name", "fcntl", "flock", "getsockopt", "mmap", "prctl"),
+        *("sched_rr_get_interval", "setsockopt", "SO_PASSCRED", "socket", "timer_create"),
+        *("clone with CLONE_PIDFD", "fdatasync", "fsync", "inotify_init", "MAP_HUGETLB", "membarrier"),
+        *("memfd_create", "O_DIRECT", "pidfd_open", "sched_setaffinity", "sysinfo"),
+    }
+
+
 @pytest.mark.usefixtures("root")
 def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
     """Where all slots share a user, a bot can dial another's socket: that is found."""

@@ -5,6 +5,7 @@ import fcntl
 import mmap
 import os
 import resource
+import signal
 import socket
 import struct
 from collections.abc import Iterator
@@ -178,6 +179,15 @@ _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 _STATFS_BYTES: Final = 256
 _TIMER_CREATE: Final = 107 if _ARM else 222
 _CLOCK_MONOTONIC: Final = 1
+_CLONE: Final = 220 if _ARM else 56
+_CLONE_PIDFD: Final = 0x1000
+_FDATASYNC: Final = 83 if _ARM else 75
+_FSYNC: Final = 82 if _ARM else 74
+_MMAP: Final = 222 if _ARM else 9
+_MEMBARRIER: Final = 283 if _ARM else 324
+_MEMBARRIER_GLOBAL: Final = 1
+_SYSINFO_BYTES: Final = 128
+_MAP_HUGETLB: Final = 0x4_0000
 _PR_GET_KEEPCAPS: Final = 7
 _FIOASYNC: Final = 0x5452
 _LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
@@ -196,12 +206,17 @@ _MADV_PAGEOUT: Final = 21
 _FADV_DONTNEED: Final = 4
 
 
+def _path_of_library() -> str:
+    """Return the path of a file that all bots share. Only a container's first process may look it up."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    return next(line.split()[5] for line in lines if "/libc.so" in line)
+
+
 @contextmanager
 def _library() -> Iterator[tuple[int, int, int]]:
     """Yield a file that all bots share: its descriptor, its mapped address and length."""
     size = mmap.PAGESIZE
-    lines = Path("/proc/self/maps").read_text().splitlines()
-    file = os.open(next(line.split()[5] for line in lines if "/libc.so" in line), os.O_RDONLY)
+    file = os.open(_path_of_library(), os.O_RDONLY)
     LIBC.mmap.restype = ctypes.c_void_p
     shared = (mmap.PROT_READ, mmap.MAP_SHARED, file, ctypes.c_long(0))
     start = int(LIBC.mmap(None, ctypes.c_size_t(size), *shared))
@@ -274,4 +289,42 @@ def options(_: dict[str, int]) -> dict[str, Any]:
         }
     os.close(read)
     os.close(write)
-    return {"options": seen}
+    library = _path_of_library()
+    # In a child process, so that its descriptors don't count in this one.
+    return {"options": seen | in_child(lambda: _host_wide(library))}
+
+
+def _host_wide(library: str) -> dict[str, str]:
+    """Make calls that disclose or disturb what others on the host do."""
+    flags = mmap.MAP_PRIVATE | _MAP_HUGETLB
+    return {
+        "sysinfo": answer_of(LIBC.sysinfo(ctypes.create_string_buffer(_SYSINFO_BYTES))),
+        "memfd_create": attempt(os.memfd_create, "kaiten"),
+        "pidfd_open": attempt(os.pidfd_open, os.getpid()),
+        "inotify_init": answer_of(LIBC.inotify_init1(0)),
+        "clone with CLONE_PIDFD": _clone_with_a_descriptor(),
+        "membarrier": _call(_MEMBARRIER, _MEMBARRIER_GLOBAL),
+        "sched_setaffinity": attempt(os.sched_setaffinity, 0, os.sched_getaffinity(0)),
+        "O_DIRECT": attempt(os.open, library, os.O_RDONLY | os.O_DIRECT),
+        "MAP_HUGETLB": _without_a_file(_MMAP, 0, mmap.PAGESIZE, mmap.PROT_READ, flags, -1, 0),
+        "fsync": _without_a_file(_FSYNC, -1),
+        "fdatasync": _without_a_file(_FDATASYNC, -1),
+    }
+
+
+def _without_a_file(number: int, *arguments: int) -> str:
+    """Make a call whose file doesn't exist, which only the kernel notices.
+
+    A filter's answer may be a success, and the kernel may lack huge pages, so the answers of a proper call
+    would not differ.
+    """
+    answer = _call(number, *arguments)
+    return "done" if answer == "EBADF" else f"answered with {answer}"
+
+
+def _clone_with_a_descriptor() -> str:
+    words = (signal.SIGCHLD | _CLONE_PIDFD, 0, ctypes.addressof(ctypes.c_int()), 0, 0)
+    child = LIBC.syscall(ctypes.c_long(_CLONE), *map(ctypes.c_long, words))
+    if child == 0:
+        os._exit(0)
+    return answer_of(child)
