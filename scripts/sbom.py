@@ -1,5 +1,7 @@
 """Writes SBOMs (CycloneDX, JSON) to build/sbom: of the wheel with its locked packages, and of built images.
 
+Packages that only the wheel's extras need are marked as optional.
+
 An image's is read from its files: Debian's list of packages, Python's metadata, npm's package.json. Nothing
 in it is started. If there is no engine, or an image isn't built, one line says so.
 
@@ -19,7 +21,7 @@ from typing import IO, Final
 import docker
 from cyclonedx.model import HashAlgorithm, HashType
 from cyclonedx.model.bom import Bom
-from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.component import Component, ComponentScope, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from docker.errors import DockerException, ImageNotFound
 from packageurl import PackageURL
@@ -30,6 +32,7 @@ from arena.protocol.languages import JAVASCRIPT, PYTHON
 
 _ROOT: Final = Path(__file__).parents[1]
 _IMAGES: Final = (PYTHON.base_image, JAVASCRIPT.base_image, SERVER_IMAGE, DATABASE_IMAGE)
+_EXTRAS: Final = ("cluster", "env")
 _PIN: Final = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?==(?P<version>[^\s;\\]+)")
 _HASH: Final = re.compile(r"--hash=sha256:(?P<hash>[0-9a-f]{64})")
 _DEBIAN: Final = re.compile(r"^var/lib/dpkg/status(?:\.d/[^/]+)?$")
@@ -45,6 +48,17 @@ def locked(text: str) -> Iterator[Component]:
                 HashType(alg=HashAlgorithm.SHA_256, content=found["hash"]) for found in _HASH.finditer(part)
             ]
             yield _component("pypi", pin["name"].lower(), pin["version"], hashes)
+
+
+def wheels() -> Iterator[Component]:
+    """Yield the wheel's packages, then those that its extras add."""
+    needed = {str(each.purl): each for each in locked((_ROOT / "requirements.lock").read_text())}
+    yield from needed.values()
+    for extra in _EXTRAS:
+        for each in locked((_ROOT / f"requirements-{extra}.lock").read_text()):
+            if str(each.purl) not in needed:
+                each.scope = ComponentScope.OPTIONAL
+                yield each
 
 
 def contained(tar: tarfile.TarFile) -> Iterator[Component]:
@@ -122,7 +136,7 @@ def main(folder: Path, images: Iterable[str]) -> None:
     root = Component(
         type=ComponentType.APPLICATION, name="kaiten-arena", version=__version__, bom_ref="kaiten-arena"
     )
-    write(folder / "kaiten-arena.cdx.json", root, locked((_ROOT / "requirements.lock").read_text()))
+    write(folder / "kaiten-arena.cdx.json", root, wheels())
     try:
         client = docker.from_env()
         client.ping()

@@ -19,6 +19,7 @@ _FILES = {
         "Package: libc6\nStatus: install ok installed\nVersion: 2.36-9\n\n"
         "Package: gone\nStatus: deinstall ok config-files\nVersion: 1\n"
     ),
+    "var/lib/dpkg/status.d/dash": "Package: dash\nVersion: 0.5.12-2\nArchitecture: amd64\n",
     "usr/lib/python3/dist-packages/numpy-2.0.dist-info/METADATA": "Name: NumPy\nVersion: 2.0\n\nwords\n",
     "srv/node_modules/@grpc/grpc-js/package.json": '{"name": "@grpc/grpc-js", "version": "1.14.0"}',
     "srv/package.json": '{"name": "bot", "version": "1"}',
@@ -51,21 +52,29 @@ def run(folder: Path, *images: str, **variables: str) -> subprocess.CompletedPro
     return done
 
 
-def urls(file: Path) -> set[str]:
-    """Return the packages of an SBOM."""
+def urls(file: Path, scope: str | None = None) -> set[str]:
+    """Return the packages of an SBOM, or those with this scope."""
     bom = json.loads(file.read_text())
     assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
-    return {component["purl"] for component in bom["components"]}
+    return {component["purl"] for component in bom["components"] if scope in {None, component.get("scope")}}
 
 
 def test_the_wheels_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
-    """That there is no engine is said."""
+    """Those of its extras are optional. That there is no engine is said."""
     done = run(tmp_path, DOCKER_HOST="unix:///nowhere", PATH="")
     assert "SKIPPED SBOMs of images: no Docker engine answers" in done.stderr
-    pins = [line for line in (_ROOT / "requirements.lock").read_text().splitlines() if "==" in line[:60]]
-    assert (
-        len(urls(tmp_path / "kaiten-arena.cdx.json")) == len([pin for pin in pins if pin[0].isalnum()]) > 20
-    )
+    file = tmp_path / "kaiten-arena.cdx.json"
+    assert len(urls(file)) == len(urls(file, scope="optional")) + len(locked("")) > 20
+    assert urls(file) == locked("") | locked("-cluster") | locked("-env")
+    optional = {url.partition("@")[0] for url in urls(file, scope="optional")}
+    assert {"pkg:pypi/distributed", "pkg:pypi/gymnasium", "pkg:pypi/numpy"} <= optional
+
+
+def locked(name: str) -> set[str]:
+    """Return the packages of a lock file."""
+    lines = (_ROOT / f"requirements{name}.lock").read_text().splitlines()
+    pins = [line.split()[0].partition("==") for line in lines if "==" in line[:60] and line[0].isalnum()]
+    return {f"pkg:pypi/{package.partition('[')[0]}@{version}" for package, _, version in pins}
 
 
 @pytest.mark.docker
@@ -75,6 +84,7 @@ def test_an_images_has_what_is_installed_in_it(tmp_path: Path, image: str) -> No
     file = tmp_path / f"{image.partition('/')[2].partition(':')[0]}.cdx.json"
     assert urls(file) == {
         "pkg:deb/debian/libc6@2.36-9",
+        "pkg:deb/debian/dash@0.5.12-2",
         "pkg:pypi/numpy@2.0",
         "pkg:npm/%40grpc/grpc-js@1.14.0",
     }

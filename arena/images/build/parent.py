@@ -35,10 +35,16 @@ _COMMON = (
 )
 _UNWANTED = ("doc", "info", "lintian", "locale", "man")  # under /usr/share
 _HOOK = """
+set -e
 printf '%s\\n' root:x:0:0:root:/root:/bin/sh nobody:x:65534:65534:nobody:/:/bin/false > "$1/etc/passwd"
 printf '%s\\n' root:x:0: nogroup:x:65534: > "$1/etc/group"
 rm -rf "$1/etc/hostname" "$1/etc/resolv.conf" "$1/var/lib/dpkg"
+mkdir -p "$1/var/lib/dpkg/status.d"
+for package in "$1"/var/cache/apt/archives/*.deb; do
+    dpkg-deb --field "$package" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
+done
 """
+# In status.d, as in distroless images, SBOMs find which packages there are.
 _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _NEEDED = ("mmdebstrap", "debian-archive-keyring")
