@@ -87,6 +87,11 @@ CONTROLS: Final = (
         fix="Use an engine and a kernel with seccomp (docker info lists it under Security Options).",
     ),
     Control(
+        name="layers-in-memory",
+        stops="Finding out which files of an image other bots have read, by how fast they are read.",
+        fix="Use an engine with overlay2, and run the arena as root; in a container mount its layers.",
+    ),
+    Control(
         name="call-arguments",
         stops="Memory that no limit counts (socket filters), file locks, leases, rare options.",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",

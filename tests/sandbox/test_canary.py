@@ -268,16 +268,38 @@ def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
     assert missing(image, run_dir, as_that_user, shared).keys() == {"other-sockets"}
 
 
+@pytest.mark.parametrize(
+    ("driver", "seen"),
+    [
+        (None, "its storage driver isn't overlay2"),
+        ({"Data": {"UpperDir": "/none/diff"}}, "/none/diff can't be read: No such file or directory"),
+    ],
+)
+def test_layers_out_of_reach_are_named(
+    driver: dict[str, Any] | None, seen: str, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine that doesn't say where they are, and an arena in a container that doesn't see them."""
+
+    def inspect(client: docker.APIClient, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = docker.APIClient.inspect_image(client, name)  # type: ignore[no-untyped-call] # so in its stubs
+        return {**found, "GraphDriver": driver}
+
+    monkeypatch.setattr(WeakClient, "inspect_image", inspect, raising=False)
+    found = missing(image, run_dir)
+    assert found.keys() == {"layers-in-memory"}
+    assert seen in found["layers-in-memory"]
+
+
 def test_every_control_of_a_container_is_shown_to_fail() -> None:
     """No control is left without a test in which it is missing."""
-    assert {*WEAKENED, "other-sockets"} == set(CONTROL_NAMES)
+    assert {*WEAKENED, "other-sockets", "layers-in-memory"} == set(CONTROL_NAMES)
 
 
 def test_a_probe_that_says_nothing_holds_nothing(base_image: str, run_dir: Path) -> None:
     """An image whose program ends at once: every control that it should have tried is not held."""
     found = missing(base_image, run_dir)
-    # These two are not the probe's to try.
-    assert set(CONTROL_NAMES) - found.keys() <= {"all-bots-memory", "disk-rate"}
+    # These are not the probe's to try.
+    assert set(CONTROL_NAMES) - found.keys() <= {"all-bots-memory", "disk-rate", "layers-in-memory"}
     assert found["network"] == "the probe did not answer"
 
 

@@ -109,6 +109,7 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
         owner=(65000, 65000),
         environment={"HOME": "/home", "PATH": "/bin", "LANG": "C"},
         deadline_seconds=1,
+        cold="",
         trials=all_trials | (trials or {}),
     )
 
@@ -212,6 +213,12 @@ def test_a_container_that_nobody_could_watch_holds_nothing() -> None:
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
+def test_layers_that_are_not_in_memory_are_named() -> None:
+    """With the reason."""
+    cold = replace(evidence(), cold="/layer can't be read: Permission denied")
+    assert lacking(cold) == {"layers-in-memory": cold.cold}
+
+
 def test_a_busy_host_is_judged_by_its_quota() -> None:
     """A share below the limit says nothing if it was never held back; then what is set counts."""
     idle = {"cpu": replace(CPU, share=Share(cores=0.1, throttled=0))}
@@ -276,7 +283,7 @@ def test_a_probe_that_says_nothing_holds_nothing() -> None:
         for task in ("look", "memory", "processes", "cpu", "deadline")
     }
     found = lacking(evidence(trials=silent))
-    assert set(found) == set(CONTROL_NAMES)
+    assert set(found) == set(CONTROL_NAMES) - {"layers-in-memory"}  # the arena's own to see
     assert found["network"] == "the probe did not answer"
 
 

@@ -1,6 +1,7 @@
 """Where the engine's disk is, by a tree of devices as the kernel shows it."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import docker
@@ -52,6 +53,14 @@ def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None
 def test_the_disk_of_another_machine_is_unknown(base_url: str, info: dict[str, str]) -> None:
     """Its engine would not start a container with a device that it has not."""
     assert disk_of_engine(base_url, info) == ""
+
+
+def test_layers_alone_are_enough() -> None:
+    """In a container the data root is a folder of the container's own, in which they are mounted."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:  # a file system without a disk
+        Path(root, "overlay2").symlink_to("/")
+        seen = disk_of_engine("http+docker://localhost", INFO | {"DockerRootDir": root})
+    assert seen == disk_of_engine("http+docker://localhost", INFO)
 
 
 @pytest.mark.docker

@@ -108,7 +108,7 @@ def test_layers_are_read_once_a_minute(pages: Pages) -> None:
     """What was read is believed to stay for that long; then it is read again."""
     now = 0.0
     warmth = Warmth(clock=lambda: now)
-    warmth.warm(pages.folders)
+    assert not warmth.warm(pages.folders)
     assert resident(pages.file)
     pages.forget()
     now = 59.0
@@ -123,20 +123,38 @@ def test_layers_are_read_once_a_minute(pages: Pages) -> None:
 def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
     """Half of what it has must stay."""
     size = pages.file.stat().st_size
-    Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
+    cold = Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
+    assert cold == f"{pages.file.parent} has 32 MiB, and the host can spare 31 MiB for it"
     assert not resident(pages.file)
-    Warmth(available=lambda: 2 * size).warm([pages.file.parent])
+    assert not Warmth(available=lambda: 2 * size).warm([pages.file.parent])
     assert resident(pages.file)
 
 
 def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
-    """Links to files of the host and pipes are passed over, and a layer that is gone is no trouble."""
+    """Links to files of the host and pipes are passed over."""
     layer, outside = tmp_path / "layer", tmp_path / "outside"
     layer.mkdir()
     os.mkfifo(outside)
     os.mkfifo(layer / "pipe")
     (layer / "link").symlink_to(outside)
-    Warmth().warm([layer, tmp_path / "gone"])  # it would wait for ever
+    assert not Warmth().warm([layer])  # it would wait for ever
+
+
+def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    """Now and for as long as it isn't tried again; the others are read all the same."""
+    gone, now = tmp_path / "gone", 0.0
+    warmth = Warmth(clock=lambda: now)
+    assert warmth.warm([gone, tmp_path]) == f"{gone} can't be read: No such file or directory"
+    gone.mkdir()
+    now = 59.0
+    assert str(gone) in warmth.warm([gone, tmp_path])
+    now = 61.0
+    assert not warmth.warm([tmp_path, gone])
+
+
+def test_an_engine_that_names_no_layers_is_named() -> None:
+    """As with other storage drivers than overlay2."""
+    assert "its storage driver isn't overlay2" in Warmth().warm([])
 
 
 def resident(path: Path) -> bool:

@@ -133,6 +133,7 @@ class Canary:
             owner=self._owned(_SLOT + TASKS.index("look")),
             environment=self._expected(asked),
             deadline_seconds=_DEADLINE_SECONDS,
+            cold=self._runtime.why_cold(self._image),
             trials=trials,
         )
 

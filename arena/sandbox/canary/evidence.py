@@ -68,6 +68,7 @@ class Evidence:
     owner: tuple[int, int]  # expected uid and gid of the container `look`
     environment: Mapping[str, str]  # its complete expected environment
     deadline_seconds: int  # of the container `deadline`
+    cold: str  # why the image's layers are not all in memory; empty if they are
     trials: Mapping[str, Trial] = field(default_factory=dict)  # one per task
 
 

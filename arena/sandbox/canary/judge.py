@@ -123,6 +123,10 @@ def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
     return True, "all that were tried were refused"
 
 
+def _layers_in_memory(evidence: Evidence) -> Verdict:
+    return not evidence.cold, evidence.cold or "all of the image was read into memory"
+
+
 def _host_counters(evidence: Evidence) -> Verdict:
     told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
     if told:
@@ -270,6 +274,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "system-calls": _system_calls,
     "shared-futexes": partial(_refused_by_a_filter, "futexes"),
     "page-cache": partial(_refused_by_a_filter, "page_cache"),
+    "layers-in-memory": _layers_in_memory,
     "call-arguments": partial(_refused_by_a_filter, "options"),
     "host-counters": _host_counters,
     "terminals": _terminals,

@@ -1,16 +1,16 @@
 """The engine's images of bots: loading them, preloading them into memory, their disk."""
 
+import math
 import os
 import re
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import docker
 import msgspec
@@ -170,6 +170,9 @@ _SYS: Final = Path("/sys")
 _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
+_LAYERS: Final = "overlay2"
+"""The folder of layers in the data root. An arena in a container may see this one only."""
+
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container this file comes from the engine's data root."""
 
@@ -182,9 +185,10 @@ def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
         return ""
-    for path in (info["DockerRootDir"], _FROM_THE_ENGINE):
+    root = Path(info["DockerRootDir"])
+    for path in (root / _LAYERS, root, Path(_FROM_THE_ENGINE)):
         try:
-            device = Path(path).stat().st_dev
+            device = path.stat().st_dev
         except OSError:
             continue  # the arena is in a container, and sees nothing of the engine's folder
         return disk_of_device(os.major(device), os.minor(device))
@@ -227,45 +231,67 @@ class Warmth:
         self._clock = clock
         self._available = available or _available
         self._locks: dict[Path, threading.Lock] = {}
-        self._warmed: dict[Path, float] = {}
+        self._tried: dict[Path, tuple[float, str]] = {}
 
-    def warm(self, folders: Sequence[Path]) -> None:
-        """Read layers that are readable and take at most half of the memory that the host can spare."""
-        for folder in folders:
-            with self._locks.setdefault(folder, threading.Lock()):
-                if self._clock() - self._warmed.get(folder, -_FRESH_SECONDS) >= _FRESH_SECONDS:
-                    files, size = _files(folder)
-                    if files and size <= self._available() // 2:
-                        _read(files)
-                    self._warmed[folder] = self._clock()
+    def warm(self, folders: Sequence[Path]) -> str:
+        """Read an image's layers; return why they are not all in memory, or an empty string.
+
+        Layers are skipped if they take more than half of the memory that the host can spare.
+        """
+        if not folders:
+            return "the engine doesn't say where the image's layers are: its storage driver isn't overlay2"
+        return next(filter(None, [self._warm(folder) for folder in folders]), "")
+
+    def _warm(self, folder: Path) -> str:
+        with self._locks.setdefault(folder, threading.Lock()):
+            last, cold = self._tried.get(folder, (-math.inf, ""))
+            if self._clock() - last >= _FRESH_SECONDS:
+                try:
+                    _read(_files(folder, self._available() // 2))
+                    cold = ""
+                except _TooLarge as error:
+                    cold = str(error)
+                except OSError as error:
+                    cold = f"{error.filename} can't be read: {error.strerror}"
+                self._tried[folder] = (self._clock(), cold)
+            return cold
 
 
-def _files(folder: Path) -> tuple[list[str], int]:
-    """Return a layer's files and their size in all; none if they are too many or unreadable."""
+class _TooLarge(Exception):
+    """A layer is too large to be kept in memory. The text says by how much."""
+
+
+def _files(folder: Path, spare: int) -> list[str]:
+    """Return a layer's files, of at most ``spare`` bytes in all. Raises _TooLarge or OSError."""
     found, size = list[str](), 0
-    for where, _, names in os.walk(folder):
+    for where, _, names in os.walk(folder, onerror=_fail):
         for name in names:
             path = f"{where}/{name}"
-            with suppress(OSError):  # the engine has just removed the image
-                about = os.lstat(path)
-                if stat.S_ISREG(about.st_mode):
-                    found.append(path)
-                    size += about.st_size
+            about = os.lstat(path)
+            if stat.S_ISREG(about.st_mode):
+                found.append(path)
+                size += about.st_size
             if len(found) > _MOST_FILES or size > _MOST_BYTES:
-                return [], 0
-    return found, size
+                raise _TooLarge(f"{folder} has more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB")
+    if size > spare:
+        raise _TooLarge(f"{folder} has {size >> 20} MiB, and the host can spare {spare >> 20} MiB for it")
+    return found
+
+
+def _fail(error: OSError) -> NoReturn:
+    raise error
 
 
 def _read(files: Sequence[str]) -> None:
+    """Read files. Raises OSError."""
     room = bytearray(_PORTION)
     for file in files:
-        with suppress(OSError):
-            descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                while os.readv(descriptor, [room]):
-                    pass
-            finally:
-                os.close(descriptor)
+        descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            while os.readv(descriptor, [room]):
+                pass
+        finally:
+            os.close(descriptor)
 
 
 def _available() -> int:

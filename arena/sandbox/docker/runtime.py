@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 import docker
+import structlog
 from docker.errors import APIError
 
 from arena.protocol.controls import HostReport
@@ -24,7 +25,7 @@ from arena.sandbox.docker.cgroups import (
     end_container,
 )
 from arena.sandbox.docker.engine import engine_errors, impatient, launch_errors
-from arena.sandbox.docker.images import DockerImages, Warmth, disk_of_engine, is_image_id
+from arena.sandbox.docker.images import DockerImages, EngineImage, Warmth, disk_of_engine, is_image_id
 from arena.sandbox.docker.init_program import InitVolume, init_for
 from arena.sandbox.docker.policy import (
     EngineHost,
@@ -35,6 +36,8 @@ from arena.sandbox.docker.policy import (
 )
 from arena.sandbox.docker.sandbox import DockerSandbox, remove_container
 from arena.sandbox.runtime import INSTALL_LABEL, CanaryParts, ImageSource, RuntimeTrouble, SandboxSpec, nobody
+
+_log = structlog.get_logger()
 
 
 class DockerRuntime:
@@ -61,6 +64,7 @@ class DockerRuntime:
         self._client = client
         self._images = DockerImages(client, images)
         self._warmth = Warmth()
+        self._cold: dict[str, str] = {}
         chosen = _choose(info, runtime)
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
@@ -134,7 +138,7 @@ class DockerRuntime:
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
         self._init.ensure()
-        self._warmth.warm(image.layers)
+        self._warm(image)
         try:
             sandbox = self._create(replace(spec, source=image.id), image.command)
             self._start(sandbox)
@@ -150,6 +154,17 @@ class DockerRuntime:
             with contextlib.suppress(RuntimeTrouble):
                 sandbox.remove()
             raise
+
+    def why_cold(self, source: str) -> str:
+        """Return why an image's layers are not all in memory, or an empty string. Raises as ``launch``."""
+        return self._warm(self._images.find(source))
+
+    def _warm(self, image: EngineImage) -> str:
+        cold = self._warmth.warm(image.layers)
+        if cold and self._cold.get(image.id) != cold:  # an image is launched often
+            _log.warning("image not in memory", image=image.id, reason=cold)
+        self._cold[image.id] = cold
+        return cold
 
     def _create(self, spec: SandboxSpec, command: tuple[str, ...]) -> DockerSandbox:
         arguments = container_arguments(spec, self.host, command)
