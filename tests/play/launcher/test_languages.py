@@ -88,7 +88,7 @@ def java(folder: Path) -> None:
 LANGUAGES: Final[Mapping[str, tuple[Callable[[Path], None], Mapping[str, str]]]] = {
     "python": (python, {}),
     "javascript": (javascript, {}),
-    "cpp": (cpp, {"g++": "g++ nlohmann-json3-dev", "make": "make"}),
+    "cpp": (cpp, {"make": "make"}),
     "go": (go, {"go": "golang-go"}),
     "rust": (rust, {"rustc": "rustc"}),
     "java": (java, {"jlink": "default-jdk-headless", "cc": "gcc"}),
@@ -97,18 +97,16 @@ LANGUAGES: Final[Mapping[str, tuple[Callable[[Path], None], Mapping[str, str]]]]
 
 
 @pytest.fixture(params=LANGUAGES)
-def bot(
-    request: pytest.FixtureRequest, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
-) -> Iterator[str]:
+def bot(request: pytest.FixtureRequest, docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[str]:
     """Give the image of a bot in each language."""
-    assert base_image
     name: str = request.param
     make, tools = LANGUAGES[name]
     for program, package in tools.items():
         if shutil.which(program) is None:
             pytest.skip(f"{name}: {program} is not installed (apt-get install {package})")
-    if name == "javascript":
-        request.getfixturevalue("javascript_image")
+    if name == "cpp":
+        request.getfixturevalue("cpp_compiler")
+    request.getfixturevalue("javascript_image" if name == "javascript" else "base_image")
     folder = tmp_path / f"test-language-{name}"
     make(folder)
     yield build_bot_image(docker_client, folder)
