@@ -107,15 +107,19 @@ class Hall:
 
 
 @contextmanager
-def open_hall(name: RuntimeName, engine: Callable[[], docker.APIClient] = connect) -> Iterator[Hall]:
+def open_hall(
+    name: RuntimeName, engine: Callable[[], docker.APIClient] = connect, container_runtime: str | None = None
+) -> Iterator[Hall]:
     """Open a hall; remove all of it but the bots' images, which make the next run faster.
 
-    ``engine`` returns the client by which containers are made.
+    ``engine`` returns the client by which containers are made, ``container_runtime`` is the engine's name of
+    what runs them; None for its default.
     """
     install = f"bench-{secrets.token_hex(4)}"
     folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
     folder.chmod(0o711)
-    runtime = DockerRuntime(engine()) if name is RuntimeName.DOCKER else ProcessRuntime()
+    docked = name is RuntimeName.DOCKER
+    runtime = DockerRuntime(engine(), runtime=container_runtime) if docked else ProcessRuntime()
     launcher = Launcher(runtime, install, folder)
     slots = _SLOTS.size
     try:

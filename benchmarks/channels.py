@@ -1,0 +1,240 @@
+"""``python -m benchmarks.channels``: how many bits pass between two bots by the channels that are open?
+
+Two containers of the launch template run `benchmarks/whisper/whisper.c`, which needs a C compiler with static
+libraries and an x86-64 processor. The sender draws random bits; the receiver prints a number for each, which
+this program turns into bits without knowing those sent. Needs a Docker engine.
+"""
+
+import argparse
+import math
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import docker
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from arena.protocol.match import RuntimeName
+from arena.sandbox.runtime import SEAT_LABEL, SandboxSpec
+from benchmarks.hall import Hall, open_hall
+from benchmarks.report import describe_machine
+
+_WHISPER: Final = Path(__file__).parent / "whisper"
+_GVISOR: Final = "runsc"
+_AHEAD_SECONDS: Final = 1.0
+"""From the last container's start to the first slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel of the program, and how fast it is used."""
+
+    name: str  # as the program calls it
+    title: str
+    slot_seconds: float
+    slots: int  # per run
+    bits: int = 1  # per slot
+
+    @property
+    def rate(self) -> float:
+        """Bits per second, wrong ones included."""
+        return self.bits / self.slot_seconds
+
+
+CHANNELS: Final = (
+    Channel("cache", "flush+reload of shared pages", 0.008, 500, bits=16),
+    Channel("names", "missing names in a shared layer", 0.05, 12, bits=512),
+    Channel("inodes", "inode numbers of pipes", 0.1, 150),
+    Channel("processes", "number of processes", 0.1, 150),
+    Channel("gaps", "gaps in processor time", 1.0, 40),
+)
+
+
+class Way(NamedTuple):
+    """A way to run the containers."""
+
+    runtime: str  # the engine's name
+    apart: bool = False  # whether each seat has a core of its own
+    copied: bool = False  # whether each seat has a copy of the file whose pages they otherwise share
+
+
+class Heard(NamedTuple):
+    """The result of one run."""
+
+    bits: int
+    wrong: int
+
+    @property
+    def chance(self) -> bool:
+        """True if guessing would do as well: fewer than four standard deviations from half wrong."""
+        return self.bits / 2 - self.wrong < 2 * math.sqrt(self.bits)
+
+
+def decoded(values: Sequence[int]) -> list[int]:
+    """Return a bit for each number: 1 if it is nearer to the larger ones.
+
+    The two groups are found in the numbers themselves; the outer tenth at each end counts as its neighbour.
+    """
+    ordered = sorted(values)
+    low, high = ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
+    middle = (low + high) / 2
+    clipped = [min(max(value, low), high) for value in values]
+    for _ in range(20):
+        groups = [[value for value in clipped if (value > middle) == one] for one in (False, True)]
+        if not all(groups):
+            break
+        middle = sum(sum(group) / len(group) for group in groups) / 2
+    return [int(value > middle) for value in values]
+
+
+class _Client(docker.APIClient):
+    """The engine's client. If wanted, it gives each seat a core of its own."""
+
+    def __init__(self, *, apart: bool) -> None:
+        super().__init__(version="auto", timeout=60, max_pool_size=64)
+        self._apart = apart
+
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
+        """Create it."""
+        seat = (arguments.get("labels") or {}).get(SEAT_LABEL)
+        if self._apart and seat is not None:
+            cores = sorted(os.sched_getaffinity(0))
+            arguments["host_config"]["CpusetCpus"] = str(cores[int(seat)])
+        return super().create_container(*args, **arguments)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.channels")
+    parser.add_argument("--times", type=int, default=3, help="runs of each line")
+    parser.add_argument(
+        "channels", nargs="*", help=f"of {', '.join(channel.name for channel in CHANNELS)}; all without"
+    )
+    options = parser.parse_args()
+    if platform.machine() != "x86_64":
+        sys.exit("benchmarks.channels: the program is written for x86-64: run it on such a machine")
+    chosen = [channel for channel in CHANNELS if channel.name in (options.channels or channel.name)]
+    with docker.APIClient() as client:
+        info = client.info()
+    table = Table(title="Channels between two bots", box=box.SIMPLE_HEAD)
+    for heading in ("channel", "runtime", "cores", "pages"):
+        table.add_column(heading)
+    for heading in ("bits", "bit/s", "wrong", "load"):
+        table.add_column(heading, justify="right")
+    for way in _ways(info["DefaultRuntime"], gvisor=_GVISOR in info["Runtimes"]):
+        for channel in chosen:
+            if channel.name == "cache" or not way.copied:
+                table.add_row(*_cells(channel, way, _measured(channel, way, options.times)))
+    console = Console(highlight=False, width=120)
+    machine = describe_machine(f"docker {info['ServerVersion']}")
+    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
+    console.print(table)
+    if _GVISOR not in info["Runtimes"]:
+        console.print("gVisor: not measured, since the engine has no runtime runsc (scripts/gvisor)")
+
+
+def _ways(runtime: str, *, gvisor: bool) -> Iterator[Way]:
+    yield Way(runtime)
+    if len(os.sched_getaffinity(0)) > 1:
+        yield Way(runtime, apart=True)
+    yield Way(runtime, copied=True)
+    if gvisor:
+        yield Way(_GVISOR)
+
+
+def _measured(channel: Channel, way: Way, times: int) -> list[Heard]:
+    client = _Client(apart=way.apart)
+    with open_hall(RuntimeName.DOCKER, lambda: client, way.runtime) as hall:
+        images = [_image(hall, seat if way.copied else None) for seat in range(2)]
+        return [_run(hall, images, channel) for _ in range(times)]
+
+
+def _image(hall: Hall, copy: int | None) -> str:
+    """Build the program, and return its image; with that copy of the file if it is not to share it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, _WHISPER.name if copy is None else f"{_WHISPER.name}-{copy}")
+        folder.mkdir()
+        recipe = (_WHISPER / "Dockerfile").read_text()
+        (folder / "Dockerfile").write_text(recipe if copy is None else recipe + _COPY.format(copy))
+        program = _WHISPER / "whisper.c"
+        command = ["cc", "-static", "-O2", "-Wall", "-Werror", "-o", str(folder / "whisper"), str(program)]
+        subprocess.run(command, check=True)  # noqa: S603 - our own argument list
+        return hall.image(folder)
+
+
+_COPY: Final = """
+USER root
+RUN cd /usr/local/lib/python3*/*-packages \\
+ && cp -r numpy.libs {0} && rm -r numpy.libs && mv {0} numpy.libs && touch {0}
+"""
+
+
+def _run(hall: Hall, images: Sequence[str], channel: Channel) -> Heard:
+    with hall.lone_bot() as bot, _seats(bot, images) as seats:
+        with ThreadPoolExecutor(len(seats)) as pool:
+            sandboxes = list(pool.map(hall.runtime.launch, seats))
+        try:
+            plan = f"{time.time() + _AHEAD_SECONDS} {channel.slot_seconds} {channel.slots} {channel.bits}"
+            for seat, role in zip(seats, ("say", "hear"), strict=True):
+                new = seat.socket_dir / "new"
+                new.write_text(f"{channel.name} {role} {plan}")
+                new.rename(seat.socket_dir / "go")
+            exits = [sandbox.wait().code for sandbox in sandboxes]
+            said, heard = ([int(word) for word in sandbox.stderr().split()] for sandbox in sandboxes)
+        finally:
+            for sandbox in sandboxes:
+                sandbox.remove()
+    if any(exits) or not len(said) == len(heard) == channel.slots * channel.bits:
+        raise RuntimeError(f"the program failed for {channel.name}: exit codes {exits}")
+    return Heard(len(said), sum(one != bit for one, bit in zip(said, decoded(heard), strict=True)))
+
+
+@contextmanager
+def _seats(bot: SandboxSpec, images: Sequence[str]) -> Iterator[list[SandboxSpec]]:
+    """Yield a bot for the sender and one for the receiver, each with a folder of its own."""
+    with tempfile.TemporaryDirectory(dir=bot.socket_dir) as name:
+        Path(name).chmod(0o711)
+        seats = []
+        for seat, image in enumerate(images):
+            folder = Path(name, str(seat))
+            folder.mkdir()
+            seats.append(
+                replace(
+                    bot,
+                    name=f"{bot.name}-{secrets.token_hex(2)}-{seat}",
+                    source=image,
+                    socket_dir=folder,
+                    slot=seat,
+                    labels={**bot.labels, SEAT_LABEL: str(seat)},
+                )
+            )
+        yield seats
+
+
+def _cells(channel: Channel, way: Way, heard: Sequence[Heard]) -> Iterator[str]:
+    yield channel.title
+    yield way.runtime
+    yield "one each" if way.apart else "shared"
+    yield "copied" if way.copied else "shared"
+    yield str(sum(each.bits for each in heard))
+    through = not Heard(*map(sum, zip(*heard, strict=True))).chance
+    yield f"{channel.rate:,.0f}" if through else "nothing above chance"
+    shares = sorted(100 * each.wrong / each.bits for each in heard)
+    yield f"{shares[0]:.1f} to {shares[-1]:.1f} %"
+    yield f"{os.getloadavg()[0]:.0f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+/* One end of a channel between two bots, for `python -m benchmarks.channels`, which builds and starts it.
+
+   It waits for the file `go` in its socket folder: the channel, `say` or `hear`, the start in seconds of the
+   host's clock, the length of a slot in seconds, the number of slots and the bits per slot. The sender draws
+   its bits from the kernel and prints them at the end. The receiver prints a number for each bit, larger if
+   it has seen more of the sender. Nothing else passes between the two. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+enum { MOST = 1024, NAMES = 6, LINES = 16, PIPES = 1100, CHILDREN = 40 };
+
+static double start, period;
+static int slots, width, slot;
+static unsigned char bits[MOST];
+static long seen[MOST];
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+/* The time at which this part of the slot is over. */
+static double at(double part) { return start + (slot + part) * period; }
+
+static void await(double part) {
+    while (now() < at(part)) usleep(100);
+}
+
+static void fail(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static void nothing(void) {}
+
+/* Flush and reload: lines of a file in the layer of the base image. */
+
+static volatile char *line[LINES], *other;
+
+static void map_lines(void) {
+    glob_t found;
+    if (glob("/usr/local/lib/python3*/*-packages/numpy.libs/lib*openblas*", 0, NULL, &found)) fail("glob");
+    int file = open(found.gl_pathv[0], O_RDONLY);
+    char *map = mmap(NULL, 1 << 21, PROT_READ, MAP_PRIVATE, file, 0);
+    if (map == MAP_FAILED) fail(found.gl_pathv[0]);
+    /* Pages apart and at different places in them, so that the processor fetches none ahead. */
+    for (int k = 0; k < LINES; k++) (void)*(line[k] = map + (1 << 20) + k * 3 * 4096 + k * 7 % 64 * 64);
+    (void)*(other = map + (1 << 19));
+}
+
+static void say_lines(void) {
+    while (now() < at(1)) {
+        for (int k = 0; k < width; k++) {
+            /* No branch: a processor would also run ahead into the wrong one, and load the line. */
+            volatile char *chosen = other + (line[k] - other) * bits[k];
+            (void)*chosen;
+        }
+        usleep(150);
+    }
+}
+
+static uint64_t ticks(volatile char *p) {
+    unsigned core;
+    _mm_mfence();
+    uint64_t before = __rdtscp(&core);
+    (void)*p;
+    _mm_lfence();
+    return __rdtscp(&core) - before;
+}
+
+/* Ticks between a load from the nearest cache and one from memory, by a line that only this process uses. */
+static uint64_t limit(void) {
+    static volatile char own[64] __attribute__((aligned(64)));
+    uint64_t near = UINT64_MAX, far = UINT64_MAX, t;
+    for (int n = 0; n < 1000; n++) {
+        (void)*own;
+        if ((t = ticks(own)) < near) near = t;
+        _mm_clflush((void *)own);
+        if ((t = ticks(own)) < far) far = t;
+    }
+    return (near + far) / 2;
+}
+
+static void hear_lines(void) {
+    static uint64_t most;
+    if (!most) most = limit();
+    for (;;) {
+        for (int k = 0; k < width; k++) _mm_clflush((void *)line[k]);
+        _mm_mfence();
+        usleep(600);
+        if (now() >= at(1)) return;
+        for (int n = 0; n < width; n++) {
+            int k = (n * 5 + 3) % width;
+            if (ticks(line[k]) < most) seen[k] = 1;
+        }
+    }
+}
+
+/* Missing names: the kernel remembers for all containers that a folder has no such file. */
+
+static double look(int k, int n) {
+    char path[96];
+    struct timespec before, after;
+    /* The start is in the name, so that no earlier run has looked for it. */
+    snprintf(path, sizeof path, "/usr/bin/%.0f-%d-%d-%d", start * 1000, slot, k, n);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    access(path, F_OK);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    return (after.tv_sec - before.tv_sec) * 1e9 + after.tv_nsec - before.tv_nsec;
+}
+
+static void say_names(void) {
+    for (int k = 0; k < width; k++)
+        for (int n = 0; n < NAMES; n++)
+            if (bits[k]) look(k, n);
+}
+
+static void hear_names(void) {
+    await(0.6);
+    for (int k = 0; k < width; k++) {
+        double least = 1e9, t;
+        for (int n = 0; n < NAMES; n++)
+            if ((t = look(k, n)) < least) least = t;
+        seen[k] = -least;
+    }
+}
+
+/* The others say a one by work in the first half of a slot, a zero by work in the second. The receiver
+   compares the halves, so it needs no limit, and slow changes of the host's load cancel out. */
+
+static void (*begin)(void), (*end)(void);
+static long (*count)(double);
+
+static void say_halves(void) {
+    for (int half = 0; half < 2; half++) {
+        await(half / 2.);
+        if (bits[0] != half) begin();
+        await(half / 2. + 0.4);
+        if (bits[0] != half) end();
+    }
+}
+
+static void hear_halves(void) {
+    await(0.02);
+    seen[0] = count(0.4);
+    await(0.52);
+    seen[0] -= count(0.9);
+}
+
+/* Inode numbers of pipes: one counter for the host, from which each core takes 1,024 at a time. */
+
+static unsigned newest(void) {
+    unsigned most = 0;
+    struct stat about;
+    for (int n = 0, ends[2]; n < PIPES; n++) {
+        if (pipe(ends)) fail("pipe");
+        fstat(ends[0], &about);
+        if (n == 0 || (int)(about.st_ino - most) > 0) most = about.st_ino;
+        close(ends[0]);
+        close(ends[1]);
+    }
+    return most;
+}
+
+static void take_numbers(void) {
+    for (int n = 0; n < 3; n++) newest();
+}
+
+static long numbers_taken(double until) {
+    static unsigned before;
+    await(until);
+    unsigned taken = newest(), since = taken - before;
+    before = taken;
+    return since;
+}
+
+static void use_inodes(void) { begin = take_numbers, end = nothing, count = numbers_taken; }
+
+/* Number of the host's processes: links of /proc. */
+
+static pid_t child[CHILDREN];
+
+static void fork_all(void) {
+    for (int n = 0; n < CHILDREN; n++)
+        if ((child[n] = fork()) == 0)
+            for (;;) pause();
+}
+
+static void end_all(void) {
+    for (int n = 0; n < CHILDREN; n++)
+        if (child[n] > 0) kill(child[n], SIGKILL), waitpid(child[n], NULL, 0);
+}
+
+static long processes(double until) {
+    struct stat about;
+    await(until - 0.1);
+    if (stat("/proc", &about)) fail("/proc");
+    return about.st_nlink;
+}
+
+static void use_processes(void) { begin = fork_all, end = end_all, count = processes; }
+
+/* Gaps: a bot that shares a core with a busy one gets less done. */
+
+static pid_t spinner;
+
+static void spin(void) {
+    if ((spinner = fork()) == 0)
+        for (;;)
+            ;
+}
+
+static void stop(void) {
+    if (spinner > 0) kill(spinner, SIGKILL), waitpid(spinner, NULL, 0);
+}
+
+static long gaps(double until) {
+    double lost = 0, before = now(), t;
+    for (; before < at(until); before = t)
+        if ((t = now()) - before > 20e-6) lost += t - before;
+    return lost * 1e6;
+}
+
+static void use_gaps(void) { begin = spin, end = stop, count = gaps; }
+
+static const struct {
+    const char *name;
+    void (*prepare)(void), (*say)(void), (*hear)(void);
+} channels[] = {
+    {"cache", map_lines, say_lines, hear_lines},
+    {"names", nothing, say_names, hear_names},
+    {"inodes", use_inodes, say_halves, hear_halves},
+    {"processes", use_processes, say_halves, hear_halves},
+    {"gaps", use_gaps, say_halves, hear_halves},
+};
+
+int main(void) {
+    char name[32], role[32];
+    FILE *go;
+    while (!(go = fopen("/run/arena/go", "r"))) usleep(10000);
+    if (fscanf(go, "%31s %31s %lf %lf %d %d", name, role, &start, &period, &slots, &width) != 6) return 2;
+    int c = 0, says = !strcmp(role, "say");
+    while (strcmp(channels[c].name, name)) c++;
+    channels[c].prepare();
+    static char text[1 << 16];
+    char *p = text;
+    for (slot = 0; slot < slots; slot++) {
+        memset(seen, 0, sizeof seen);
+        if (getrandom(bits, width, 0) != width) fail("getrandom");
+        for (int k = 0; k < width; k++) bits[k] &= 1;
+        await(0);
+        (says ? channels[c].say : channels[c].hear)();
+        for (int k = 0; k < width && p < text + sizeof text - 32; k++)
+            p += sprintf(p, "%ld ", says ? bits[k] : seen[k]);
+    }
+    fprintf(stderr, "%s\n", text);
+}
