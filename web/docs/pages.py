@@ -74,6 +74,7 @@ CHAPTERS: Final = (
             "docs/sandbox.md",
             "docs/canary.md",
             "docs/security.md",
+            "docs/channels.md",
             "docs/intake.md",
             "docs/reliability.md",
             "docs/match-making.md",
