@@ -2,7 +2,7 @@
 
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
@@ -28,10 +28,8 @@ def notifier(store: Store, settings: Settings, now: Callable[[], datetime]) -> I
         now,
     )
     with (
+        closing(made),
         Recurring(made.look, name="notifications", seconds=_SECONDS, expected=(StoreError,)),
         Recurring(made.look_at_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
     ):
-        try:
-            yield
-        finally:
-            made.close()
+        yield

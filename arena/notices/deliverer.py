@@ -16,8 +16,7 @@ from arena.platform.recurring import Backoff
 _log = structlog.get_logger()
 
 _AT_ONCE: Final = 8
-_ROUND: Final = 32
-"""Notices of a round, one of each subscription: with ``_AT_ONCE``, stuck receivers take at most 20 s."""
+"""Notices of a round, one of each subscription. Stuck receivers delay the next round, and a stop, by 5 s."""
 
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
@@ -42,7 +41,7 @@ class Deliverer:
     def look(self) -> None:
         """Deliver what is due, once to each subscription. Raises StoreError."""
         kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
-        due = self._store.subscriptions.due(self._now(), _ROUND, kinds=kinds)
+        due = self._store.subscriptions.due(self._now(), _AT_ONCE, kinds=kinds)
         for done in [self._pool.submit(self._deliver, each) for each in due]:
             done.result()
 
@@ -52,8 +51,8 @@ class Deliverer:
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
 
     def close(self) -> None:
-        """Begin no further deliveries."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        """End the threads. Call it when no round is in progress."""
+        self._pool.shutdown()
 
     def _deliver(self, notice: DueNotice) -> None:
         try:
