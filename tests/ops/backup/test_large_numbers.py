@@ -50,6 +50,8 @@ LARGEST: dict[str, float] = {
     "card_games.won": 60 * DECISIONS,
     "game_seat.faults": GAMES,
     "game_seat.median_micros": 86_400 * 10**6,
+    "held_rank.lost": GAMES,
+    "held_rank.rank": GAMES,
     "highlight.value": 1e9,
     "ladder.revision": 3 * GAMES,
     "live_game.attempt": GAMES,
@@ -78,6 +80,7 @@ LARGEST: dict[str, float] = {
     "rating_point.deviation": 25 / 3,
     "rating_point.mean": 1e9,
     "submission.size": BYTES,
+    "subscription.failures": GAMES,
     "worker.leased_until": 1e12,
 }
 """What can come together in columns."""
@@ -94,10 +97,12 @@ NUMBERED = {
     "challenge.number",
     "invitation.id",
     "match.number",
+    "notice.number",
     "rating_point.games",
     "person_game.number",
     "session.id",
     "submission.number",
+    "subscription.id",
 }
 """Numbers of which each is another one: they are moved up."""
 
