@@ -131,7 +131,7 @@ def test_the_lock_files_name_no_address() -> None:
         assert packages
         assert all("integrity" in entry and "resolved" not in entry for entry in packages.values())
     locks = [*ROOT.glob("requirements*.lock"), ROOT / "bots/base-python/requirements.lock"]
-    assert len(locks) == 6
+    assert len(locks) == 7
     for lock in locks:
         assert "--hash=sha256:" in lock.read_text()
         assert "://" not in lock.read_text()
