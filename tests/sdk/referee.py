@@ -59,6 +59,11 @@ class Talk:
         """Wait until the bot is gone."""
         assert not isinstance(await self._context.read(), pb.BotMessage)
 
+    async def drained(self) -> None:
+        """Take messages until the bot is gone. A bot that leaves at once takes its last messages with it."""
+        while isinstance(await self._context.read(), pb.BotMessage):
+            pass
+
     async def refuse(self, code: grpc.StatusCode, words: str) -> None:
         """End the stream with an error."""
         await self._context.abort(code, words)

@@ -62,8 +62,7 @@ def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
     """Exit code 1, and a line for its author."""
 
     async def script(talk: Talk) -> None:
-        await talk.receive()
-        await talk.closed()
+        await talk.drained()
 
     code, stderr = bridged(HELLO + text, script)
     assert code == 1
