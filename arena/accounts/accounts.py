@@ -231,10 +231,11 @@ def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
 
     Not in :mod:`arena.app`, because the site needs it without Docker.
     """
-    return Accounts.over(store, mode, _real_sources(), strong_hasher())
+    return Accounts.over(store, mode, real_sources(), strong_hasher())
 
 
-def _real_sources() -> Sources:
+def real_sources() -> Sources:
+    """Return the real clock and real secrets."""
     return Sources(
         now=lambda: datetime.now(UTC),
         new_secret=lambda: secrets.token_urlsafe(_SECRET_BYTES),

@@ -1,11 +1,10 @@
 """What an account's owner does with subscriptions, and what the links of a mail do."""
 
-import secrets
-from collections.abc import Callable, Collection, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Sequence
 from typing import Final
 
-from arena.accounts.credentials import Visit, by_account
+from arena.accounts.accounts import real_sources
+from arena.accounts.credentials import Sources, Visit, by_account
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
@@ -18,28 +17,24 @@ from arena.protocol.news import Topic, please_confirm, sample
 MOST: Final = 5
 """Subscriptions of an account."""
 
-_SECRET_BYTES: Final = 32
-
 
 class OwnSubscriptions:
     """Subscriptions of accounts.
 
     ``named`` are the hosts that webhooks may reach anywhere, ``HOST:PORT``. Without ``sends_mail``, no mail
-    address can be added. ``new_secret`` returns 256 unpredictable bits, as letters, digits, - and _.
+    address can be added.
     """
 
     def __init__(
         self,
         subscriptions: Subscriptions,
+        sources: Sources,
         *,
         named: Collection[str],
         sends_mail: bool,
-        now: Callable[[], datetime],
-        new_secret: Callable[[], str],
     ) -> None:
         self._subscriptions = subscriptions
-        self._now = now
-        self._new_secret = new_secret
+        self._sources = sources
         self._named = named
         self.sends_mail = sends_mail
 
@@ -57,7 +52,7 @@ class OwnSubscriptions:
         ``to`` is a URL or a mail address, which gets a request to confirm it. ``address`` is the client's,
         for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
         """
-        now, secret, first = self._now(), self._new_secret(), None
+        now, secret, first = self._sources.now(), self._sources.new_secret(), None
         if kind is SubscriptionKind.WEBHOOK:
             parse_webhook(to, self._named)
             secret = secret_of(secret)
@@ -102,7 +97,7 @@ class OwnSubscriptions:
 
         Return False if the account has no such subscription.
         """
-        return self._subscriptions.test(account.id, subscription, sample(self._now()))
+        return self._subscriptions.test(account.id, subscription, sample(self._sources.now()))
 
     def linked(self, secret: str) -> KnownSubscription | None:
         """Return the mail subscription with this secret in its links, or None."""
@@ -110,14 +105,14 @@ class OwnSubscriptions:
 
     def confirm(self, secret: str) -> bool:
         """Confirm the mail address with this secret; return False if there is none."""
-        return self._subscriptions.confirm(secret, self._now())
+        return self._subscriptions.confirm(secret, self._sources.now())
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
         """End a topic, or all, of the mail subscription with this secret; return False if there is none."""
         return self._subscriptions.unsubscribe(secret, topic)
 
     def _entry(self, what: Visit, account: KnownAccount, subscription: int, address: str) -> NewAuditEntry:
-        now = self._now()
+        now = self._sources.now()
         return by_account(now, what, account.name, address, f"subscription {subscription}")
 
 
@@ -131,8 +126,7 @@ def open_subscriptions(settings: Settings, store: Store) -> OwnSubscriptions:
     """Return the subscriptions with the real clock and real secrets."""
     return OwnSubscriptions(
         store.subscriptions,
+        real_sources(),
         named=settings.webhook_hosts,
         sends_mail=settings.sends_mail,
-        now=lambda: datetime.now(UTC),
-        new_secret=lambda: secrets.token_urlsafe(_SECRET_BYTES),
     )

@@ -61,7 +61,7 @@ class World:
     site: object = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._sources = Sources(
+        self.sources = Sources(
             now=lambda: self.now, new_secret=self.new_secret, new_pseudonym=self._new_pseudonym
         )
         self.accounts = self.with_hasher(CHEAP)
@@ -105,7 +105,7 @@ class World:
 
     def with_hasher(self, hasher: PasswordHasher) -> Accounts:
         """Return accounts of the same store that hash in another way."""
-        return Accounts.over(self.store, self.mode, self._sources, hasher)
+        return Accounts.over(self.store, self.mode, self.sources, hasher)
 
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
         """Add an account with ``PASSWORD``."""

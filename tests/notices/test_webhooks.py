@@ -47,13 +47,7 @@ def deliverer(world: World, named: frozenset[str], tls: ssl.SSLContext | None = 
 
 def subscribe(world: World, account: KnownAccount, url: str, named: frozenset[str]) -> tuple[str, int]:
     """Add a webhook for everything; return its secret and id."""
-    own = OwnSubscriptions(
-        world.store.subscriptions,
-        named=named,
-        sends_mail=False,
-        now=lambda: world.now,
-        new_secret=world.new_secret,
-    )
+    own = OwnSubscriptions(world.store.subscriptions, world.sources, named=named, sends_mail=False)
     secret, made = own.add(account, SubscriptionKind.WEBHOOK, url, list(Topic), address="")
     assert secret is not None
     return secret, made.id

@@ -63,10 +63,9 @@ def parts_over(world: World) -> Parts:
         owners=owners,
         subscriptions=OwnSubscriptions(
             world.store.subscriptions,
+            world.sources,
             named=world.webhook_hosts,
             sends_mail=world.sends_mail,
-            now=lambda: world.now,
-            new_secret=world.new_secret,
         ),
         metrics=SiteMetrics(),
         exports=world.exports,
