@@ -66,7 +66,7 @@ class Way(NamedTuple):
     """A way to run the containers."""
 
     runtime: str  # the engine's name
-    apart: bool = False  # whether each seat has a core of its own
+    apart: bool = False  # whether each seat has its own core
     copied: bool = False  # whether each seat has a copy of the file whose pages they otherwise share
 
 
@@ -100,7 +100,7 @@ def decoded(values: Sequence[int]) -> list[int]:
 
 
 class _Client(docker.APIClient):
-    """The engine's client. If wanted, it gives each seat a core of its own."""
+    """The engine's client. With ``apart``, it gives each seat its own core."""
 
     def __init__(self, *, apart: bool) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
@@ -203,7 +203,7 @@ def _run(hall: Hall, images: Sequence[str], channel: Channel) -> Heard:
 
 @contextmanager
 def _seats(bot: SandboxSpec, images: Sequence[str]) -> Iterator[list[SandboxSpec]]:
-    """Yield a bot for the sender and one for the receiver, each with a folder of its own."""
+    """Yield a bot for the sender and one for the receiver, each with its own folder."""
     with tempfile.TemporaryDirectory(dir=bot.socket_dir) as name:
         Path(name).chmod(0o711)
         seats = []

@@ -151,8 +151,8 @@ class Sessions:
     def knows(self, name: str, mark: str) -> bool:
         """Return True if a browser with this mark has logged in to this account since the last new password.
 
-        Nothing stores a mark: it is authenticated with the password's hash, whose salt nobody can guess. It
-        counts for ``KNOWN``, and ends when the hash is replaced.
+        Marks are not stored. A mark is authenticated with the password's hash, whose salt can't be guessed.
+        It expires after ``KNOWN``, or when the hash is replaced.
         """
         found = self._people.account(name) if _is_name(name) else None
         made, _, mac = mark.rpartition(".")

@@ -243,7 +243,7 @@ def _set_state(connection: Connection, bot: int, state: BotState, why: str | Non
 
 
 def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    """Write the state alone, and notify the author if it takes the bot off the ladder."""
+    """Write only the state, and notify the author if it takes the bot off the ladder."""
     row = connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)

@@ -14,7 +14,7 @@ class PublicGame:
     """A rated game without its ratings, which change when a bot is disqualified."""
 
     game: str  # id
-    match: str  # likewise
+    match: str  # id
     number: int  # its place in the order of rating, from 1
     ended: datetime  # UTC
     taken_over: tuple[bool, ...]  # per seat: whether the stand-in played it to the end

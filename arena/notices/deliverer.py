@@ -46,7 +46,7 @@ class Deliverer:
             done.result()
 
     def look_at_ranks(self) -> None:
-        """Note who was overtaken, and forget mail addresses that nobody confirmed. Raises StoreError."""
+        """Record overtaken bots, and remove mail addresses that were never confirmed. Raises StoreError."""
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
 

@@ -281,7 +281,7 @@ class Settings(BaseSettings):
         ),
     )
     smtp_user: str | None = Field(default=None, description="User for the mail server.")
-    smtp_password: SecretStr | None = Field(default=None, description="That user's password.")
+    smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     mail_from: str | None = Field(
         default=None, description="The sender of mail, such as `kaiten@arena.example`."
     )

@@ -1,4 +1,4 @@
-"""What happens to a bot, in words: for its feed, and for notifications of its author."""
+"""Texts of news about bots, for feeds and notifications."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from arena.protocol.submissions import Cause
 
 
 class Topic(StrEnum):
-    """What an author can be notified about."""
+    """Events that authors can subscribe to."""
 
     BENCHED = "benched"
     """The bot is benched or disqualified."""

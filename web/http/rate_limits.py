@@ -117,7 +117,7 @@ class RateLimits:
     def subscribe(self, account: KnownAccount, address: str) -> None:
         """Count a new subscription, and what is sent to its address. Raises Problem (429) after too many.
 
-        Others' addresses are safe from requests to confirm them, whoever asks.
+        The limit per address protects mailboxes from repeated requests to confirm.
         """
         to = address.lower()[:_LONGEST_ADDRESS]
         self._count(

@@ -136,7 +136,7 @@ class Exporter:
         return manifest
 
     def _write(self, folder: Path, numbers: range, since: datetime) -> int:
-        """Let a process write both files; return the number of games."""
+        """Write both files in another process; return the number of games."""
         rows = 0
         with self._start(folder) as process:
             assert process.stdin is not None  # noqa: S101 - both are pipes
