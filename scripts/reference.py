@@ -221,13 +221,13 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     if _JSON in records:
         usage.append("[--json]")
     text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
-    items = [f"- `{_with_value(name)}`: {_meaning(name, meaning)}\n" for name, meaning in listed]
-    return text + ("\n" + "".join(items) if items else "")
+    rows = [(f"`{_cell(_with_value(name))}`", _cell(_meaning(name, meaning))) for name, meaning in listed]
+    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
 
 
 def _meaning(name: str, meaning: str) -> str:
-    """Return a meaning on one line; the usage shows which arguments are required."""
-    text = " ".join(_sentence(meaning).split())
+    """Return a meaning; the usage shows which arguments are required."""
+    text = " ".join(meaning.split())
     return text if name.startswith("-") else text.replace(" [required]", "").replace("; required]", "]")
 
 
