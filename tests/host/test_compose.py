@@ -19,7 +19,6 @@ import pytest
 from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image, build_server_image
-from arena.platform.settings import Settings
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.demo.running import await_that
 from tests.ports import free_port
@@ -38,23 +37,6 @@ CAPABILITIES = {
 }
 """Of services that have any."""
 KEYS = ["ca.pem", "member.key", "member.pem"]
-OWN = {
-    "ARENA_DATA_DIR",
-    "ARENA_DATABASE_URL",
-    "ARENA_RUN_DIR",
-    "ARENA_SANDBOX",
-    "ARENA_EXECUTOR",
-    "ARENA_CLUSTER_CA",
-    "ARENA_CLUSTER_CERT",
-    "ARENA_CLUSTER_KEY",
-    "ARENA_IMAGES_URL",
-    "ARENA_PERSON_GAMES",
-    "ARENA_HOST",
-    "ARENA_PORT",
-    "ARENA_OPS_ADDRESS",
-    "ARENA_WEB_OPS_ADDRESS",
-}
-"""Settings that the file itself makes, or that have no use in containers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,27 +244,6 @@ def check_metrics(project: Project) -> None:
             assert metric in told.read().decode()
     program = "import urllib.request as r; print(r.urlopen('http://worker:9464/metrics').read().decode())"
     assert "kaiten_host_slots" in project.run("exec", "-T", "scheduler", "python3", "-c", program)
-
-
-def services(project: Project) -> str:
-    """Return the services of the file; Compose 2 prints the block that they share a second time."""
-    config = project.run("config")
-    return config[config.index("services:\n") :].partition("\nx-")[0]
-
-
-def test_every_setting_can_be_set_or_is_made_by_the_file(project: Project) -> None:
-    """An operator in containers has what any other has; a variable of Compose's is the setting's own name."""
-    settings = {f"ARENA_{field.upper()}" for field in Settings.model_fields} - OWN
-    names = {name: f"v-{name.lower()}" for name in settings}
-    project.variables.update({name.replace("ARENA_", "KAITEN_"): value for name, value in names.items()})
-    config = services(project)
-    for name, value in names.items():
-        assert config.count(f"{name}: {value}\n") == 4, name  # the arena, the site, a worker, the scheduler
-
-
-def test_the_site_offers_no_games_that_a_cluster_does_not_play(project: Project) -> None:
-    """It knows by the executor's address, which the arena and the workers have too."""
-    assert services(project).count("ARENA_EXECUTOR: dask://scheduler:8786\n") == 3
 
 
 def test_the_database_starts_and_stops(project: Project) -> None:
