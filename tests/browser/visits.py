@@ -1,10 +1,12 @@
 """Visits of the site in a real browser: sizes, themes, and what the browser complains about."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, ViewportSize
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 from tests.accounts.world import PASSWORD
 from tests.demo.running import await_that
@@ -22,6 +24,53 @@ SIZES = {
 """Zoomed: a window of 1280 by 2048 at 400 %."""
 NAME = "arena.example"
 """Leads browsers to this machine, but isn't its own name: plain HTTP is there what it is on a network."""
+
+_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    # Chromium ends as a whole where its process for graphics has not answered in time a few times: on a busy
+    # machine that says nothing.
+    "--disable-gpu-watchdog",
+    "--disable-gpu-process-crash-limit",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    f"--host-resolver-rules=MAP {NAME} 127.0.0.1",
+]
+# Playwright's own list, which this one replaces, and the pages that Chromium loads into each window's address
+# bar: they cost more than the page that is tested.
+_WITHOUT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "WebUIOmniboxFullPopup",
+)
+
+expect.set_options(timeout=60_000)  # five seconds otherwise, in which a busy machine may not even draw
+
+
+@contextmanager
+def chromium(path: str) -> Iterator[Browser]:
+    """Run the Chromium at this path."""
+    flags = [*_FLAGS, f"--disable-features={','.join(_WITHOUT)}"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=flags)
+        yield browser
+        browser.close()
 
 
 @dataclass
