@@ -104,14 +104,14 @@ def main() -> int:
     arguments = _parser().parse_args()
     with ExitStack() as stack:
         folders = [
-            named or _made(stack, crowd)
+            named or made(stack, crowd)
             for named, crowd in ((arguments.small, SMALL), (arguments.large, LARGE))
         ]
-        sites = [stack.enter_context(_served(folder)) for folder in folders]
+        sites = [stack.enter_context(served(folder)) for folder in folders]
         machine = describe_machine("none")
         _measure(sites, 1)  # the first read is not measured
         for folder in folders:
-            stack.enter_context(_written(folder))
+            stack.enter_context(recording(folder))
         timed = _measure(sites, arguments.requests)
         served = _measure_served(sites[-1])
     return _report(machine, timed, served)
@@ -130,14 +130,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _made(stack: ExitStack, crowd: Crowd) -> Path:
+def made(stack: ExitStack, crowd: Crowd) -> Path:
+    """Return the folder of a new store, which is removed with the stack."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kaiten-pages-")))
     fill(folder / "arena.sqlite3", crowd)
     return folder
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[Site]:
+def served(folder: Path) -> Iterator[Site]:
     """Start a site, and return it with its pages."""
     with subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "web", "--data-dir", str(folder), "--port", "0"],
@@ -171,16 +172,25 @@ def paths(folder: Path) -> dict[str, str]:
         "leaderboard, one author searched": f"{_BOARD}?search={board[len(board) // 2].author}",
         "leaderboard as CSV": f"{_BOARD}.csv?limit=50",
         "badge": f"{bot}/badge.svg",
+        "leaderboard, head to head": "/leaderboard/versus",
+        "leaderboard, calibration": "/leaderboard/calibration",
         "games": "/games",
         "games, older": f"/games?before={old}",
+        "closest games": "/games?order=closest",
         "game": game,
         "a turn of a game": f"{game}/2/3",
         "a game's frames": f"{game}/frames.json",
         "replay": f"{game}/replay.json",
         "bot": bot,
         "games of a bot with faults": f"{bot}?fault=yes",
+        "first picks of a bot": f"{bot}/picks",
+        "four bots compared": f"/compare?bots={','.join(line.bot for line in board[:4])}",
+        "author": f"/authors/{board[0].author}",
         "cards": "/cards",
         "cards as CSV": "/cards.csv",
+        "a card": "/cards/wasabi",
+        "data": "/data",
+        "start": "/start",
         "status": "/status",
         "documents": "/docs",
         "API: leaderboard": "/api/v1/leaderboard?limit=50",
@@ -199,7 +209,7 @@ def paths(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _written(folder: Path) -> Iterator[None]:
+def recording(folder: Path) -> Iterator[None]:
     """Record matches in a store from another process, until stopped."""
     stop = multiprocessing.Event()
     process = multiprocessing.Process(target=_write, args=(folder, stop))

@@ -1,0 +1,102 @@
+"""``python -m benchmarks.paint``: how soon does Chromium paint a page, while games are recorded?
+
+Creates a store (:mod:`benchmarks.crowd`), serves it with a site of one process, and records 240 games per
+minute in it. Opens every public page in a new browser profile, so nothing is cached, at the size of a phone
+and of a desktop. The times are the browser's own, from the start of the navigation to the first contentful
+paint. Exits with 1 if a page misses the goal.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Final
+
+from playwright.sync_api import Browser
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.crowd import Crowd
+from benchmarks.pages import Timed, made, recording, served
+from benchmarks.report import describe_machine
+from tests.browser.visits import Windows, chromium
+
+SECONDS: Final = 1.0
+"""Maximum median time to a page's first contentful paint."""
+CROWD: Final = Crowd(bots=100, games=84)
+"""All games are really played, so every one can be watched; the recorded ones add to them."""
+_SIZES: Final = ("phone", "desktop")
+_FIRST_PAINT: Final = """() => new Promise(resolve => new PerformanceObserver((list, observer) => {
+  const [entry] = list.getEntriesByName("first-contentful-paint");
+  if (entry) { observer.disconnect(); resolve(entry.startTime / 1000); }
+}).observe({type: "paint", buffered: true}))"""
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.paint", description="Measure first paints.")
+    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser's program")
+    parser.add_argument("--times", type=int, default=10, help="how often to open each page at each size")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = made(stack, CROWD)
+        site = stack.enter_context(served(folder))
+        browser = stack.enter_context(chromium(options.chromium))
+        machine = describe_machine("none")
+        pages = {name: path for name, path in site.paths.items() if is_page(name)}
+        _open_all(browser, site.url, pages, 1)  # the first visit isn't measured
+        stack.enter_context(recording(folder))
+        timed = _open_all(browser, site.url, pages, options.times)
+    return _report(machine, timed)
+
+
+def is_page(name: str) -> bool:
+    """True if the name is that of a page, rather than of data or a picture."""
+    return not name.startswith("API") and name not in {
+        "leaderboard as CSV",
+        "cards as CSV",
+        "badge",
+        "a game's frames",
+        "replay",
+    }
+
+
+def _open_all(browser: Browser, url: str, pages: dict[str, str], times: int) -> dict[str, dict[str, Timed]]:
+    """Open each page this many times; return its times by name and size."""
+    timed: defaultdict[str, dict[str, Timed]] = defaultdict(lambda: {size: Timed() for size in _SIZES})
+    for _ in range(times):
+        for name, path in pages.items():
+            for size in _SIZES:
+                windows = Windows(browser)
+                visit = windows.open(url, size, "light")
+                visit.open(path)
+                timed[name][size].seconds.append(float(visit.page.evaluate(_FIRST_PAINT)))
+                windows.close()
+    return timed
+
+
+def _report(machine: dict[str, str], timed: dict[str, dict[str, Timed]]) -> int:
+    """Print a table; return 1 if a page missed the goal."""
+    console = Console(highlight=False)
+    console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
+    table = Table("ms to first paint")
+    for size in _SIZES:
+        table.add_column(f"{size} median", justify="right")
+        table.add_column("slowest", justify="right")
+    for name, sizes in timed.items():
+        table.add_row(name, *(cell for each in sizes.values() for cell in _cells(each.seconds)))
+    console.print(table)
+    missed = [name for name, sizes in timed.items() if any(each.middle > SECONDS for each in sizes.values())]
+    for name in missed:
+        console.print(f"missed: {name} takes longer than {SECONDS:g} s")
+    return 1 if missed else 0
+
+
+def _cells(seconds: Sequence[float]) -> tuple[str, str]:
+    middle = Timed(list(seconds)).middle
+    return f"{1000 * middle:.0f}", f"{1000 * max(seconds):.0f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
