@@ -14,11 +14,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from arena.db.activity import RemarkableGame
 from arena.db.bots import KnownBot
 from arena.db.store import Store
+from arena.platform.speech import clean_name
 from arena.protocol.news import News, state_changed, version_joined
 from arena.protocol.states import BotState
 from web.http.caching import tagged
 from web.http.parameters import AuthorName, BotName, read_bot
-from web.http.rendering import PageRouter, clean_name, count, fixed, iso_moment, odds, visible
+from web.http.rendering import PageRouter, count, fixed, iso_moment, odds, visible
 from web.viewer.pages import origin
 
 _ATOM: Final = "http://www.w3.org/2005/Atom"

@@ -13,9 +13,10 @@ from arena.db.analyses import KnownPuzzle
 from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
+from arena.ladder.standings import Wanted
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
-from web.leaderboard.standings import Boards, Wanted, scale_of
+from web.leaderboard.standings import Boards, scale_of
 from web.live import watchable
 from web.play.puzzle import laid_out_puzzle, newest_puzzle
 from web.viewer.words import card_name

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Final, NoReturn, TypeVar
 
 import typer
+from msgspec import to_builtins
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -82,8 +83,8 @@ def print_table(
 
 
 def print_json(content: object) -> None:
-    """Print JSON without control characters."""
-    typer.echo(json.dumps(content, indent=2))
+    """Print documents or other data as JSON without control characters, with the API's keys and times."""
+    typer.echo(json.dumps(to_builtins(content), indent=2))
 
 
 _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -1,7 +1,6 @@
 """``arena leaderboard``: the ratings of the arena on this machine, or of a site."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,82 +11,65 @@ from rich.table import Table
 from arena.cli.admin import opened_arena
 from arena.cli.console import Json, fail, print_json
 from arena.cli.login import visiting
-from arena.protocol.documents import Row
+from arena.protocol.documents import Leaderboard, Row
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
-    from arena.ladder.leaderboard import Standing
+    from arena.db.store import Store
 
 
-def print_board(standings: Sequence["Standing"], title: str) -> None:
+def print_board(rows: Sequence[Row], title: str) -> None:
     """Print a leaderboard on stdout."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for heading in ("#", "bot", "author"):
         table.add_column(heading, justify="right" if heading == "#" else "left", no_wrap=True)
     for heading in ("score", "mean ± 2σ", "games", "win %", "place", "fault %"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for standing in standings:
-        table.add_row(*_cells(standing))
+    for row in rows:
+        table.add_row(*_cells(row))
     # If stdout is a file, this fits every column.
     console = Console()
     console.width = max(console.width, 100)
     console.print(table)
 
 
-def as_data(standings: Sequence["Standing"]) -> list[dict[str, object]]:
-    """Return a leaderboard as JSON data, with the same numbers as the site's API."""
-    return [
-        asdict(standing) | {"last_played": standing.last_played.isoformat() if standing.last_played else None}
-        for standing in standings
-    ]
-
-
-def _cells(standing: "Standing") -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     return (
-        str(standing.rank),
-        f"{standing.bot}@{standing.version}",
-        standing.author,
-        f"{standing.score:.2f}",
-        f"{standing.mean:.2f} ± {2 * standing.deviation:.2f}",
-        str(standing.games),
-        _percent(standing.wins, standing.games),
-        "-" if standing.mean_place is None else f"{standing.mean_place:.2f}",
-        _percent(standing.faulty, standing.games),
+        str(row.rank),
+        f"{row.bot}@{row.version}",
+        row.author,
+        f"{row.score:.2f}",
+        f"{row.mean:.2f} ± {row.spread:.2f}",
+        str(row.games),
+        _percent(row.win_share),
+        "-" if row.mean_place is None else f"{row.mean_place:.2f}",
+        _percent(row.fault_share),
     )
 
 
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.0f}" if whole else "-"
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f}"
+
+
+def board_of(store: "Store", players: int = 0) -> Leaderboard:
+    """Return this machine's leaderboard for games with this many players (0 for all)."""
+    from arena.app.folders import utc_now
+    from arena.ladder.standings import Standings, Wanted
+
+    standings = Standings()
+    standings.update(store.ratings.changes(players, 0).lines)
+    _, rows = standings.rows(Wanted(limit=len(standings)), utc_now().toordinal())
+    return Leaderboard(players=players or None, rows=tuple(rows), next=None)
 
 
 _PAGE = 500
 
 
-def read_board(site: "SiteClient", players: int) -> tuple["Standing", ...]:
-    """Return a site's standings, best first, for games with this many players (0 for all)."""
+def read_board(site: "SiteClient", players: int) -> Leaderboard:
+    """Return a site's leaderboard for games with this many players (0 for all)."""
     query = {"players": players} if players else {}
     rows = site.pages("/leaderboard", "rows", limit=_PAGE, **query)
-    return tuple([_standing(site.read(row, Row)) for row in rows])
-
-
-def _standing(row: Row) -> "Standing":
-    from arena.ladder.leaderboard import Standing
-
-    return Standing(
-        rank=row.rank,
-        bot=row.bot,
-        version=row.version,
-        author=row.author,
-        mean=row.mean,
-        deviation=row.deviation,
-        score=row.score,
-        games=row.games,
-        wins=round((row.win_share or 0) * row.games),
-        mean_place=row.mean_place,
-        faulty=round((row.fault_share or 0) * row.games),
-        last_played=row.last_played,
-        benched=row.benched,
-    )
+    return Leaderboard(players=players or None, rows=tuple([site.read(row, Row) for row in rows]), next=None)
 
 
 def leaderboard(
@@ -105,11 +87,11 @@ def leaderboard(
         fail("--players must be 2, 3, 4 or 5, or 0 for all")
     if site:
         with visiting() as visited:
-            standings = read_board(visited, players)
+            board = read_board(visited, players)
     else:
         with opened_arena() as (_, store):
-            standings = store.ratings.standings(players)
+            board = board_of(store, players)
     if as_json:
-        print_json(as_data(standings))
+        print_json(board)
     else:
-        print_board(standings, f"Leaderboard, {players} players" if players else "Leaderboard")
+        print_board(board.rows, f"Leaderboard, {players} players" if players else "Leaderboard")

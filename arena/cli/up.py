@@ -7,7 +7,7 @@ import typer
 
 from arena.cli.admin import explained, opened_arena, settings_of_arena, warn_of_processes
 from arena.cli.console import WRONG, Json, fail, print_json, print_table, say
-from arena.cli.leaderboard import print_board
+from arena.cli.leaderboard import board_of, print_board
 from arena.protocol.match import RefusedWorker, RuntimeName
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _play_round(arena: "Arena") -> int:
         coordinator.run(lambda: False)
     if coordinator.stopped or coordinator.draining:
         raise KeyboardInterrupt
-    print_board(arena.store.ratings.standings(), "Leaderboard")
+    print_board(board_of(arena.store).rows, "Leaderboard")
     return bar.quarantined
 
 

@@ -1,6 +1,7 @@
-"""Makes untrusted text safe for terminals, and copies commands' messages to the log."""
+"""Makes untrusted text safe to show, and copies commands' messages to the log."""
 
 import logging
+import unicodedata
 from typing import Final
 
 JSON_HANDLER: Final = "kaiten-json"
@@ -8,6 +9,27 @@ JSON_HANDLER: Final = "kaiten-json"
 
 SPOKEN: Final = "arena.spoken"
 """Name of the logger of commands' messages."""
+
+
+NAME_LENGTH: Final = 64
+
+
+def clean_name(name: str) -> str:
+    """Return a name that can't disturb the text around it.
+
+    Names are untrusted. This removes control characters, bidirectional overrides and other invisible
+    characters (Unicode categories C, Zl and Zp) and cuts the rest to ``NAME_LENGTH``. Markup is not escaped.
+    """
+    seen = plain(name)
+    if not seen:
+        return "(no name)"
+    return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def plain(text: str) -> str:
+    """Return a text without invisible characters (category C), on one line, with single spaces."""
+    seen = "".join(letter for letter in text if unicodedata.category(letter)[0] != "C")
+    return " ".join(seen.split())
 
 
 def visible(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Documents that the site's API returns and the client reads. Frozen data.
+"""Documents that the site's API returns, the client reads and commands print as JSON. Frozen data.
 
 Their docstrings are the API's description: see :mod:`web.http.api`.
 """
@@ -439,3 +439,18 @@ class Row:
     fault_share: float | None
     median_millis: float | None
     last_played: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """A page of the leaderboard.
+
+    Attributes:
+        players: The list: 2 to 5 players, or null for all games.
+        rows: In the requested order. Bots with equal scores share a rank; the ranks after them are skipped.
+        next: The address of the next page, or null.
+    """
+
+    players: int | None
+    rows: tuple[Row, ...]
+    next: str | None

@@ -62,8 +62,8 @@ class Place:
 
     def board(self) -> list[dict[str, Any]]:
         """Return the leaderboard as the command prints it."""
-        board: list[dict[str, Any]] = json.loads(self.run("leaderboard", "--json").stdout)
-        return board
+        rows: list[dict[str, Any]] = json.loads(self.run("leaderboard", "--json").stdout)["rows"]
+        return rows
 
     def games(self) -> dict[str, int]:
         """Return how many rated games each bot has played; nothing before there is an arena.

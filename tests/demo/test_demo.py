@@ -69,7 +69,7 @@ def test_a_round_in_containers_goes_on_after_whatever_ended_it(
     assert demo.code == 0, demo.stderr
     assert re.search(r"removed \d+ sandboxes of an earlier run", demo.stderr)
     assert {line["bot"] for line in docker_place.board()} == BOTS
-    assert all(line["faulty"] == 0 for line in docker_place.board())
+    assert all(line["fault_share"] == 0 for line in docker_place.board())
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
         pages = [store.games.find(game.game) for game in store.games.newest()]
     seats = [seat for page in pages if page is not None for seat in page.seats]
@@ -123,9 +123,9 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
     assert {line.split()[0] for line in round_.splitlines()} == {"arena:"}, said
     assert all(re.search(rf"\b{bot}@1\b", printed) for bot in bots)
     for players in range(2, min(5, len(bots)) + 1):
-        board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)
+        board = json.loads(place.run("leaderboard", "--json", "--players", str(players)).stdout)["rows"]
         assert {line["bot"] for line in board if line["games"]} == bots
-    assert all(line["faulty"] == 0 for line in place.board())
+    assert all(line["fault_share"] == 0 for line in place.board())
     assert processes_of(place) == []
     check_ratings(place)
 

@@ -154,7 +154,7 @@ def _added(arena: Place, folder: Path) -> str:
 def _played_without_faults(arena: Place, source: str) -> None:
     """The bot that was added played in a container of its own image."""
     [row] = [row for row in arena.board() if row["bot"] == "added"]
-    assert (row["author"], row["faulty"]) == ("ben", 0)
+    assert (row["author"], row["fault_share"]) == ("ben", 0)
     with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
         pages = [store.games.find(game.game) for game in store.games.newest()]
     seats = [seat for page in pages if page is not None for seat in page.seats if seat.bot == "added"]

@@ -71,7 +71,7 @@ def test_an_archive_and_a_source_file_play(
     assert not trace.exists()
     rows = {line["bot"]: line for line in arena.board()}
     assert (rows["packed"]["author"], rows["wrapped"]["author"]) == ("Ann", "ben")
-    assert rows["packed"]["faulty"] == rows["wrapped"]["faulty"] == 0
+    assert rows["packed"]["fault_share"] == rows["wrapped"]["fault_share"] == 0
     ids = {output.split()[0]: output.split()[1] for output in (first.stdout, second.stdout)}
     with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
         pages = [store.games.find(game.game) for game in store.games.newest()]

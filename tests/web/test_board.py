@@ -12,6 +12,8 @@ from fastapi.testclient import TestClient
 
 from arena.db.store import Store
 from arena.ladder.rating import BETAS
+from arena.ladder.standings import PROVISIONAL_DEVIATION
+from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
 from arena.rules import Rules
 from tests.accounts.world import START, World
@@ -19,9 +21,9 @@ from tests.builders import add_bots, play_set
 from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
-from web.http.rendering import clean_name, fixed, millis, percent
+from web.http.rendering import fixed, millis, percent
 from web.leaderboard.pages import badge_of
-from web.leaderboard.standings import PROVISIONAL_DEVIATION, scale_of
+from web.leaderboard.standings import scale_of
 
 LISTS = (None, 2, 3, 4, 5)
 NOTHING = "\N{EN DASH}"

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from arena.db.ratings import BoardChanges, RatingRepository
 from arena.db.store import Store
 from arena.ladder.rating_log import OVERALL
+from arena.ladder.standings import BoardOrder
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, play_set
@@ -22,7 +23,6 @@ from tests.web.app import site_over
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from web.leaderboard.pages import A_PAGE, as_csv
-from web.leaderboard.standings import BoardOrder
 
 BOTS = 2 * A_PAGE + 7
 

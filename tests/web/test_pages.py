@@ -9,6 +9,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.store import Store, open_store
 from arena.ladder.qualification import BENCHING_FAILURES
+from arena.platform.speech import clean_name
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.rules import Rules
@@ -18,7 +19,7 @@ from tests.db.builders import add_bot, claimed, finished
 from tests.web.app import site_of
 from tests.web.html import Page, check
 from web.games.listing import GAMES_A_PAGE
-from web.http.rendering import clean_name, fixed, signed
+from web.http.rendering import fixed, signed
 from web.http.security import SECURITY_HEADERS
 from web.http.static import STATIC
 

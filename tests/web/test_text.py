@@ -5,12 +5,11 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from arena.db.games import GameSummary
+from arena.platform.speech import NAME_LENGTH, clean_name
 from arena.protocol.documents import SeatResult
 from web.games.listing import GamesQuery
 from web.http.rendering import (
-    NAME_LENGTH,
     bot_address,
-    clean_name,
     clock,
     day,
     fixed,

@@ -9,6 +9,7 @@ from fastapi.responses import RedirectResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
+from arena.ladder.standings import Wanted
 from arena.protocol.documents import Row
 from arena.protocol.states import BotState
 from arena.rules import Card
@@ -19,7 +20,7 @@ from web.cards import card_name
 from web.http.authentication import Session
 from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page
-from web.leaderboard.standings import Boards, Wanted
+from web.leaderboard.standings import Boards
 
 MOST_COMPARED: Final = 4
 _SUGGESTED: Final = 50

@@ -13,6 +13,7 @@ from arena.db.queue import QueuePlace
 from arena.db.store import Store
 from arena.ladder.rating import conservative, median
 from arena.ladder.rating_log import OVERALL, Entry
+from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.protocol.match import image_name
 from web.bots.curve import Curve, draw
 from web.bots.history import (
@@ -27,7 +28,6 @@ from web.bots.history import (
     read_opponents_of,
 )
 from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Offset, OfVersion, Players
-from web.leaderboard.standings import PROVISIONAL_DEVIATION
 
 VERSIONS_A_PAGE: Final = 10
 GAMES_A_PAGE: Final = 20

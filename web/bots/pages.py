@@ -9,6 +9,8 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
+from arena.ladder.standings import PROVISIONAL_DEVIATION, Wanted
+from arena.platform.speech import NAME_LENGTH, plain
 from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
 from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
 from web.cards import card_name
@@ -20,8 +22,8 @@ from web.http.parameters import (
     BotName,
     read_bot,
 )
-from web.http.rendering import NAME_LENGTH, PageRouter, page, plain, viewer_of, visible
-from web.leaderboard.standings import PROVISIONAL_DEVIATION, Boards, Wanted
+from web.http.rendering import PageRouter, page, viewer_of, visible
+from web.leaderboard.standings import Boards
 
 _MOST_OLDER: Final = 20
 _MOST_OTHERS: Final = 50

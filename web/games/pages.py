@@ -9,12 +9,13 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
 from arena.db.game_logs import GameLogs
 from arena.db.games import GamePage
 from arena.db.store import Store
+from arena.platform.speech import clean_name
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
 from web.games.analysis import Placed, card, decisions_of, laid_out
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
-from web.http.rendering import PageRouter, bot_address, clean_name, count, page, viewer_of
+from web.http.rendering import PageRouter, bot_address, count, page, viewer_of
 from web.viewer.logs import read_private_log
 from web.viewer.pages import origin, viewer_routes
 from web.viewer.screen import Shown

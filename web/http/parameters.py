@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BeforeValidator
 from arena.db.bots import Bots, KnownBot
 from arena.db.game_search import GameOrder
 from arena.db.games import GamePage, GameRepository
+from arena.platform.speech import NAME_LENGTH, plain
 from web.http.errors import Problem
-from web.http.rendering import NAME_LENGTH, plain
 
 _LARGEST: Final = 2**63 - 1
 LARGEST_VERSION: Final = 999_999_999

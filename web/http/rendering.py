@@ -11,13 +11,13 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.platform.names import WrongName, check_name
+from arena.platform.speech import clean_name
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
 from web.http.authentication import caller_of, logged_in, note_caller
 from web.http.caching import tagged
 from web.http.static import STATIC
 
-NAME_LENGTH: Final = 64
 _NOTHING: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
 _HUNDRED: Final = 100
@@ -30,24 +30,6 @@ _IMAGE: Final = "sha256:"
 _DIGEST: Final = 64
 _SHORT_DIGEST: Final = 12
 _KEPT: Final = "\n\t"
-
-
-def clean_name(name: str) -> str:
-    """Return a name that can't disturb the text around it.
-
-    Names are untrusted. This removes control characters, bidirectional overrides and other invisible
-    characters (Unicode categories C, Zl and Zp) and cuts the rest to ``NAME_LENGTH``. Templates escape it.
-    """
-    seen = plain(name)
-    if not seen:
-        return "(no name)"
-    return seen if len(seen) <= NAME_LENGTH else seen[: NAME_LENGTH - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def plain(text: str) -> str:
-    """Return a text without invisible characters (category C), on one line, with single spaces."""
-    seen = "".join(letter for letter in text if unicodedata.category(letter)[0] != "C")
-    return " ".join(seen.split())
 
 
 def visible(text: str) -> str:

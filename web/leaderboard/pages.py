@@ -14,19 +14,13 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from arena.db.bots import Bots
 from arena.db.histories import Histories, Meeting
 from arena.ladder.ranks import SHARE
-from arena.protocol.documents import Row
+from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, Wanted
+from arena.protocol.documents import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import unless_unchanged
 from web.http.parameters import BotName, House, Offset, Players, RowLimit, Search, read_bot
 from web.http.rendering import PageRouter, fixed, iso_moment, page, render
-from web.leaderboard.standings import (
-    PROVISIONAL_DEVIATION,
-    Board,
-    BoardOrder,
-    Boards,
-    Wanted,
-    scale_of,
-)
+from web.leaderboard.standings import Board, Boards, scale_of
 
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 
@@ -163,21 +157,6 @@ def _table(board: Board, asked: Asked) -> Response:
         following = asked.at("/leaderboard.csv", offset=end, limit=board.wanted.limit)
         made.headers["Link"] = f'<{following}>; rel="next"'
     return made
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaderboard:
-    """A page of the leaderboard.
-
-    Attributes:
-        players: The list: 2 to 5 players, or null for all games.
-        rows: In the requested order. Bots with equal scores share a rank; the ranks after them are skipped.
-        next: The address of the next page, or null.
-    """
-
-    players: int | None
-    rows: tuple[Row, ...]
-    next: str | None
 
 
 def public_api(boards: Boards) -> APIRouter:

@@ -10,9 +10,9 @@ from arena.db.activity import HostStatus, Workload
 from arena.db.leases import KnownWorker
 from arena.db.queue import OpenMatch, QuarantinedMatch
 from arena.db.store import Store
+from arena.platform.speech import clean_name
 from arena.protocol.controls import CONTROLS, missing
 from arena.protocol.states import MatchKind
-from web.http.rendering import clean_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

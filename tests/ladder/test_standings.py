@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from arena.ladder.leaderboard import BoardLine
 from arena.ladder.rating import Closing, Rating
 from arena.ladder.rating_log import Entry
-from web.leaderboard.standings import Standings, Wanted
+from arena.ladder.standings import Standings, Wanted
 
 TODAY = date(2026, 11, 3).toordinal()
 ALL = Wanted(limit=1000)

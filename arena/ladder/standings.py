@@ -1,0 +1,253 @@
+"""A leaderboard's rows with ranks and intervals, updated one bot at a time.
+
+The site and the command line show the same rows. Each row has a rank and an interval that depend on all
+others, and most reads need a few rows out of thousands.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from arena.ladder.leaderboard import BoardLine
+from arena.ladder.posterior import stated
+from arena.ladder.ranks import SHARE, Field, between
+from arena.ladder.rating import DAYS, conservative, initial, median, stood
+from arena.ladder.rating_log import Entry
+from arena.platform.speech import clean_name
+from arena.protocol.documents import Row
+
+PROVISIONAL_DEVIATION: Final = initial().deviation / 3
+"""A third of a newcomer's σ. Above it a rating is provisional."""
+
+
+class BoardOrder(StrEnum):
+    """The order of a leaderboard's lines, by a field of :class:`Row`; lines without a value come last."""
+
+    SCORE = "score"
+    CHANGE = "change"
+    GAMES = "games"
+    WIN_SHARE = "win_share"
+    MEAN_PLACE = "mean_place"
+    FAULT_SHARE = "fault_share"
+    MEDIAN_MILLIS = "median_millis"
+    LAST_PLAYED = "last_played"
+
+    @property
+    def ascends(self) -> bool:
+        """True if the smallest value comes first."""
+        return self in {BoardOrder.MEAN_PLACE, BoardOrder.MEDIAN_MILLIS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A part of a leaderboard to read."""
+
+    players: int | None = None  # 2 to 5, or None for all games
+    house: bool = True  # whether to include house bots
+    search: str = ""  # part of the name of a bot or author, ignoring case; empty for all
+    order: BoardOrder = BoardOrder.SCORE
+    offset: int = 0  # number of lines to skip
+    limit: int  # maximum number of lines
+
+
+_SIGMAS: Final = 2
+_MICROS: Final = 1000
+_FEW: Final = 200
+"""Sorting this many lines is faster than merging them into the list."""
+
+_Key = tuple[bool, float, float, str, int]
+"""A line's order, and the bot's id, which makes it unique."""
+
+
+class Standings:
+    """All lines of one list, best first."""
+
+    def __init__(self) -> None:
+        self._lines: dict[int, BoardLine] = {}
+        self._keys: dict[int, _Key] = {}
+        self._order: list[_Key] = []
+        self._without_house: list[_Key] = []
+        self._texts: dict[int, str] = {}
+        self._names: dict[str, int] = {}
+        self._field = Field({})
+        self._intervals: dict[int, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self._lines)
+
+    def update(self, lines: Mapping[int, BoardLine | None]) -> None:
+        """Apply changed lines, by bot id; None removes a bot."""
+        if not lines:
+            return
+        self._intervals.clear()
+        if not self._lines:
+            self._fill({bot: line for bot, line in lines.items() if line is not None})
+            return
+        for bot, line in lines.items():
+            self._drop(bot)
+            if line is not None:
+                self._put(bot, line)
+            if line is not None and line.entry.games:
+                self._field.put(bot, stated(line.entry.skill))
+            else:
+                self._field.drop(bot)
+
+    def rows(self, wanted: Wanted, today: int) -> tuple[int, list[Row]]:
+        """Return the number of lines that match, and the requested ones.
+
+        ``today`` is a :meth:`datetime.date.toordinal`.
+        """
+        found = self._order if wanted.house else self._without_house
+        if wanted.search:
+            found = self._matching(wanted.search.casefold(), found)
+        if wanted.order is not BoardOrder.SCORE:
+            found = self._sorted(found, wanted.order, today)
+        shown = found[wanted.offset : wanted.offset + wanted.limit]
+        return len(found), [self._row(key, today) for key in shown]
+
+    @property
+    def names(self) -> list[str]:
+        """The bots' names, best first."""
+        return [self._lines[key[-1]].bot for key in self._order]
+
+    def row(self, bot: str, today: int) -> Row | None:
+        """Return a bot's line, or None if it is not on the list."""
+        found = self._names.get(bot)
+        return None if found is None else self._row(self._keys[found], today)
+
+    def _fill(self, lines: Mapping[int, BoardLine]) -> None:
+        for bot, line in lines.items():
+            self._note(bot, line)
+        self._order = sorted(self._keys.values())
+        self._without_house = [key for key in self._order if not lines[key[-1]].house]
+        self._field = Field(
+            {bot: stated(line.entry.skill) for bot, line in lines.items() if line.entry.games}
+        )
+
+    def _put(self, bot: int, line: BoardLine) -> None:
+        self._note(bot, line)
+        for order in self._orders(line):
+            insort(order, self._keys[bot])
+
+    def _note(self, bot: int, line: BoardLine) -> None:
+        self._lines[bot] = line
+        self._keys[bot] = (*line.order, bot)
+        self._texts[bot] = f"{clean_name(line.bot)}\n{clean_name(line.author)}".casefold()
+        self._names[line.bot] = bot
+
+    def _drop(self, bot: int) -> None:
+        if bot not in self._lines:
+            return
+        line, key = self._lines.pop(bot), self._keys.pop(bot)
+        for order in self._orders(line):
+            del order[bisect_left(order, key)]
+        del self._names[line.bot], self._texts[bot]
+
+    def _matching(self, search: str, order: list[_Key]) -> list[_Key]:
+        # Reading names in memory order is twice as fast as in list order.
+        bots = {bot for bot, text in self._texts.items() if search in text}
+        if len(bots) > _FEW:
+            return [key for key in order if key[-1] in bots]
+        found = sorted(self._keys[bot] for bot in bots)
+        return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
+
+    def _sorted(self, keys: list[_Key], order: BoardOrder, today: int) -> list[_Key]:
+        """Return lines in another order; those with equal values stay in order of score."""
+        value = _VALUES[order]
+        values = {key: value(self._lines[key[-1]].entry, today) for key in keys}
+        sign = 1 if order.ascends else -1
+        return sorted(keys, key=lambda key: _last(values[key], sign))
+
+    def _orders(self, line: BoardLine) -> tuple[list[_Key], ...]:
+        """Return the sorted lists that contain a line."""
+        return (self._order,) if line.house else (self._order, self._without_house)
+
+    def _row(self, key: _Key, today: int) -> Row:
+        bot = key[-1]
+        line = self._lines[bot]
+        entry = line.entry
+        best, worst = self._interval(key)
+        micros = median(entry.times)
+        return Row(
+            rank=self._rank(key),
+            rank_best=best,
+            rank_worst=worst,
+            tied=self._is_tied(key),
+            bot=clean_name(line.bot),
+            version=line.version,
+            author=clean_name(line.author),
+            house=line.house,
+            benched=line.benched,
+            mean=entry.rating.mean,
+            deviation=entry.rating.deviation,
+            spread=_SIGMAS * entry.rating.deviation,
+            score=conservative(entry.rating),
+            provisional=entry.rating.deviation > PROVISIONAL_DEVIATION,
+            change=_change(entry, today),
+            games=entry.games,
+            win_share=_share(entry.wins, entry),
+            mean_place=_share(entry.place_sum, entry),
+            fault_share=_share(entry.faulty, entry),
+            median_millis=None if micros is None else micros / _MICROS,
+            last_played=entry.last_played,
+        )
+
+    def _rank(self, key: _Key) -> int:
+        """Return the rank of a line; equal scores share one."""
+        return bisect_left(self._order, key[:2]) + 1
+
+    def _interval(self, key: _Key) -> tuple[int, int] | tuple[None, None]:
+        """Return the interval of a bot's rank, extended to include its actual rank.
+
+        Ranks follow the conservative score, so a new bot's rank may be worse than any probable one.
+        """
+        unplayed, bot = key[0], key[-1]
+        if unplayed:
+            return None, None
+        if bot not in self._intervals:
+            self._intervals[bot] = self._field.interval(bot)
+        best, worst = self._intervals[bot]
+        rank = self._rank(key)
+        return min(best, rank), max(worst, rank)
+
+    def _is_tied(self, key: _Key) -> bool:
+        """True if neither order of this bot and some neighbour is as probable as ``SHARE``."""
+        if key[0]:
+            return False
+        at = bisect_left(self._order, key)
+        beside = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
+        own = stated(self._lines[key[-1]].entry.skill)
+        others = [stated(self._lines[other[-1]].entry.skill) for other in beside if not other[0]]
+        return any(max(between(own, other), between(other, own)) < SHARE for other in others)
+
+
+def _last(value: float | None, sign: int) -> tuple[bool, float]:
+    """Return a sort key that puts missing values last."""
+    return value is None, 0.0 if value is None else sign * value
+
+
+def _change(entry: Entry, today: int) -> float | None:
+    before = stood(entry.closings, today - DAYS)
+    return None if before is None else conservative(entry.rating) - conservative(before)
+
+
+def _share(count: int, entry: Entry) -> float | None:
+    return count / entry.games if entry.games else None
+
+
+_VALUES: Final[Mapping[BoardOrder, Callable[[Entry, int], float | None]]] = {
+    BoardOrder.SCORE: lambda entry, _: conservative(entry.rating),
+    BoardOrder.CHANGE: _change,
+    BoardOrder.GAMES: lambda entry, _: entry.games,
+    BoardOrder.WIN_SHARE: lambda entry, _: _share(entry.wins, entry),
+    BoardOrder.MEAN_PLACE: lambda entry, _: _share(entry.place_sum, entry),
+    BoardOrder.FAULT_SHARE: lambda entry, _: _share(entry.faulty, entry),
+    BoardOrder.MEDIAN_MILLIS: lambda entry, _: median(entry.times),
+    BoardOrder.LAST_PLAYED: lambda entry, _: (
+        None if entry.last_played is None else entry.last_played.timestamp()
+    ),
+}
+"""Returns a line's sort value from its entry and the day."""
