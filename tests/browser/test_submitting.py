@@ -360,6 +360,56 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
     visit.keep("submit-no-script")
 
 
+def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:
+    """Among one's bots, in the colour of all text."""
+    visit = windows.open(town.here, "desktop", "light")
+    page = visit.page
+    register(visit, "nora")
+    address = f"{town.here}/api/v1/bots/noras/submissions?kind=python"
+    assert page.request.put(address, data=BOT, headers={"Origin": town.here}).status == 201
+    visit.open("/mine")
+    heading = page.get_by_role("heading", name="In progress")
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    expect(heading).to_have_css("color", ink)
+    expect(page.get_by_role("link", name="noras")).to_have_css("color", ink)
+
+
+def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None:
+    """Its buttons can't be pressed, and a note says why; what is written stays."""
+    visit = windows.open(town.here, "phone", "dark")
+    page = visit.page
+    register(visit, "otto")
+    town.store.activity.record_host(host_report("swap"), ())
+    try:
+        for path, buttons in (("/start", ("Check", "Submit")), ("/submit", ("Submit",))):
+            visit.open(path)
+            page.wait_for_load_state()  # its scripts have run
+            expect(page.get_by_text("accepts no untrusted bots")).to_be_visible()
+            for name in buttons:
+                expect(page.get_by_role("button", name=name)).to_be_disabled()
+    finally:
+        town.store.activity.record_host(host_report(), ())
+
+
+def test_a_bot_waits_for_its_author_to_register(windows: Windows, town: Town) -> None:
+    """Its name, its language and its text are there again on the way back."""
+    visit = windows.open(town.here, "phone", "light")
+    page = visit.page
+    visit.open("/start")
+    page.get_by_label("Language").select_option("javascript")
+    page.get_by_label("Name of the bot").fill("veras")
+    page.get_by_role("textbox", name="Source").press_sequentially("// mine")
+    page.get_by_role("link", name="Register").click()
+    page.get_by_label("Name").fill("vera")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    expect(page).to_have_url(f"{town.here}/start")
+    expect(page.get_by_label("Name of the bot")).to_have_value("veras")
+    expect(page.get_by_label("Language")).to_have_value("javascript")
+    expect(page.get_by_role("textbox", name="Source")).to_contain_text("// mine")
+    expect(page.get_by_role("button", name="Check")).to_be_enabled()
+
+
 def checked(page: Page, town: Town) -> None:
     """Check a bot in the editor: its progress, its games and the verdict appear below the editor."""
     page.get_by_label("Name of the bot").fill("wendys")
@@ -413,7 +463,13 @@ def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: T
     sent = town.newest("wendys")
     expected = (ROOT / "bots/greedy/bot.py").read_bytes() + b"# mine"
     assert (sent.kind, sent.sha256) == ("python", sha256(expected).hexdigest())
+    qualify(town, sent.id, 0)
+    town.store.submissions.activate(sent.id, datetime.now(UTC))
     visit.open("/start")
+    page.get_by_role("button", name="Submit").click()
+    refusal = page.get_by_role("alert")
+    expect(refusal.locator("code").first).to_have_text("arena rollback")
+    expect(refusal).not_to_contain_text("`")
     page.get_by_role("button", name="Reset to the example").click()
     expect(source).to_be_focused()
     expect(source).not_to_contain_text("# mine")

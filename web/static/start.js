@@ -1,26 +1,27 @@
-// Writes, checks and submits a bot in the browser. The text of each language is kept until it is reset.
+// Writes, checks and submits a bot in the browser, which keeps the text of each language until it is reset, the
+// language and the bot's name.
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";
-import { address, put, refusal, sha256 } from "./upload.js";
+import { address, put, refusal, sha256, showRefusal } from "./upload.js";
 
 const form = document.querySelector("[data-start]");
 const { bot, kind, check, submit } = form.elements;
 const refused = form.querySelector("[data-refusal]");
 const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => [area.dataset.kind, area]));
 
-const kept = (language) => `kaiten-start-${language}`;
+const kept = (name) => `kaiten-start-${name}`;
 
-// If storage is full or forbidden, the text lasts only as long as the page.
-function keep(text) {
+// If storage is full or forbidden, what is entered lasts only as long as the page.
+function keep(name, text) {
   try {
-    localStorage.setItem(kept(kind.value), text);
+    localStorage.setItem(kept(name), text);
   } catch {}
 }
 
 function stored(name) {
   try {
-    return localStorage.getItem(name);
+    return localStorage.getItem(kept(name));
   } catch {
     return null;
   }
@@ -28,14 +29,14 @@ function stored(name) {
 
 const host = form.querySelector("[data-editor]");
 const description = document.querySelector("#keys").textContent; // ids don't work inside the editor
-const editor = edit(host, { label: "Source", description, change: keep });
+const editor = edit(host, { label: "Source", description, change: (text) => keep(kind.value, text) });
 
 function show() {
-  editor.show(stored(kept(kind.value)) ?? sources.get(kind.value).value, kind.value);
+  editor.show(stored(kind.value) ?? sources.get(kind.value).value, kind.value);
 }
 
 function refuse(...texts) {
-  refused.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
+  showRefusal(refused, ...texts);
 }
 
 async function send(isCheck) {
@@ -94,7 +95,9 @@ form.addEventListener("submit", (event) => {
   if (submit) send(false); // missing if the visitor isn't logged in
 });
 check?.addEventListener("click", () => form.reportValidity() && send(true));
+bot.addEventListener("input", () => keep("bot", bot.value));
 kind.addEventListener("change", () => {
+  keep("language", kind.value);
   show();
   refuse();
 });
@@ -107,5 +110,7 @@ form.querySelector("[data-again]").addEventListener("click", () => {
 });
 for (const area of sources.values()) area.closest("p").hidden = true;
 host.hidden = false;
+if (sources.has(stored("language"))) kind.value = stored("language");
+bot.value ||= stored("bot") ?? "";
 show();
-if (submit) check.disabled = submit.disabled = false;
+if (submit) check.disabled = submit.disabled = form.hasAttribute("data-closed");

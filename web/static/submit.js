@@ -1,6 +1,6 @@
 // The submission form: accepts a chosen or dropped file, describes it, uploads it and shows progress.
 
-import { address, put, refusal, sha256 } from "./upload.js";
+import { address, put, refusal, sha256, showRefusal } from "./upload.js";
 
 const form = document.querySelector("[data-kinds]");
 const kinds = JSON.parse(form.dataset.kinds);
@@ -40,7 +40,7 @@ function describe() {
 }
 
 function refuse(...texts) {
-  refused.replaceChildren(...texts.map((textContent) => Object.assign(document.createElement("p"), { textContent })));
+  showRefusal(refused, ...texts);
 }
 
 // Switches between the fields and the progress of an upload.
@@ -99,7 +99,7 @@ function take(transfer) {
   const folder = Array.from(transfer.items, (item) => item.webkitGetAsEntry?.()).some((entry) => entry?.isDirectory);
   if (file.disabled) return;
   refuse();
-  if (folder) refuse("That is a folder.", "Drop a source file or an image archive. From a terminal, arena submit accepts folders.");
+  if (folder) refuse("That is a folder.", "Drop a source file or an image archive. From a terminal, `arena submit` accepts folders.");
   else if (transfer.files.length !== 1) refuse(`You dropped ${transfer.files.length} files.`, "Drop only one.");
   else file.files = transfer.files;
   describe();
@@ -130,4 +130,4 @@ document.addEventListener("drop", (event) => {
   take(event.dataTransfer);
 });
 describe();
-submit.disabled = false;
+submit.disabled = form.hasAttribute("data-closed");

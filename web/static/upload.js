@@ -24,6 +24,21 @@ export function refusal(status, body) {
   return [body?.detail ?? `The site answered with ${status}.`, body?.hint ?? "Try again in a moment."];
 }
 
+// Shows reasons and remedies, one a paragraph; what is in backticks is code.
+export function showRefusal(place, ...texts) {
+  place.replaceChildren(...texts.map(paragraph));
+}
+
+function paragraph(text) {
+  const made = document.createElement("p");
+  made.append(...text.split("`").map((part, index) => (index % 2 ? code(part) : part)));
+  return made;
+}
+
+function code(textContent) {
+  return Object.assign(document.createElement("code"), { textContent });
+}
+
 // Returns the answer's status and body (JSON, else null). Throws the signal's reason if aborted, and
 // an Error without an answer.
 export function put(address, file, { signal, onProgress }) {
