@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
@@ -116,6 +116,10 @@ def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | Non
         return msgspec.json.decode(process.stdout.read(), type=Analysis)
     except (BrokenPipeError, msgspec.DecodeError):
         return None
+    finally:
+        # If the process ended early, the pipe still has something to write, and would fail again later.
+        with suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import arena.app.analyst as app_analyst
 from arena.app.analyst import HostAnalyst, analyst
 from arena.db.store import Store
 from arena.play.analysis.analyst import ANALYST, VERSION, analyse, house_bots
@@ -131,6 +133,14 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     looking.join(WAIT_SECONDS)
     assert not looking.is_alive()
     assert made.failed == {before}
+
+
+def test_a_process_that_has_ended_before_it_gets_its_replay_has_failed() -> None:
+    """The pipe keeps what it couldn't write, and would fail again when it is closed."""
+    with subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S607 - a program of every system
+        process.wait()
+        assert app_analyst._analysed(process, "{}") is None  # noqa: SLF001 - the moment can't be chosen otherwise
+    assert process.returncode == 0
 
 
 def test_an_arena_that_has_just_started_plays_first(store: Store) -> None:
