@@ -15,8 +15,18 @@ from arena.platform.files import shared_folder
 from tests.accounts.world import World
 from tests.docs.documents import DOCS, ROOT
 from tests.web.html import Page, check
+from tests.web.people import browser
 from web.docs.markdown import Document, render
-from web.docs.pages import CHAPTERS, FILES, Chapter, document_pages, open_shelf, read_shelf, resolve
+from web.docs.pages import (
+    CHAPTERS,
+    FILES,
+    PLACEHOLDER,
+    Chapter,
+    document_pages,
+    open_shelf,
+    read_shelf,
+    resolve,
+)
 from web.http.authentication import Callers
 
 ADDRESSES = [page.address for chapter in open_shelf().chapters for page in chapter.pages]
@@ -91,6 +101,15 @@ def test_every_page_is_sound(client: TestClient, address: str) -> None:
     check(page)
     named = {label for _, attributes in page.tags if (label := attributes.get("aria-labelledby"))}
     assert named <= set(page.ids)
+
+
+@pytest.mark.parametrize("here", ["https://kaiten.test", "http://192.0.2.7:8000"])
+def test_commands_name_the_sites_own_address(world: World, here: str) -> None:
+    """As the visitor's browser knows it, on every page. In files it is a placeholder."""
+    visitor = browser(world, url=here)
+    assert f"arena login {here}\n" in visitor.get("/docs/cli").text
+    assert f"curl {here}/api/v1/leaderboard?limit=10" in visitor.get("/docs/api").text
+    assert not [address for address in ADDRESSES if PLACEHOLDER in visitor.get(address).text]
 
 
 def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:

@@ -5,9 +5,9 @@ import posixpath
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from typing import Annotated, Final
 from urllib.parse import quote
-from xml.sax.saxutils import escape
 
 import structlog
 from fastapi import APIRouter, HTTPException, Path, Request, Response
@@ -24,6 +24,8 @@ from web.viewer.pages import origin
 from web.viewer.words import card_name
 
 RULES: Final = "docs/rules.md"
+PLACEHOLDER: Final = "https://arena.example"
+"""Stands for the site's own address in documents: a visitor can copy their commands."""
 
 CHAPTERS: Final = (
     ("Tutorials", ("docs/first-bot.md", "docs/javascript.md")),
@@ -223,7 +225,14 @@ def document_pages(shelf: Shelf) -> APIRouter:
         if address in shelf.files:
             return tagged(request, _file(address, shelf.files[address]))
         found = _find(shelf, address)
-        return page(request, "doc.html", shown=found, beside=shelf.beside(found))
+        here = escape(origin(request))
+        return page(
+            request,
+            "doc.html",
+            shown=found,
+            sections=[part.html.replace(PLACEHOLDER, here) for part in found.document.sections],
+            beside=shelf.beside(found),
+        )
 
     @router.get("/rules")
     def rules(request: Request) -> Response:
