@@ -3,6 +3,8 @@
 import itertools
 import secrets
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -113,8 +115,10 @@ def open_hall(
     """Open a hall; remove all of it but the bots' images, which make the next run faster.
 
     ``engine`` returns the client by which containers are made, ``container_runtime`` is the engine's name of
-    what runs them; None for its default.
+    what runs them; None for its default. From now on SIGTERM ends the program as Ctrl-C does, so that nothing
+    is left then either.
     """
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     install = f"bench-{secrets.token_hex(4)}"
     folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
     folder.chmod(0o711)
