@@ -464,6 +464,33 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
         ).to_have_count(1)
 
 
+PARTS_OF_THE_RING: str = """() => {
+  const parts = [...document.querySelectorAll("#film > *, .seat header, .seat .no, .seat h3, .race")];
+  const still = parts.filter((part) => !part.matches(".says, .sheet"));
+  return still.map((part) => {
+    const { left, top } = part.getBoundingClientRect();
+    const name = part.className.baseVal ?? part.className.replace(" leads", "");
+    return [name, Math.round(left), Math.round(top)];
+  });
+}"""
+"""Returns where seats, names, controls and the graph are."""
+
+
+@pytest.mark.parametrize("game", [f"{FIVE}/3/7", f"{THREE}/3/9", "/games/two-0-0/3/10"])
+def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
+    """The whole score sheet lies inside the ring, between the controls and the seats below."""
+    for width, height in ((1024, 768), (1280, 720), (1280, 800), (1920, 1080)):
+        visit.page.set_viewport_size(ViewportSize(width=width, height=height))
+        page = watch(visit, f"{game}?step=score")
+        before = page.evaluate(PARTS_OF_THE_RING)
+        page.keyboard.press("End")
+        expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+        assert page.evaluate(PARTS_OF_THE_RING) == before, (width, height)
+        unseen = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
+        assert page.locator("#sheet").evaluate(unseen) == [0, 0], (width, height)
+        assert page.locator("#says").evaluate(unseen) == [0, 0], (width, height)
+
+
 def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
     """Politely, once the steps have stopped: where we are and what happened, and nothing before a step."""
     page = watch(visit, f"{THREE}/1/1")
@@ -688,17 +715,30 @@ def test_a_swipe_is_a_step(visit: Visit) -> None:
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:
-    """A line per player with its name, up to a mark that goes with the frames."""
+    """A line per player with its name, up to a mark that goes with the frames, on a scale with numbers.
+
+    Before the first points only its room is there.
+    """
     page = watch(visit, f"{FIVE}/1/1")
+    race, moments = page.locator(".race"), page.get_by_role("region", name="Moments")
     assert page.locator(".race .line").count() == page.locator(".race figcaption span").count() == 5
+    expect(race).to_be_hidden()
+    below = moments.bounding_box()
     page.keyboard.press("]")
+    expect(race).to_be_visible()
+    assert moments.bounding_box() == below
+    levels = [int(level) for level in page.locator(".race .levels span").all_inner_texts()]
+    assert levels == list(range(levels[0], -1, -20))
+    most = max(int(points) for points in page.locator("#sheet tbody td:nth-child(2)").all_text_contents())
+    assert levels[1] < most <= levels[0]
+    assert page.locator(".race .rounds span").all_inner_texts() == ["Round 1", "Round 2", "Round 3"]
     assert re.match(r"M21 0V\d+$", page.locator(".race .now").get_attribute("d") or "")
     assert page.locator("#raced").get_attribute("width") == "22"
 
 
 def test_kaiten_tv_fits_into_its_window(visit: Visit) -> None:
     """The table of five players, with the graph of their points and their names."""
-    for width, height in ((1024, 768), (1280, 800)):
+    for width, height in ((390, 844), (1024, 768), (1280, 800), (1920, 1080)):
         visit.page.set_viewport_size(ViewportSize(width=width, height=height))
         page = watch(visit, "/tv/games/five-0-0")
         assert page.evaluate("document.documentElement.scrollHeight") <= height

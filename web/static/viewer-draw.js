@@ -55,9 +55,7 @@ export function draw(data, index) {
   }
   film.classList.toggle("ended", frame.stage === "end");
   document.getElementById("sheet").hidden = frame.stage !== "end";
-  const race = document.querySelector(".race svg");
-  race?.querySelector(".now").setAttribute("d", `M${index} 0V${race.viewBox.baseVal.height}`);
-  race?.querySelector("#raced").setAttribute("width", index + 1);
+  drawRace(document.querySelector(".race"), index);
   drawUnseen(frame.unseen, kinds);
   drawEmbedCode(film, frame, data.view);
   for (const said of document.querySelectorAll("[data-turn]")) {
@@ -99,6 +97,13 @@ function drawPosition(film, data, index, frame) {
   position.max = data.frames.length - 1;
   position.value = index;
   position.setAttribute("aria-valuetext", whereIs(frame));
+}
+
+function drawRace(race, index) {
+  if (!race) return;
+  race.classList.toggle("before", index < Number(race.dataset.begins));
+  race.querySelector(".now").setAttribute("d", `M${index} 0V${race.querySelector("svg").viewBox.baseVal.height}`);
+  race.querySelector("#raced").setAttribute("width", index + 1);
 }
 
 function drawSeat(section, [hand = "", marks = "", stacks = "", score = 0, gain = 0, tags = "", time = "", leads = 0, place = 0], kinds, own) {

@@ -13,15 +13,24 @@ from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
 from web.viewer.words import card_name
 
+_STEP: Final = 20
+"""Points from one level of the scale to the next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """The players' points by frame, as paths: one unit per frame and per point, from the upper left."""
+    """The players' points by frame, as paths: one unit per frame and per point, from the upper left.
+
+    The scale ends at a multiple of 20 points, so that it doesn't give the result away.
+    """
 
     width: int
     height: int
     lines: tuple[str, ...]  # one per player
     rounds: str  # marks the ends of rounds
+    ticks: tuple[int, ...]  # points at equal distances, highest first
+    grid: str  # a line at each tick
+    begins: int  # index of the first frame with points, or the number of frames
 
 
 def race(film: Film) -> Race:
@@ -32,7 +41,9 @@ def race(film: Film) -> Race:
         if frame.stage not in {FilmStage.PICK, FilmStage.PASS}
     ]
     seen = [points for _, scores in scoring for points in scores]
-    top, low = max(seen, default=0) or 1, min(0, *seen)
+    top = -(-max(seen, default=1) // _STEP) * _STEP or _STEP
+    low = min(0, *seen) // _STEP * _STEP
+    ticks = tuple(range(top, low - 1, -_STEP))
     ends = [number for number, frame in enumerate(film.frames) if frame.stage is FilmStage.SCORE]
     return Race(
         width=max(len(film.frames) - 1, 1),
@@ -42,6 +53,9 @@ def race(film: Film) -> Race:
             for seat in range(film.rules.players)
         ),
         rounds="".join(f"M{number} 0V{top - low}" for number in ends),
+        ticks=ticks,
+        grid="".join(f"M0 {top - tick}H{max(len(film.frames) - 1, 1)}" for tick in ticks),
+        begins=next((number for number, scores in scoring if any(scores)), len(film.frames)),
     )
 
 
