@@ -9,7 +9,7 @@ import hashlib
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -133,13 +133,20 @@ class ImageSettings(msgspec.Struct, frozen=True):
     cmd: list[str] | None = msgspec.field(default=None, name="Cmd")
     env: list[str] | None = msgspec.field(default=None, name="Env")
     working_dir: str | None = msgspec.field(default=None, name="WorkingDir")
+    volumes: dict[str, Any] | None = msgspec.field(default=None, name="Volumes")
 
 
 def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     """Return the command of an image, without the variables that the arena sets itself.
 
-    Raises Rejected if the image has no command, or the command breaks a rule or limit.
+    Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
+    if settings.volumes:
+        # Engines create volumes from images that are not rewritten, so those can't be accepted.
+        raise Rejected(
+            "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
+            "Dockerfile, or use another parent image"
+        )
     variables = _last_of_each(settings.env or ())
     command = Command(
         entrypoint=tuple(settings.entrypoint or ()),

@@ -152,7 +152,10 @@ def _runnable(image: Mapping[str, Any]) -> EngineImage:
     if not command:
         raise LaunchRefused("the image has no start command: give its Dockerfile an ENTRYPOINT")
     if config.get("Volumes"):
-        raise LaunchRefused("the image declares a VOLUME, but bots can write only to /tmp: remove it")
+        raise LaunchRefused(
+            "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
+            "Dockerfile, or use another parent image"
+        )
     return EngineImage(id=image["Id"], command=command, layers=_layers(image))
 
 

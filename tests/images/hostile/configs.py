@@ -39,7 +39,12 @@ def _dropped(name: str, **config: Any) -> Attack:  # noqa: ANN401 - JSON
 
 CONFIGS = (
     _dropped("root as the user", User="0:0"),
-    _dropped("volumes over the system", Volumes={"/etc": {}, "/var/run/docker.sock": {}}),
+    in_config(
+        "volumes over the system",
+        Volumes={"/etc": {}, "/var/run/docker.sock": {}},
+        refused="VOLUME, but bots can write only to /tmp",
+    ),
+    in_config("volumes that are a list", Volumes=["/data"], refused="Expected `object | null`, got `array`"),
     _dropped(
         "a health check that runs", Healthcheck={"Test": ["CMD-SHELL", "cat /etc/shadow"], "Interval": 1}
     ),
