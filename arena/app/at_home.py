@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import docker
+from msgspec import to_builtins
 
 from arena.app.arena import Arena, open_arena
 from arena.app.folders import CannotStart, data_dir_lock, install_id, private_folder
@@ -28,7 +29,7 @@ from arena.protocol.submissions import UploadKind
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
-from arena.submissions.document import plain, whole_document
+from arena.submissions.document import whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
 
@@ -186,7 +187,7 @@ class LocalFollowing:
         if known is None:
             raise ArenaTrouble("the submission has disappeared")
         games = self._submissions.games(self._id)
-        self.told = plain(whole_document(known, games))
+        self.told = to_builtins(whole_document(known, games))
         self._hear(self.told)
         self.over, self.source = known.stage.over, known.source
         self._check(known, games)

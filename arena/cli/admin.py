@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -15,6 +15,7 @@ from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_
 from arena.images.image import IntakeTrouble, Rejected
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
+from arena.protocol.documents import BotList
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 
@@ -128,10 +129,12 @@ def bots(
     as_json: Json = False,
 ) -> None:
     """List bots with their active version, their state and the reason for it."""
+    from arena.services.documents import bot_document
+
     with _operating() as operators:
         found = list(operators.every(state=state, author=author))
     if as_json:
-        print_json([plain(bot) for bot in found])
+        print_json(BotList(bots=tuple(map(bot_document, found)), next=None))
     else:
         print_bots(found)
 
@@ -183,20 +186,6 @@ def reinstate(bot: Bot) -> None:
     with _operating() as operators:
         _print_rebuilt(operators.reinstate(who(), bot))
         _print(operators.find(bot))
-
-
-def plain(bot: "KnownBot") -> dict[str, Any]:
-    """Return a bot as JSON data, with the field names of the site's API."""
-    return {
-        "name": bot.name,
-        "author": bot.author,
-        "house": bot.house,
-        "state": bot.state,
-        "reason": bot.reason,
-        "since": None if bot.since is None else bot.since.isoformat(),
-        "version": bot.playing,
-        "newest": bot.newest,
-    }
 
 
 def print_bots(found: list["KnownBot"]) -> None:

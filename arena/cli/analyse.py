@@ -63,7 +63,7 @@ def analyse(
     except OSError as error:
         fail(f"can't write {out}: {error}")
     if as_json:
-        print_json({"games": msgspec.to_builtins(analyses)})
+        print_json({"games": analyses})
     elif out != "-":
         for game, analysis in zip(games, analyses, strict=True):
             _print(game, analysis)

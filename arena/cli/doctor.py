@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import USAGE, WRONG, Json, fail, say
+from arena.cli.console import USAGE, WRONG, Json, fail, print_json, say
 from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def doctor(*, as_json: Json = False) -> None:
         fail(str(error), USAGE)
     accepted = settings.accept_missing
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(_as_data(report, settings))).decode())
+        print_json(_as_data(report, settings))
     else:
         _print(report, settings)
     if unaccepted(report, accepted):

@@ -5,17 +5,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from msgspec import to_builtins
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, echo, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.events import Patience
-from arena.client.games import ListedGame, game_id, games_of, newest_games, own_bots, part
+from arena.client.games import game_id, games_of, is_lost_by, newest_games, own_bots, part
 from arena.client.sites import ClientError, SiteTrouble
 from arena.platform.speech import visible
 from arena.protocol.documents import (
     ChallengeState,
     ChallengeSummary,
+    GameLine,
+    GameList,
     LoggedSeat,
     Logs,
     PlayedGame,
@@ -174,9 +175,9 @@ def games(
     with visiting() as site:
         bots = own_bots(site) if mine else frozenset()
         known = games_of(site, bots) if mine else newest_games(site)
-        told = list(islice((game for game in known if not lost or game.is_lost_by(bots)), count))
+        told = list(islice((game for game in known if not lost or is_lost_by(game, bots)), count))
     if as_json:
-        print_json([to_builtins(game) for game in told])
+        print_json(GameList(games=tuple(told), next=None))
         return
     if not told:
         say(f"no rated games {'lost' if lost else 'played'}{' by your bots' if mine else ''} yet")
@@ -186,7 +187,7 @@ def games(
     print_table(columns, [_game_row(game, bots) for game in told], numbers=numbers)
 
 
-def _game_row(game: ListedGame, bots: frozenset[str]) -> tuple[str, ...]:
+def _game_row(game: GameLine, bots: frozenset[str]) -> tuple[str, ...]:
     own = sorted((seat for seat in game.seats if seat.bot in bots), key=lambda seat: seat.place)
     winner = min(game.seats, key=lambda seat: seat.place)
     return (

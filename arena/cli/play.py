@@ -235,7 +235,7 @@ def _cells(tally: BotTally) -> tuple[str, ...]:
         tally.bot,
         str(tally.wins),
         f"{100 * tally.beaten:.1f}{within}",
-        f"{tally.place:.2f}",
+        f"{tally.mean_place:.2f}",
         f"{tally.points:.1f}",
         str(tally.faults),
         _millis(tally.median_millis),

@@ -82,7 +82,7 @@ def simulate(  # noqa: PLR0913 - one argument an option
         print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
         return
     for seat in summary.seats():
-        say("seat {seat}, {bot}: {wins} wins, place {place:.2f}, {points:.1f} points".format_map(seat))
+        say("seat {seat}, {bot}: {wins} wins, place {mean_place:.2f}, {points:.1f} points".format_map(seat))
     say(f"{games} games, --seed {seed}" + (f", in {out}" if out else ""))
 
 
@@ -109,7 +109,7 @@ class _Summary:
         """Yield the figures of each seat."""
         for seat, bot in enumerate(self._bots):
             place, points = self._places[seat] / self.games, self._points[seat] / self.games
-            yield {"seat": seat, "bot": bot, "wins": self._wins[seat], "place": place, "points": points}
+            yield {"seat": seat, "bot": bot, "wins": self._wins[seat], "mean_place": place, "points": points}
 
 
 def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[HomeBot]]:

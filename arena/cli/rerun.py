@@ -110,12 +110,12 @@ def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[Recor
 
 def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
     from arena.cli.login import visiting
-    from arena.client.games import games_of, own_bots, replay_of
+    from arena.client.games import games_of, is_lost_by, own_bots, replay_of
 
     with visiting() as site:
         own = own_bots(site)
         bots = frozenset({of.partition("@")[0]}) if of else own
-        games = list(islice((game for game in games_of(site, bots) if game.is_lost_by(bots)), count))
+        games = list(islice((game for game in games_of(site, bots) if is_lost_by(game, bots)), count))
         if not games:
             fail(f"no rated games lost by {of or 'your bots'} yet", WRONG)
         replays = [checked(game.game, replay_of(site, game.game)) for game in games]

@@ -26,7 +26,7 @@ def versions(bot: Name, *, as_json: Json = False) -> None:
     with visiting() as site:
         told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MOST))
         if as_json:
-            print_json(told)
+            print_json({"versions": told, "next": None})
         else:
             print_versions([site.read(each, Version) for each in told])
 

@@ -1,7 +1,8 @@
 """Commands for the processes of an arena and of its cluster."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,9 +13,8 @@ from arena.protocol.match import RefusedWorker, RuntimeName
 
 if TYPE_CHECKING:
     from arena.app.arena import Arena
-    from arena.db.leases import KnownWorker
-    from arena.db.queue import OpenMatch
     from arena.platform.settings import Settings
+    from arena.protocol.status import Running, Worker
 
 
 def up() -> None:
@@ -157,19 +157,16 @@ def cluster_keys(
     )
 
 
-Seen = list[tuple["KnownWorker", list["OpenMatch"]]]
-
-
 def workers(*, as_json: Json = False) -> None:
     """Show the workers, how many of their slots are in use, and the matches they play."""
     from arena.app.folders import utc_now
+    from arena.services.documents import read_workers
 
     with opened_arena() as (_, store):
-        running = store.activity.workload(utc_now()).running
-        seen = [(worker, _played_by(worker, running)) for worker in store.leases.workers()]
+        seen = read_workers(store, utc_now())
         refused = store.leases.refused()
     if as_json:
-        print_json([*(_plain(worker, matches) for worker, matches in seen), *map(_refusal, refused)])
+        print_json({"workers": seen, "refused": refused})
         return
     if not seen:
         say("no workers: no coordinator has reported in the last 30 seconds, or none has a worker")
@@ -179,25 +176,19 @@ def workers(*, as_json: Json = False) -> None:
         print_table(columns, rows, numbers=("slots", "in use"))
 
 
-def _played_by(worker: "KnownWorker", running: tuple["OpenMatch", ...]) -> list["OpenMatch"]:
-    by = (worker.coordinator, worker.status.name)
-    return [match for match in running if (match.coordinator, match.worker) == by]
-
-
-def _rows(seen: Seen) -> list[tuple[str, ...]]:
+def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
     """Return one row per match, naming each worker once, and one row per idle worker."""
     rows: list[tuple[str, ...]] = []
-    for worker, matches in seen:
-        status = worker.status
-        first = (status.name, status.host, str(status.seats), str(status.busy))
-        note = "on probation" if status.doubted else ""
-        if status.usable is not None:
-            note = f"{note}, busy host: limited to {status.usable} slots".removeprefix(", ")
-        for match in matches:
+    for worker in workers:
+        first = (worker.name, worker.host, str(worker.seats), str(worker.busy))
+        note = "on probation" if worker.doubted else ""
+        if worker.usable is not None:
+            note = f"{note}, busy host: limited to {worker.usable} slots".removeprefix(", ")
+        for match in worker.plays:
             since = f"{match.started.astimezone():%H:%M:%S}"
             rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
             first, note = ("", "", "", ""), ""
-        if not matches:
+        if not worker.plays:
             rows.append((*first, "", "", note))
     return rows
 
@@ -207,35 +198,5 @@ def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
     return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
 
 
-def _refusal(worker: RefusedWorker) -> dict[str, Any]:
-    return {
-        "worker": worker.name,
-        "host": worker.host,
-        "refused": worker.reason,
-        "since": worker.since.isoformat(),
-    }
-
-
-def _names(match: "OpenMatch") -> list[str]:
-    return [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
-
-
-def _plain(worker: "KnownWorker", matches: list["OpenMatch"]) -> dict[str, Any]:
-    return {
-        "worker": worker.status.name,
-        "host": worker.status.host,
-        "coordinator": worker.coordinator,
-        "seats": worker.status.seats,
-        "busy": worker.status.busy,
-        "doubted": worker.status.doubted,
-        "usable": worker.status.usable,
-        "plays": [
-            {
-                "match": match.match,
-                "kind": match.kind.value,
-                "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
-                "since": match.started.isoformat(),
-            }
-            for match in matches
-        ],
-    }
+def _names(match: "Running") -> list[str]:
+    return [each.bot if each.version is None else f"{each.bot}@{each.version}" for each in match.seats]

@@ -10,6 +10,7 @@ import typer
 
 from arena.cli.admin import opened_arena, who, write_down
 from arena.cli.console import WRONG, Json, fail, opened, print_json, print_table, say
+from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
     from arena.db.queue import QuarantinedMatch
@@ -160,9 +161,9 @@ def _ladder_json(status: "LadderStatus") -> dict[str, Any]:
         "clock": asdict(status.settings.clock),
         "limits": asdict(status.limits),
         "games": status.games,
-        "waiting": status.waiting,
-        "running": status.running,
-        "quarantined": status.quarantined,
+        "matches_waiting": status.waiting,
+        "matches_running": status.running,
+        "matches_quarantined": status.quarantined,
     }
 
 
@@ -187,10 +188,12 @@ _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 def quarantine(*, as_json: Json = False) -> None:
     """List quarantined matches, which the arena failed three times, newest first."""
+    from arena.services.documents import quarantine_entry
+
     with opened_arena() as (_, store):
         found = store.queue.quarantine()
     if as_json:
-        print_json([_match_json(match) for match in found])
+        print_json({"quarantined": [quarantine_entry(match) for match in found]})
     else:
         print_table(_COLUMNS, [_match_row(match) for match in found])
 
@@ -203,17 +206,6 @@ def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of th
     with opened_arena() as (_, store):
         release_match(store, utc_now(), who(), match)
     typer.echo(f"{match} waiting")
-
-
-def _match_json(match: "QuarantinedMatch") -> dict[str, Any]:
-    return {
-        "match": match.match,
-        "kind": match.kind,
-        "since": match.since.isoformat(),
-        "attempts": match.attempts,
-        "seats": [{"bot": bot, "version": version} for bot, version in match.seats],
-        "reason": match.reason,
-    }
 
 
 def _match_row(match: "QuarantinedMatch") -> tuple[str, ...]:
@@ -235,12 +227,12 @@ def submissions(
     as_json: Json = False,
 ) -> None:
     """List submissions, newest first, with their stage and the reason for a rejection or wait."""
-    from arena.submissions.document import document, plain
+    from arena.submissions.document import document
 
     with opened_arena() as (_, store):
         found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
-        print_json([plain(document(each)) for each in found])
+        print_json(SubmissionList(submissions=tuple(map(document, found)), next=None))
         return
     for each in found:
         typer.echo(_line(each))

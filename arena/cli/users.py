@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import opened_arena, operating, plain, print_bots, who
+from arena.cli.admin import opened_arena, operating, print_bots, who
 from arena.cli.console import Json, fail, print_json, print_table, say
 from arena.protocol.states import Role
 
@@ -97,7 +97,7 @@ def list_users(*, as_json: Json = False) -> None:
     with operating() as operators:
         users = operators.users()
     if as_json:
-        print_json([_plain(user) for user in users])
+        print_json({"accounts": [_plain(user) for user in users]})
         return
     rows = [
         (
@@ -172,21 +172,23 @@ def _print_quotas(status: "UserStatus") -> None:
     print_table(("quota", "most", "from"), rows, numbers=("most",))
 
 
-def _plain(account: "KnownAccount") -> dict[str, str | None]:
+def _plain(account: "KnownAccount") -> dict[str, object]:
     return {
         "name": account.name,
         "role": account.role,
-        "since": account.created.isoformat(),
-        "deleted": None if account.deleted is None else account.deleted.isoformat(),
+        "created": account.created,
+        "deleted": account.deleted,
     }
 
 
 def _plain_status(status: "UserStatus") -> dict[str, object]:
+    from arena.services.documents import bot_document
+
     return {
         "name": status.account.name,
         "role": status.account.role,
-        "since": status.account.created.isoformat(),
-        "bots": [plain(bot) for bot in status.bots],
+        "created": status.account.created,
+        "bots": [bot_document(bot) for bot in status.bots],
         "quotas": {
             name: {"most": quota.most, "from": "account" if quota.own else "arena"}
             for name, quota in _quotas(status).items()

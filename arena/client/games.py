@@ -1,14 +1,12 @@
 """Games on a site: their ids, lists and replays."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from heapq import merge
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from arena.client.sites import ClientError
-from arena.protocol.documents import Bot, SeatResult
+from arena.protocol.documents import Bot, GameLine
 
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
@@ -24,19 +22,9 @@ def part(text: str) -> str:
     return quote(text, safe="@", errors="replace")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedGame:
-    """A rated game in a list."""
-
-    game: str
-    number: int
-    players: int
-    ended: datetime
-    seats: tuple[SeatResult, ...]
-
-    def is_lost_by(self, bots: frozenset[str]) -> bool:
-        """Return True if none of these bots was first."""
-        return all(seat.place > 1 for seat in self.seats if seat.bot in bots)
+def is_lost_by(game: GameLine, bots: frozenset[str]) -> bool:
+    """Return True if none of these bots was first."""
+    return all(seat.place > 1 for seat in game.seats if seat.bot in bots)
 
 
 def own_bots(site: "SiteClient") -> frozenset[str]:
@@ -47,7 +35,7 @@ def own_bots(site: "SiteClient") -> frozenset[str]:
     return bots
 
 
-def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[ListedGame]:
+def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[GameLine]:
     """Yield the rated games of these bots, each once, newest first."""
     lists = [_listed(site, bot=bot) for bot in sorted(bots)]
     last = None
@@ -57,7 +45,7 @@ def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[ListedGame]:
         last = game.number
 
 
-def newest_games(site: "SiteClient") -> Iterator[ListedGame]:
+def newest_games(site: "SiteClient") -> Iterator[GameLine]:
     """Yield all rated games, newest first."""
     return _listed(site)
 
@@ -94,5 +82,5 @@ def _place(site: "SiteClient", word: str) -> tuple[str, str]:
     return "", found.game
 
 
-def _listed(site: "SiteClient", **query: str | int) -> Iterator[ListedGame]:
-    return (site.read(each, ListedGame) for each in site.pages("/games", "games", **query))
+def _listed(site: "SiteClient", **query: str | int) -> Iterator[GameLine]:
+    return (site.read(each, GameLine) for each in site.pages("/games", "games", **query))

@@ -24,7 +24,7 @@ class BotTally:
     wins: int  # games in which it was first or tied for first
     beaten: float  # mean share of opponents beaten; those in the same place count half
     beaten_within: float | None  # half of the 95 % interval of `beaten`; None with fewer than two deals
-    place: float  # mean
+    mean_place: float
     points: float  # mean
     faults: int  # decisions that the stand-in made because of a fault
     faulty_games: int  # games with a fault
@@ -80,7 +80,7 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
         wins=sum(seat.place == 1 for seat in seats),
         beaten=fmean(share for shares in deals.values() for share in shares),
         beaten_within=half_interval([fmean(shares) for shares in deals.values()]),
-        place=fmean(seat.place for seat in seats),
+        mean_place=fmean(seat.place for seat in seats),
         points=fmean(seat.points for seat in seats),
         faults=sum(len(seat.faults) for seat in seats),
         faulty_games=sum(bool(seat.faults) for seat in seats),

@@ -82,6 +82,19 @@ class Bot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BotList:
+    """A page of bots.
+
+    Attributes:
+        bots: By name.
+        next: The address of the next page, or null.
+    """
+
+    bots: tuple[Bot, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RatedResult:
     """A version's results in rated games.
 
@@ -134,6 +147,19 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VersionList:
+    """A page of versions.
+
+    Attributes:
+        versions: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    versions: tuple[Version, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeatResult:
     """The result of one seat in a game.
 
@@ -148,6 +174,38 @@ class SeatResult:
     version: int
     points: int
     place: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameLine:
+    """A line of the list of games.
+
+    Attributes:
+        game: Id.
+        number: The game's position in the order of rating, from 1.
+        players: Number of players.
+        ended: End of the game.
+        seats: In seat order.
+    """
+
+    game: str
+    number: int
+    players: int
+    ended: datetime
+    seats: tuple[SeatResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameList:
+    """A page of games.
+
+    Attributes:
+        games: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    games: tuple[GameLine, ...]
+    next: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,6 +411,19 @@ class Submission:
     qualifying: datetime | None
     ended: datetime | None
     cause: Cause | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionList:
+    """A page of submissions.
+
+    Attributes:
+        submissions: Newest first.
+        next: The address of the next page, or null.
+    """
+
+    submissions: tuple[Submission, ...]
+    next: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
-from datetime import datetime
 from statistics import median
 from typing import Any
-
-import msgspec
 
 from arena.db.submissions import KnownSubmission, QualificationGame
 from arena.ladder.qualification import Played, numbers
@@ -49,12 +46,6 @@ def whole_document(submission: KnownSubmission, games: Iterable[QualificationGam
     played = tuple(map(_played, games))
     lines = zip(numbers(played), games, played, strict=True)
     return WholeSubmission(**_members(submission), games=tuple(_game(*line) for line in lines))
-
-
-def plain(submission: Submission) -> dict[str, Any]:
-    """Return a submission as JSON data, with times in ISO 8601."""
-    made = msgspec.to_builtins(submission, builtin_types=(datetime,))
-    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in made.items()}
 
 
 def _members(submission: KnownSubmission) -> dict[str, Any]:

@@ -44,9 +44,9 @@ def test_the_ladder_is_shown(operator: Operator) -> None:
         "deals": 12,
         "clock": {"start_millis": 10000, "move_millis": 1000, "bank_millis": 10000},
         "games": 1,
-        "waiting": 0,
-        "running": 0,
-        "quarantined": 0,
+        "matches_waiting": 0,
+        "matches_running": 0,
+        "matches_quarantined": 0,
     }
     shown = operator.does("ladder").splitlines()
     assert [line.split() for line in shown[:3]] == [
@@ -105,13 +105,13 @@ def put_aside(operator: Operator) -> None:
 
 def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:
     """With who, why and when. A released match waits again."""
-    assert operator.reads("quarantine") == []
+    assert operator.reads("quarantine")["quarantined"] == []
     put_aside(operator)
-    assert operator.reads("quarantine") == [
+    assert operator.reads("quarantine")["quarantined"] == [
         {
             "match": "m-0",
             "kind": "rated",
-            "since": START.isoformat(),
+            "since": f"{START:%Y-%m-%dT%H:%M:%SZ}",
             "attempts": 3,
             "seats": [{"bot": "mine", "version": 2}, {"bot": "greedy", "version": 1}],
             "reason": "no engine \x1b[2J answers",
@@ -121,8 +121,8 @@ def test_what_was_put_aside_is_listed_and_released(operator: Operator) -> None:
     assert "mine@2, greedy@1" in line
     assert "no engine \\x1b[2J answers" in line
     assert operator.does("release", "m-0") == "m-0 waiting\n"
-    assert operator.reads("quarantine") == []
-    assert operator.reads("ladder")["waiting"] == 1
+    assert operator.reads("quarantine")["quarantined"] == []
+    assert operator.reads("ladder")["matches_waiting"] == 1
     assert operator.log() == [("release", "match:m-0", "")]
 
 

@@ -96,6 +96,6 @@ def test_an_operator_sees_what_was_submitted(empty: Operator) -> None:
         ("u2", "received", "yours", "no room"),
         ("u1", "rejected", "mine", "it is [2J no archive"),
     ]
-    (told,) = empty.reads("submissions", "--bot", "mine")
-    assert (told["id"], told["stage"], told["received"]) == ("u1", "rejected", START.isoformat())
+    (told,) = empty.reads("submissions", "--bot", "mine")["submissions"]
+    assert (told["id"], told["stage"], told["received"]) == ("u1", "rejected", f"{START:%Y-%m-%dT%H:%M:%SZ}")
     assert (told["cause"]["kind"], told["cause"]["hint"]) == ("file", "send another")

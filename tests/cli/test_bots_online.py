@@ -116,7 +116,7 @@ def test_versions_come_with_their_results(reader: Author) -> None:
     rows = fine(said)
     assert [row[0] for row in rows] == ["version", "3", "2", "1"]
     assert "note of mine@2 <i>" in said.out
-    told = json.loads(reader.types("versions", "mine", "--json").out)
+    told = json.loads(reader.types("versions", "mine", "--json").out)["versions"]
     assert [each["number"] for each in told] == [3, 2, 1]
     assert told[2]["results"][0]["games"] == 2
     others = fine(reader.types("versions", "other"))
@@ -220,14 +220,14 @@ def test_games_of_one_s_own_bots_are_listed(reader: Author) -> None:
     lost = {}
     for owner, bot in (("ann", "mine"), ("ben", "other")):
         login = {"ARENA_SITE": reader.live.url, "ARENA_TOKEN": reader.live.token(owner)}
-        told = json.loads(reader.types("games", "--mine", "--lost", "--json", **login).out)
+        told = json.loads(reader.types("games", "--mine", "--lost", "--json", **login).out)["games"]
         lost[bot] = [game["game"] for game in told]
         played = reader.live.store.games.newest(None, 99, bot=bot)
         places = {game.game: [seat.place for seat in game.seats if seat.bot == bot] for game in played}
         assert lost[bot] == [game for game, found in places.items() if min(found) > 1]
     assert lost["mine"] != lost["other"]
     assert "no rated games lost by your bots" in reader.types("games", "--mine", "--lost").err
-    assert len(json.loads(reader.types("games", "--mine", "-n", "1", "--json").out)) == 1
+    assert len(json.loads(reader.types("games", "--mine", "-n", "1", "--json").out)["games"]) == 1
     assert reader.types("games", "--lost").code == 2
     every = [row[0] for row in fine(reader.types("games"))]
     assert every[0] == "number"
@@ -272,9 +272,8 @@ def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
         assert {each["game"] for each in told["differences"]} == {game.game}
         assert {each["seat"] for each in told["differences"]} == own
     ben = {"ARENA_SITE": reader.live.url, "ARENA_TOKEN": reader.live.token("ben")}
-    lost = [
-        each["game"] for each in json.loads(reader.types("games", "--mine", "--lost", "--json", **ben).out)
-    ]
+    listed = json.loads(reader.types("games", "--mine", "--lost", "--json", **ben).out)["games"]
+    lost = [each["game"] for each in listed]
     said = reader.types("rerun", "--lost", "-n", "2", "random", "--json", **ben)
     assert {each["game"] for each in json.loads(said.out)["differences"]} == set(lost[:2])
     others = json.loads(reader.types("rerun", game.game, "random", "--of", "other", "--json").out)

@@ -115,25 +115,21 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         assert rows[3][:2] == ["old", "h"]
         assert rows[3][-5:] == ["rejected:", "it", "has", "version", "0.0.9"]
         told = json.loads(arena("workers", "--json", folder=tmp_path, text=b"", **database).stdout)
-    assert told[0]["plays"] == [
-        {
-            "match": "s-0",
-            "kind": "rated",
-            "seats": [{"bot": "a", "version": 1}, {"bot": "b", "version": 1}],
-            "since": now.isoformat(),
-        }
-    ]
-    assert not told[0]["doubted"]
-    assert told[1] == {
-        "worker": "two",
+    one, two = told["workers"]
+    (match,) = one["plays"]
+    assert (match["match"], match["kind"]) == ("s-0", "rated")
+    assert match["seats"] == [{"bot": "a", "version": 1}, {"bot": "b", "version": 1}]
+    assert datetime.fromisoformat(match["started"]) == now
+    assert not one["doubted"]
+    assert two == {
+        "name": "two",
         "host": "h",
-        "coordinator": "here",
         "seats": 5,
         "busy": 0,
         "doubted": True,
         "usable": 3,
         "plays": [],
     }
-    assert told[2:] == [
-        {"worker": "old", "host": "h", "refused": "it has version 0.0.9", "since": now.isoformat()}
-    ]
+    (old,) = told["refused"]
+    assert (old["name"], old["host"], old["reason"]) == ("old", "h", "it has version 0.0.9")
+    assert datetime.fromisoformat(old["since"]) == now

@@ -3,12 +3,14 @@
 import json
 import shlex
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
+from arena.protocol.documents import Entrant
 from tests.cli.forked import started
 from tests.patience import WAIT_SECONDS
 
@@ -37,6 +39,7 @@ def test_a_table_at_the_end(folder: Path, variant: tuple[str, ...]) -> None:
     again = arena("play", "first.py", "./dice", "-n", "20", *variant, "--seed", seed, "--json", folder=folder)
     told = json.loads(again.stdout)
     assert (told["games"], told["seed"], told["mistakes"]) == (20, int(seed), [])
+    assert {field.name for field in fields(Entrant)} - {*told["bots"][0]} == {"version"}
     assert {each["bot"]: str(each["wins"]) for each in told["bots"]} == {
         row.split()[0]: row.split()[1] for row in rows
     }

@@ -4,12 +4,14 @@ import json
 import os
 import signal
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
+from arena.protocol.documents import Entrant
 from tests.cli.forked import started
 from tests.patience import WAIT_SECONDS
 
@@ -125,10 +127,11 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
 
 
 def test_the_summary_as_json(folder: Path) -> None:
-    """A row for each seat."""
+    """A row for each seat, with the names that the API has for the results of challenges."""
     told = json.loads(arena("simulate", *DICES, "--games", "4", "--json", folder=folder).stdout)
     assert told["games"] == 4
-    assert [seat["seat"] for seat in told["seats"]] == [0, 1, 2]
+    assert [seat.pop("seat") for seat in told["seats"]] == [0, 1, 2]
+    assert {*told["seats"][0]} <= {field.name for field in fields(Entrant)}
 
 
 def test_only_bots_are_needed(folder: Path) -> None:

@@ -323,7 +323,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
         for each, number in ((project, 1), (project, 2), (elsewhere, 1))
     ]
     shown = json.loads(project.run("exec", "-T", "arena", "python3", "-m", "arena", "workers", "--json"))
-    where = {each["worker"].removeprefix(f"{each['host']}-"): each["host"] for each in shown}
+    where = {each["name"].removeprefix(f"{each['host']}-"): each["host"] for each in shown["workers"]}
     assert set(where) == set(installs)
     assert where[installs[2]] == socket.gethostname()
     await_that(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")

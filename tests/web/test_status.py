@@ -14,6 +14,7 @@ from arena.ladder.settings import LadderChange
 from arena.protocol.controls import CONTROL_NAMES, CONTROLS
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
+from arena.protocol.status import Hour
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, put_aside
@@ -22,7 +23,7 @@ from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
-from web.status.model import Hour, bars_of
+from web.status.model import bars_of
 
 STOPS = {control.name: control.stops for control in CONTROLS}
 REASON = "no engine"

@@ -7,14 +7,15 @@ from typing import Annotated, Literal, Self
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from arena.db.bots import Bots, KnownBot, KnownVersion
+from arena.db.bots import Bots, KnownVersion
 from arena.db.histories import VersionCurve
 from arena.db.store import Store
 from arena.ladder.rating import conservative
 from arena.ladder.rating_log import OVERALL, Entry
-from arena.protocol.documents import Bot, RatedResult, Version
+from arena.protocol.documents import Bot, BotList, RatedResult, Version, VersionList
 from arena.protocol.match import image_name
 from arena.protocol.states import Scope
+from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents_of
 from web.bots.model import CURVE_VERSIONS
@@ -32,19 +33,6 @@ from web.http.api import (
 )
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionList:
-    """A page of versions.
-
-    Attributes:
-        versions: Newest first.
-        next: The address of the next page, or null.
-    """
-
-    versions: tuple[Version, ...]
-    next: str | None
 
 
 def version_of(known: KnownVersion, *, noted: bool) -> Version:
@@ -73,19 +61,6 @@ def _result(players: int, entry: Entry) -> RatedResult:
         deviation=entry.rating.deviation,
         score=conservative(entry.rating),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BotList:
-    """A page of bots.
-
-    Attributes:
-        bots: By name.
-        next: The address of the next page, or null.
-    """
-
-    bots: tuple[Bot, ...]
-    next: str | None
 
 
 class WantedChange(BaseModel):
@@ -118,13 +93,13 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     def listed(next_page: Next, after: AfterBot = None, limit: Limit = 100) -> BotList:
         """List bots by name."""
         found = bots.listed(after, limit + 1)
-        shown = tuple(map(_bot, found[:limit]))
+        shown = tuple(map(bot_document, found[:limit]))
         return BotList(bots=shown, next=next_page(after=shown[-1].name) if len(found) > limit else None)
 
     @router.get("/bots/{bot}")
     def one(bot: BotName) -> Bot:
         """Return a bot."""
-        return _bot(read_bot(bots, bot))
+        return bot_document(read_bot(bots, bot))
 
     @router.get("/bots/{bot}/versions", responses=LISTED)
     def versions(
@@ -144,7 +119,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     @router.get("/account/bots")
     def own(caller: Reader) -> BotList:
         """List all bots of the caller."""
-        return BotList(bots=tuple(map(_bot, bots.of_account(caller.account.id))), next=None)
+        return BotList(bots=tuple(map(bot_document, bots.of_account(caller.account.id))), next=None)
 
     @router.patch(
         "/bots/{bot}",
@@ -172,23 +147,9 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
                 changed = owners.come_back(account, bot)
         except REFUSED as error:
             raise refusal(error) from error
-        return _bot(changed)
+        return bot_document(changed)
 
     return router
-
-
-def _bot(known: KnownBot) -> Bot:
-    return Bot(
-        name=known.name,
-        author=known.author,
-        house=known.house,
-        state=known.state,
-        reason=known.reason,
-        since=known.since,
-        version=known.playing,
-        newest=known.newest,
-        open_to_people=known.open_to_people,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

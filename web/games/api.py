@@ -11,7 +11,7 @@ from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
 from arena.db.game_search import GameOrder
 from arena.db.games import GameRepository, GameSeat, GameSummary
 from arena.protocol.analysis import Analysis
-from arena.protocol.documents import LoggedSeat, Logs, SeatResult
+from arena.protocol.documents import GameLine, GameList, LoggedSeat, Logs
 from web.games.listing import GamesQuery, read_games
 from web.http.api import LISTED, DataRouter, Limit, Next, Reader
 from web.http.caching import tagged
@@ -19,38 +19,6 @@ from web.http.errors import Problem
 from web.http.parameters import GameId, OfVersion, read_game, replay_of
 from web.http.rendering import PageRouter
 from web.viewer.logs import decisions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameLine:
-    """A line of the list of games.
-
-    Attributes:
-        game: Id.
-        number: The game's position in the order of rating, from 1.
-        players: Number of players.
-        ended: End of the game.
-        seats: In seat order.
-    """
-
-    game: str
-    number: int
-    players: int
-    ended: datetime
-    seats: tuple[SeatResult, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GameList:
-    """A page of games.
-
-    Attributes:
-        games: Newest first.
-        next: The address of the next page, or null.
-    """
-
-    games: tuple[GameLine, ...]
-    next: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,13 @@ from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
 from arena.ops.monitoring import InTime
 from arena.protocol.states import Scope
+from arena.protocol.status import Status
+from arena.services.documents import read_status
 from web.http.api import Anybody, DataRouter
 from web.http.errors import MEDIA_TYPE, document
 from web.http.rendering import PageRouter, page, viewer_of
 from web.http.security import PRIVATE
-from web.status.model import Status, bars_of, read_status
+from web.status.model import bars_of
 
 
 def status_pages(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -14,7 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from arena.db.submissions import KnownSubmission, SubmissionRepository
 from arena.play.replay.document import PublicReplay
-from arena.protocol.documents import Submission, WholeSubmission
+from arena.protocol.documents import Submission, SubmissionList, WholeSubmission
 from arena.protocol.states import Scope
 from arena.protocol.submissions import UploadKind
 from arena.services.owners import Owners
@@ -163,19 +162,6 @@ _NOT_TAKEN: Final = problems(
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="A submission's id.")]
 GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="The id of one of its games.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionList:
-    """A page of submissions.
-
-    Attributes:
-        submissions: Newest first.
-        next: The address of the next page, or null.
-    """
-
-    submissions: tuple[Submission, ...]
-    next: str | None
 
 
 def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:

@@ -1,0 +1,196 @@
+"""The API's answer about the arena's activity, parts of which commands print. As in documents.py."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from arena.protocol.states import MatchKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlLine:
+    """A control on a host. The details of its check are only for operators.
+
+    Attributes:
+        name: A short, stable name.
+        stops: What the control prevents.
+        accepted: Whether the operator accepts its absence.
+    """
+
+    name: str
+    stops: str
+    accepted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A host.
+
+    Attributes:
+        name: The host's name.
+        strangers: Whether untrusted bots may play there.
+        isolates: Whether bots are isolated at all.
+        runtime: The runtime that isolates them.
+        engine: Version of the Docker engine; empty if there is no engine.
+        cgroup: Version and driver of the control groups; empty if there are none.
+        checked: Time of the check, UTC.
+        slots: Number of bots that can run there at a time; null if not reported yet.
+        busy: Number of bots running there now; null if the host plays no matches.
+        missing: Controls that failed.
+        held: Controls that passed.
+    """
+
+    name: str
+    strangers: bool
+    isolates: bool
+    runtime: str
+    engine: str
+    cgroup: str
+    checked: datetime
+    slots: int | None
+    busy: int | None
+    missing: tuple[ControlLine, ...]
+    held: tuple[ControlLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seated:
+    """A seat at a table.
+
+    Attributes:
+        bot: The bot's name, without invisible characters.
+        version: The version's number; null for a submission that is not a version yet.
+    """
+
+    bot: str
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A match in progress.
+
+    Attributes:
+        match: The match's id; null if it is private.
+        kind: The match's purpose.
+        players: Number of slots it needs.
+        deals: Number of its games.
+        started: Start time, UTC.
+        seats: In seat order. Seats of qualifications and challenges are only for operators; empty for others.
+    """
+
+    match: str | None
+    kind: MatchKind
+    players: int
+    deals: int
+    started: datetime
+    seats: tuple[Seated, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """A worker.
+
+    Attributes:
+        name: The worker's name.
+        host: The worker's host.
+        seats: Number of bots it runs at a time.
+        busy: Number of occupied seats at its last heartbeat.
+        plays: Its matches in progress, oldest first.
+        doubted: Whether it is on probation: its last match failed, so others are preferred until it completes
+            one.
+        usable: Number of its seats in use while its host has other work; null if all are.
+    """
+
+    name: str
+    host: str
+    seats: int
+    busy: int
+    doubted: bool
+    usable: int | None
+    plays: tuple[Running, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """Numbers of waiting matches.
+
+    Attributes:
+        qualification: Matches of submissions, which are played first.
+        rated: Matches of the ladder.
+        challenge: Matches of challenges.
+    """
+
+    qualification: int
+    rated: int
+    challenge: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hour:
+    """A clock hour.
+
+    Attributes:
+        begins: Start of the hour, UTC.
+        games: Number of rated games that ended in it; a match or two at its edges may be miscounted.
+    """
+
+    begins: datetime
+    games: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuarantineEntry:
+    """A quarantined match.
+
+    Attributes:
+        match: The match's id.
+        kind: The match's purpose.
+        seats: In seat order.
+        attempts: Number of attempts.
+        reason: The arena's last failure.
+        since: Time of quarantine, UTC.
+    """
+
+    match: str
+    kind: MatchKind
+    seats: tuple[Seated, ...]
+    attempts: int
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The arena's status.
+
+    Attributes:
+        version: Version of the software.
+        games: Number of rated games.
+        last_game: End of the newest rated game, UTC; null if there is none.
+        hours: The last 24 clock hours, including the current one, which is last.
+        paused: Whether the ladder is paused and creates no new matches.
+        disk_full: Whether the disk is full: no match starts and no file is received.
+        matches_running: Number of matches in progress.
+        matches_waiting: Number of waiting matches.
+        matches_quarantined: Number of matches quarantined after arena faults.
+        running: Matches in progress, oldest first.
+        workers: Workers with a recent heartbeat, by name.
+        waiting: Waiting matches, by kind.
+        quarantined: Quarantined matches, newest first, at most 50; null unless an operator asks.
+        hosts: Hosts, the most recently checked first.
+    """
+
+    version: str
+    games: int
+    last_game: datetime | None
+    hours: tuple[Hour, ...]
+    paused: bool
+    disk_full: bool
+    matches_running: int
+    matches_waiting: int
+    matches_quarantined: int
+    running: tuple[Running, ...]
+    workers: tuple[Worker, ...]
+    waiting: Waiting
+    quarantined: tuple[QuarantineEntry, ...] | None
+    hosts: tuple[Host, ...]

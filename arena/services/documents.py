@@ -1,0 +1,156 @@
+"""The API's documents of bots and of the arena's activity, which commands print as well."""
+
+from datetime import datetime
+from typing import Final
+
+from arena import __version__
+from arena.db.activity import HostStatus, Workload
+from arena.db.bots import KnownBot
+from arena.db.leases import KnownWorker
+from arena.db.queue import OpenMatch, QuarantinedMatch
+from arena.db.store import Store
+from arena.platform.speech import clean_name
+from arena.protocol.controls import CONTROLS, missing
+from arena.protocol.documents import Bot
+from arena.protocol.states import MatchKind
+from arena.protocol.status import (
+    ControlLine,
+    Host,
+    Hour,
+    QuarantineEntry,
+    Running,
+    Seated,
+    Status,
+    Waiting,
+    Worker,
+)
+
+
+def bot_document(known: KnownBot) -> Bot:
+    """Return a bot as the API and commands show it."""
+    return Bot(
+        name=known.name,
+        author=known.author,
+        house=known.house,
+        state=known.state,
+        reason=known.reason,
+        since=known.since,
+        version=known.playing,
+        newest=known.newest,
+        open_to_people=known.open_to_people,
+    )
+
+
+MOST_QUARANTINED: Final = 50
+"""Maximum number of quarantined matches listed."""
+
+_STOPS: Final = {control.name: control.stops for control in CONTROLS}
+
+
+def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool) -> Status:
+    """Read the arena's status; operators also see private matches and the reasons of failures."""
+    workers = store.leases.workers()
+    totals, load = store.activity.totals(), store.activity.workload(now)
+    return Status(
+        version=__version__,
+        games=totals.games,
+        last_game=load.last_game,
+        hours=tuple(Hour(begins=hour.begins, games=hour.games) for hour in load.hours),
+        paused=load.paused,
+        disk_full=disk_full,
+        matches_running=len(load.running),
+        matches_waiting=sum(load.waiting.values()),
+        matches_quarantined=load.quarantined,
+        running=tuple(_running(match, named=operator) for match in load.running),
+        workers=_workers(workers, load.running, named=operator),
+        waiting=_waiting(load),
+        quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MOST_QUARANTINED)))
+        if operator
+        else None,
+        hosts=tuple(_host(host, workers) for host in store.activity.hosts()),
+    )
+
+
+def _waiting(load: Workload) -> Waiting:
+    return Waiting(
+        qualification=load.waiting[MatchKind.QUALIFICATION],
+        rated=load.waiting[MatchKind.RATED],
+        challenge=load.waiting[MatchKind.CHALLENGE],
+    )
+
+
+def _running(match: OpenMatch, *, named: bool) -> Running:
+    told = named or match.kind is MatchKind.RATED
+    return Running(
+        match=match.match if told else None,
+        kind=match.kind,
+        players=match.players,
+        deals=match.deals,
+        started=match.started,
+        seats=_seated(match.seats) if told else (),
+    )
+
+
+def read_workers(store: Store, now: datetime) -> tuple[Worker, ...]:
+    """Read the workers as operators see them."""
+    return _workers(store.leases.workers(), store.activity.workload(now).running, named=True)
+
+
+def _workers(
+    workers: tuple[KnownWorker, ...], running: tuple[OpenMatch, ...], *, named: bool
+) -> tuple[Worker, ...]:
+    return tuple(_worker(worker, running, named=named) for worker in workers)
+
+
+def _worker(worker: KnownWorker, running: tuple[OpenMatch, ...], *, named: bool) -> Worker:
+    status, by = worker.status, (worker.coordinator, worker.status.name)
+    return Worker(
+        name=clean_name(status.name),
+        host=clean_name(status.host),
+        seats=status.seats,
+        busy=status.busy,
+        doubted=status.doubted,
+        usable=status.usable,
+        plays=tuple(
+            _running(match, named=named) for match in running if (match.coordinator, match.worker) == by
+        ),
+    )
+
+
+def quarantine_entry(match: QuarantinedMatch) -> QuarantineEntry:
+    """Return a quarantined match as operators see it."""
+    return QuarantineEntry(
+        match=match.match,
+        kind=match.kind,
+        seats=_seated(match.seats),
+        attempts=match.attempts,
+        reason=match.reason,
+        since=match.since,
+    )
+
+
+def _seated(seats: tuple[tuple[str, int | None], ...]) -> tuple[Seated, ...]:
+    return tuple(Seated(bot=clean_name(bot), version=version) for bot, version in seats)
+
+
+def _host(status: HostStatus, workers: tuple[KnownWorker, ...]) -> Host:
+    report = status.report
+    there = [worker for worker in workers if worker.status.host == report.host]
+    lacking = missing(report)
+    lines = {
+        name: ControlLine(name=name, stops=stops, accepted=name in status.accepted)
+        for name, stops in _STOPS.items()
+    }
+    return Host(
+        name=clean_name(report.host),
+        strangers=not status.unaccepted,
+        isolates=report.isolates,
+        runtime=report.runtime,
+        engine=report.engine,
+        cgroup=report.cgroup,
+        checked=report.checked,
+        slots=report.slots,
+        busy=sum(worker.status.busy for worker in there) if there else None,
+        missing=tuple(lines[name] for name in lacking),
+        held=tuple(line for name, line in lines.items() if name not in lacking),
+    )
