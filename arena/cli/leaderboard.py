@@ -41,13 +41,14 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.score:.2f}",
         f"{row.mean:.2f} ± {row.spread:.2f}",
         str(row.games),
-        _percent(row.win_share),
+        percent(row.win_share),
         "-" if row.mean_place is None else f"{row.mean_place:.2f}",
-        _percent(row.fault_share),
+        percent(row.fault_share),
     )
 
 
-def _percent(share: float | None) -> str:
+def percent(share: float | None) -> str:
+    """Return a share in percent, or a hyphen without one."""
     return "-" if share is None else f"{100 * share:.0f}"
 
 

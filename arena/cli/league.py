@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import to_builtins
 
 from arena.cli.compare import tables_of
 from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, print_table, say, tracked
+from arena.cli.leaderboard import percent
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
 from arena.home.games import HomeResult
@@ -18,10 +20,11 @@ from arena.home.resultsfile import ResultsFile, WrongResults
 from arena.home.workers import PlayingFailed, WorkerEnded
 from arena.ladder.matchmaking import TooFewBots
 from arena.play.replay.document import Variant
+from arena.protocol.documents import Row
 from arena.rules import InvalidRules
 
 if TYPE_CHECKING:
-    from arena.home.league import League, LeagueRules, LeagueStanding
+    from arena.home.league import League, LeagueRules
 
 
 def league(  # noqa: PLR0913 - one argument an option
@@ -126,8 +129,8 @@ def _heard(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]
 
 
 def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:
-    standings = state.standings()
-    names = [standing.bot for standing in standings]
+    board = state.board()
+    names = [row.bot for row in board.rows]
     if as_json:
         meetings = [
             {"bot": bot, "other": other, **state.meeting(bot, other)._asdict()}
@@ -135,28 +138,27 @@ def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: boo
             for other in names
             if bot != other and state.meeting(bot, other).games
         ]
-        rows = [standing._asdict() for standing in standings]
-        print_json({"games": state.games, "standings": rows, "meetings": meetings})
+        print_json({**to_builtins(board), "games": state.games, "meetings": meetings})
         return
-    columns = ("#", "bot", "score", "mean ± 2σ", "games", "wins", "place", "faulty", "median ms")
-    print_table(columns, map(_cells, standings), numbers=[column for column in columns if column != "bot"])
+    columns = ("#", "bot", "score", "mean ± 2σ", "games", "win %", "place", "fault %", "median ms")
+    print_table(columns, map(_cells, board.rows), numbers=[column for column in columns if column != "bot"])
     typer.echo("\nShare of games finished ahead of each opponent, % (games):")
     meetings_table = [[bot, *(_meeting(state, bot, other) for other in names)] for bot in names]
     print_table(["", *names], meetings_table, numbers=names)
     say(f"{state.games} games of {len(bots)} bots in {file}")
 
 
-def _cells(standing: "LeagueStanding") -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     return (
-        str(standing.rank),
-        f"{standing.bot}@{standing.version}",
-        f"{standing.score:.2f}",
-        f"{standing.mean:.2f} ± {2 * standing.deviation:.2f}",
-        str(standing.games),
-        str(standing.wins),
-        "-" if standing.mean_place is None else f"{standing.mean_place:.2f}",
-        str(standing.faulty),
-        "-" if standing.median_millis is None else f"{standing.median_millis:.2g}",
+        str(row.rank),
+        f"{row.bot}@{row.version}",
+        f"{row.score:.2f}",
+        f"{row.mean:.2f} ± {row.spread:.2f}",
+        str(row.games),
+        percent(row.win_share),
+        "-" if row.mean_place is None else f"{row.mean_place:.2f}",
+        percent(row.fault_share),
+        "-" if row.median_millis is None else f"{row.median_millis:.2g}",
     )
 
 
@@ -164,4 +166,6 @@ def _meeting(state: "League", bot: str, other: str) -> str:
     if bot == other:
         return ""
     meeting = state.meeting(bot, other)
-    return f"{100 * meeting.ahead / meeting.games:.0f} ({meeting.games})" if meeting.games else "-"
+    if not meeting.games:
+        return "-"
+    return f"{100 * (meeting.ahead + meeting.tied / 2) / meeting.games:.0f} ({meeting.games})"

@@ -14,7 +14,7 @@ from typing import Final
 from arena.play.botfiles import FILE, known, samples
 from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, language_of
 
-_HOUSE: Final = "house"
+HOUSE: Final = "house"
 _SELF: Final = "local"
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _CACHES: Final = frozenset({"__pycache__", "node_modules"})
@@ -51,7 +51,7 @@ def find_bot(word: str) -> HomeBot:
     if path.is_file():
         return _of_file(path, word)
     if "/" not in word and (language := _language_in(samples() / word)) is not None:
-        return _made(word, word, _HOUSE, samples() / word / language.file, language)
+        return _made(word, word, HOUSE, samples() / word / language.file, language)
     if path.is_dir():
         return _of_folder(path, word)
     if path.suffix or "/" in word:

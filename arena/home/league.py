@@ -7,20 +7,23 @@ computed from the log, so a league can be resumed.
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from arena.home.bots import HomeBot, digest_of
+from arena.home.bots import HOUSE, HomeBot, digest_of
 from arena.home.games import HomeGame, HomeResult
 from arena.home.resultsfile import WrongResults, read_results
 from arena.home.tally import home_game
+from arena.ladder.leaderboard import BoardLine
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
-from arena.ladder.rating import conservative, median
 from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
+from arena.ladder.standings import Standings, Wanted
 from arena.play.replay.document import Variant
+from arena.protocol.documents import Leaderboard
 from arena.rules import Rules
 
 LEAGUE_FORMAT: Final = "kaiten-league/1"
@@ -59,27 +62,13 @@ class LeagueGame(msgspec.Struct, frozen=True, tag="game"):
 Line = LeagueEntrant | LeagueGame
 
 
-class LeagueStanding(NamedTuple):
-    """A bot's place in the league. ``median_millis`` is on the ladder's clock."""
-
-    rank: int
-    bot: str
-    version: int
-    score: float
-    mean: float
-    deviation: float
-    games: int
-    wins: int
-    mean_place: float | None
-    faulty: int
-    median_millis: float | None
-
-
 class HeadToHead(NamedTuple):
-    """How often a bot finished ahead of another; shared places count half."""
+    """The games of a bot with another, by whether it finished ahead, behind or in the same place."""
 
-    ahead: float
     games: int
+    ahead: int
+    behind: int
+    tied: int
 
 
 class League:
@@ -91,6 +80,7 @@ class League:
         self._entries: dict[Key, Entry] = {}
         self._versions: list[LeagueEntrant] = []
         self._ahead: Counter[tuple[int, int]] = Counter()
+        self._tied: Counter[tuple[int, int]] = Counter()
         self._met: Counter[tuple[int, int]] = Counter()
         self._queued: Counter[tuple[int, int]] = Counter()
         self.games = 0
@@ -145,17 +135,22 @@ class League:
         self._add(game)
         return game
 
-    def standings(self) -> tuple[LeagueStanding, ...]:
-        """Return the current bots, best first."""
-        entries = [(version, self._entries[version, OVERALL]) for version in self._current()]
-        entries.sort(key=lambda each: -conservative(each[1].rating))
-        return tuple(self._standing(rank, version, entry) for rank, (version, entry) in enumerate(entries, 1))
+    def board(self) -> Leaderboard:
+        """Return the current bots, best first, as the ladder's leaderboard has them.
+
+        A league has no times: ``change`` and ``last_played`` are None. ``author`` is ``local`` or ``house``.
+        """
+        standings = Standings()
+        standings.update({version: self._line(version, bot) for version, bot in self._current_bots()})
+        _, rows = standings.rows(Wanted(limit=len(standings)), _BEGIN.toordinal())
+        return Leaderboard(players=None, rows=tuple(rows), next=None)
 
     def meeting(self, bot: str, other: str) -> HeadToHead:
-        """Return how often the current version of a bot finished ahead of that of another."""
+        """Return how the games of the current version of a bot with that of another ended."""
         names = {self._versions[version].name: version for version in self._current()}
         pair = names[bot], names[other]
-        return HeadToHead(self._ahead[pair] / 2, self._met[pair])
+        met, ahead, tied = self._met[pair], self._ahead[pair], self._tied[pair]
+        return HeadToHead(met, ahead, met - ahead - tied, tied)
 
     def _game(self, rules: Rules, bots: tuple[int, ...], number: int, deal: int) -> HomeGame:
         return home_game(rules, self._rules.seed, deal, bots, number, f"league-{self._rules.seed}-{deal}")
@@ -178,7 +173,8 @@ class League:
         for version, place in zip(line.versions, line.places, strict=True):
             for other, theirs in zip(line.versions, line.places, strict=True):
                 if other != version:
-                    self._ahead[version, other] += 2 * (place < theirs) + (place == theirs)
+                    self._ahead[version, other] += place < theirs
+                    self._tied[version, other] += place == theirs
                     self._met[version, other] += 1
 
     def _newest_number(self, name: str) -> int | None:
@@ -190,8 +186,11 @@ class League:
 
     def _current(self) -> list[int]:
         """Return the numbers of the current versions, in the order of the bots."""
-        numbers = [self._newest_number(bot.name) for bot in self._bots]
-        return [number for number in numbers if number is not None]
+        return [version for version, _ in self._current_bots()]
+
+    def _current_bots(self) -> list[tuple[int, HomeBot]]:
+        numbers = [(self._newest_number(bot.name), bot) for bot in self._bots]
+        return [(number, bot) for number, bot in numbers if number is not None]
 
     def _candidate(self, version: int) -> Candidate:
         entry = self._entries[version, OVERALL]
@@ -207,21 +206,14 @@ class League:
             queued={players: self._queued[version, players] for players in PLAYER_COUNTS},
         )
 
-    def _standing(self, rank: int, version: int, entry: Entry) -> LeagueStanding:
-        name = self._versions[version].name
-        micros = median(entry.times)
-        return LeagueStanding(
-            rank=rank,
-            bot=name,
-            version=sum(each.name == name for each in self._versions),
-            score=conservative(entry.rating),
-            mean=entry.rating.mean,
-            deviation=entry.rating.deviation,
-            games=entry.games,
-            wins=entry.wins,
-            mean_place=entry.place_sum / entry.games if entry.games else None,
-            faulty=entry.faulty,
-            median_millis=None if micros is None else micros / _MICROS,
+    def _line(self, version: int, bot: HomeBot) -> BoardLine:
+        return BoardLine(
+            bot=bot.name,
+            version=sum(each.name == bot.name for each in self._versions),
+            author=bot.author,
+            house=bot.author == HOUSE,
+            benched=False,
+            entry=replace(self._entries[version, OVERALL], last_played=None),
         )
 
 

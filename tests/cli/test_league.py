@@ -1,9 +1,12 @@
 """``arena league``."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from arena.protocol.documents import Leaderboard, Row
 
 from .command import arena
 
@@ -28,9 +31,15 @@ def test_a_league_goes_on(folder: Path) -> None:
     assert b"Share of games finished ahead of" in first.stdout
     told = json.loads(arena(*args, "--json", folder=folder).stdout)
     assert told["games"] == 48
-    assert told["standings"][0]["bot"] == "expected"
+    rows = told["rows"]
+    assert {*told} - {field.name for field in fields(Leaderboard)} == {"games", "meetings"}
+    assert all([*row] == [field.name for field in fields(Row)] for row in rows)
+    assert (rows[0]["bot"], rows[0]["author"], rows[0]["house"]) == ("expected", "house", True)
+    assert [row["rank_best"] <= row["rank"] <= row["rank_worst"] for row in rows] == [True] * 3
+    assert [(row["change"], row["last_played"]) for row in rows] == [(None, None)] * 3
     assert len((folder / "bots" / "league.jsonl").read_bytes().splitlines()) == 1 + 3 + 48
     assert {(each["bot"], each["other"]) for each in told["meetings"]} >= {
         ("one", "two"),
         ("two", "expected"),
     }
+    assert all(each["ahead"] + each["behind"] + each["tied"] == each["games"] for each in told["meetings"])

@@ -46,7 +46,7 @@ def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
     league = League(RULES, bots)
     assert [entrant.name for entrant in league.missing()] == ["a", "b", "c", "d"]
     lines = play(league, 120)
-    standings = league.standings()
+    standings = league.board().rows
     assert [standing.bot for standing in standings] == ["a", "b", "c", "d"]
     assert [standing.version for standing in standings] == [1] * 4
     assert max(each.games for each in standings) < 2 * min(each.games for each in standings)
@@ -55,8 +55,8 @@ def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
     assert sizes.keys() == {2, 3}
     assert all(len(set(line.versions)) == len(line.versions) for line in lines)
     met = sum(bots[version].name == "a" for line in lines for version in line.versions if 1 in line.versions)
-    assert league.meeting("a", "b") == HeadToHead(met, met)
-    assert league.meeting("b", "a") == HeadToHead(0, met)
+    assert league.meeting("a", "b") == HeadToHead(met, ahead=met, behind=0, tied=0)
+    assert league.meeting("b", "a") == HeadToHead(met, ahead=0, behind=met, tied=0)
 
 
 def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
@@ -67,15 +67,15 @@ def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
     again = League(RULES, bots)
     again.replay(log)
     assert again.missing() == ()
-    assert again.standings() == league.standings()
+    assert again.board() == league.board()
     assert again.games == 30
     (tmp_path / "b.py").write_text("def choose(view):\n    return view.hand[-1]\n")
     changed = League(RULES, bots)
     changed.replay(log)
     (entrant,) = changed.missing()
     assert entrant.name == "b"
-    standing = next(each for each in changed.standings() if each.bot == "b")
-    old = next(each for each in league.standings() if each.bot == "b")
+    standing = next(each for each in changed.board().rows if each.bot == "b")
+    old = next(each for each in league.board().rows if each.bot == "b")
     assert (standing.version, standing.games, standing.mean) == (2, 0, old.mean)
     assert changed.meeting("a", "b").games == 0
 
