@@ -124,7 +124,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if platform.machine() != "x86_64":
-        sys.exit("benchmarks.channels: the program is written for x86-64: run it on such a machine")
+        sys.exit("benchmarks.channels: its programs are x86-64 code: run it on an x86-64 machine")
     chosen = [channel for channel in CHANNELS if channel.name in (options.channels or channel.name)]
     with docker.APIClient() as client:
         info = client.info()

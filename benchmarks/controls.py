@@ -69,7 +69,7 @@ def _by_name(arguments: dict[str, Any]) -> None:
 
 
 def _open_files(arguments: dict[str, Any]) -> None:
-    """Mask what the engine masks by default, and let the init set up no Landlock domain."""
+    """Keep only the engine's default masks, and skip the init's Landlock domain."""
     config = arguments["host_config"]
     del config["MaskedPaths"]
     options = config["SecurityOpt"]

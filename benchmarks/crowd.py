@@ -6,8 +6,7 @@ in large portions and with a very cheap rating step. So all of it is consistent,
 that a rebuild would compute. The first and the newest games are played, checked and recorded like any other;
 those of a few watched bots reuse the record and the replay of a first game with as many seats.
 
-The statistics of cards are as large as those of that many games: each match adds the counts of the first
-match with as many seats instead of its own.
+Card statistics have realistic sizes: each match adds the counts of the first match with as many seats.
 
 Missing: records and replays of the other games (a filler replaces them), logs of bots, accounts and
 submissions.

@@ -58,9 +58,9 @@ def main() -> None:
         with _noise(hall, noisy) as records:
             beside = _honest(hall, honest, games)
     print(f"{hall.slots} slots of {LIMITS.cpus:g} cores; {len(records)} matches of burning neighbours")
-    print(f"alone:             {alone}")
-    print(f"beside neighbours: {beside}")
-    print(f"ratio of medians:  {statistics.median(beside.millis) / statistics.median(alone.millis):.2f}x")
+    print(f"without neighbours: {alone}")
+    print(f"with neighbours:    {beside}")
+    print(f"ratio of medians:   {statistics.median(beside.millis) / statistics.median(alone.millis):.2f}x")
     for fault in (*alone.faults, *beside.faults):
         print(fault)
     sys.exit(bool(alone.faults or beside.faults))

@@ -1,8 +1,8 @@
 """``python -m benchmarks.pages``: is every page as fast after a million games as after a hundred?
 
 Makes two stores (:mod:`benchmarks.crowd`) unless they are named, serves each with a site of one process, and
-asks for all public pages and lists, one store after the other in turn, so that other load on the host
-affects both. Meanwhile, matches are recorded in both. Exits with 1 if a goal was missed.
+requests all public pages and lists from the two in turn, so that other load on the host affects both, while
+both record matches. Exits with 1 if a goal was missed.
 """
 
 import argparse
@@ -244,7 +244,7 @@ def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
 
 def _measure_served(site: Site) -> tuple[float, float]:
     """Return the processor time of the leaderboard and of the plainest answer, in seconds."""
-    _tell("the leaderboard beside the plainest answer")
+    _tell("the leaderboard and the plainest answer")
     with plainest() as (process, url):
         time.sleep(1)  # until it serves; earlier connections wait
         pairs = [

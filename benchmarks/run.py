@@ -94,13 +94,13 @@ def _measure_matches(hall: Hall, tell: Tell) -> _Matches:
 
 def _start_figures(start: Start) -> Iterator[Figure]:
     section = "Start"
-    yield Figure(section, "one sandbox alone, to `import arena.sdk`", start.imported * _MILLI, "ms")
-    yield Figure(section, "one sandbox alone, to gRPC imported too", start.ready * _MILLI, "ms")
+    yield Figure(section, "a single sandbox, to `import arena.sdk`", start.imported * _MILLI, "ms")
+    yield Figure(section, "a single sandbox, to gRPC imported too", start.ready * _MILLI, "ms")
     yield Figure(
         section, "a match of two, from the call to the first decision", start.first_decision * _MILLI, "ms"
     )
     ratio = start.first_decision / start.ready
-    yield Figure(section, "ratio to one sandbox alone, gRPC imported", ratio, "x", "at most 1.3")
+    yield Figure(section, "ratio to a single sandbox, gRPC imported", ratio, "x", "at most 1.3")
     yield Figure(section, "CPU of a match of one game, referee", start.referee * _MILLI, "ms")
     yield Figure(section, "CPU of a match of one game, bots", start.bots * _MILLI, "ms")
 

@@ -1,9 +1,9 @@
 """Effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
 
-From addresses of this machine, all at once: 3,000 connections send a part of a header, then a byte now and
-then, and are opened again when the site closes them; four accounts drip images; six addresses guess an
-author's password. Meanwhile that author logs in and submits a bot, and a visitor views pages. Ends with 1 if
-the author is refused, or the 99th percentile of the pages misses the goal.
+Addresses of this machine attack at the same time. 3,000 connections send a part of a header, then a byte now
+and then, and are opened again when the site closes them. Four accounts drip images. Six addresses guess an
+author's password. During the attack that author logs in and submits a bot, and a visitor views pages. Exits
+with 1 if the author is refused, or the 99th percentile of the pages misses the goal.
 """
 
 import argparse

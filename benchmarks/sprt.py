@@ -1,8 +1,8 @@
 """Error rate of ``arena compare``, and its number of deals: ``python -m benchmarks.sprt``.
 
-Draws the differences of deals from distributions of known mean and lets the test judge them, as the command
-does. ``duel`` has the spread of two-player games between quite different bots, ``close`` that of two versions
-of one bot, which mostly play alike, and ``table`` that of five-player games.
+Draws the differences of deals from distributions of known mean and applies the command's test to them.
+``duel`` has the spread of two-player games between quite different bots, ``close`` that of two versions of
+one bot, which mostly play alike, and ``table`` that of five-player games.
 """
 
 import argparse

@@ -87,7 +87,7 @@ def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
         with _running(environment, subprocess.DEVNULL, "-m", "arena", "coordinator"):
             _await(lambda: _file(data).exists(), "a database")
             with closing(open_store(f"sqlite:///{_file(data)}")) as store:
-                _await(lambda: store.activity.totals().games > 0, "a game of the house bots")
+                _await(lambda: store.activity.totals().games > 0, "a game between house bots")
                 with _site(environment) as address:
                     yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
     finally:

@@ -65,7 +65,7 @@ _VALUES: Final = {
     "file": "PATH",
     "dir": "PATH",
 }
-"""What an option's value is called, by its type."""
+"""The word for an option's value, by its type."""
 
 _MESSAGES_HEAD = f"""\
 # The protocol's messages

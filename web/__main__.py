@@ -32,7 +32,7 @@ from web.http.request_log import SiteMetrics
 
 _GRACE_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 5
-"""How long a connection without a request is kept open."""
+"""Connections without a request are closed after this time."""
 
 _LARGEST_HEADER: Final = 16 * 1024
 

@@ -76,7 +76,7 @@ class Site(FastAPI):
         await self._entry(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Return all layers. Layers added in the usual way are inside some of the framework's."""
+        """Wrap the framework's layers too, which the usual way to add middleware can't."""
         return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
 
 

@@ -87,7 +87,7 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_table(after: After = None) -> Response:
-        """Redirect to a running match, not ``after``, or to the recorded games if there is none."""
+        """Redirect to a running match that isn't ``after``, or to the recorded games."""
         for match, _ in watchable(store.live, store.activity.current(now()).running, after):
             return RedirectResponse(f"/live/{match}", 303, headers={"Cache-Control": "no-store"})
         return RedirectResponse("/games", 303, headers={"Cache-Control": "no-store"})
@@ -280,7 +280,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
-        """Redirect to the next game, not ``after``. Show a page if there is none."""
+        """Redirect to a game that isn't ``after``. Show a page if there are no games."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         for show in (*live, *_recorded(store, activity, after)):

@@ -29,7 +29,7 @@ class Visit(StrEnum):
     REGISTER = "register"
     LOG_IN = "log-in"
     FAIL = "log-in-failed"
-    """A wrong password or an unknown name, at log-in or where the account's page asks for the password."""
+    """A wrong password or an unknown name, at log-in or when the account page asks for the password."""
     LOCK = "log-in-locked"
     """Too many attempts; further ones are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - no secret

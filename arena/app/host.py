@@ -67,7 +67,7 @@ _BOTS_OF_A_PERSON: Final = FULL_TABLE - 1
 
 
 def tables_for_people(settings: Settings) -> int:
-    """Return how many people can play at once on this host: the setting, or less if memory is short."""
+    """Return the maximum number of people who play on this host: the setting, or less if memory is short."""
     if settings.executor is not None:
         return 0
     spare = _memory_mib() - RESERVE_MIB - (slots_of_host().size + 1) * Limits().memory_mib

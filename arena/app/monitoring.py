@@ -125,9 +125,7 @@ class Monitoring:
         coordinator = self._coordinator
         if coordinator is None:
             return _NOTHING_YET
-        return (
-            "shutting down: starts no more matches" if coordinator.draining or coordinator.stopped else None
-        )
+        return "shutting down: no match starts" if coordinator.draining or coordinator.stopped else None
 
     def _room(self) -> str | None:
         if self._disk.has_room():

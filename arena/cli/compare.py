@@ -120,7 +120,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Add a file's results; write the header if it has none."""
+        """Add a file's results, and write its header unless it has one."""
         for result in results:
             self._progress.add(result)
         if results:

@@ -24,8 +24,8 @@ _GIB = 1024**3
 def doctor(*, as_json: Json = False) -> None:
     """Test which sandbox controls this machine enforces, with or without a running arena.
 
-    Exit codes: 0 every control passes, or its failure is accepted; 1 a control fails; 2 the tests can't
-    run.
+    Exit codes: 0 each control passes, or its failure is accepted; 1 at least one control fails; 2 the tests
+    can't run.
     """
     from arena.app.folders import CannotStart
     from arena.app.host import examine_host

@@ -219,7 +219,9 @@ class _Transcript:
     def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
         """Print a message from the program, or its disconnection."""
         if isinstance(heard, Hello):
-            echo(f"hello from {heard.sdk or 'a program without a name'}, {heard.games_at_once} games at once")
+            echo(
+                f"hello from {heard.sdk or 'a program without a name'}, {heard.games_at_once} games at a time"
+            )
         elif isinstance(heard, Lost):
             self.faults += 1
             echo(f"disconnected: {heard.why}")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def up() -> None:
     """Run a whole arena on this machine: rated games, submissions, the site.
 
-    On SIGTERM the arena finishes its running matches and starts no more. A second SIGTERM, or Ctrl-C,
-    abandons them; the next run plays them again.
+    On SIGTERM the arena finishes its running matches and exits. A second SIGTERM, or Ctrl-C, abandons them;
+    the next run plays them again.
     """
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
@@ -124,7 +124,7 @@ def worker(
 ) -> None:
     """Play matches on this host for the cluster of ARENA_EXECUTOR.
 
-    On SIGTERM the worker finishes its matches and accepts no more; a second SIGTERM abandons them.
+    On SIGTERM the worker finishes its matches and exits. A second SIGTERM abandons them.
     """
     from arena.app.worker import work
 

@@ -280,7 +280,7 @@ def backup(
     if is_read_back:
         say(f"backup written and verified: {_held(made)}")
     else:
-        say(f"backup written: {_held(made)}. Not verified, because stdout can't be read back: check the copy")
+        say(f"backup written: {_held(made)}. Check the copy: what went to stdout can't be verified here")
 
 
 def restore(

@@ -28,7 +28,7 @@ def is_lost_by(game: GameLine, bots: frozenset[str]) -> bool:
 
 
 def own_bots(site: "SiteClient") -> frozenset[str]:
-    """Return the names of the caller's bots. Raises ClientError if the caller has none."""
+    """Return the names of the caller's bots. Raises ClientError if the caller has no bots."""
     bots = frozenset(site.read(each, Bot).name for each in site.pages("/account/bots", "bots"))
     if not bots:
         raise ClientError("no bots yet: submit one with `arena submit BOT`")

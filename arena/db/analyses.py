@@ -43,7 +43,7 @@ class CostlyDecision:
     lost_chance: float
     lost_points: float
     played: tuple[str, ...]  # names of kinds
-    best: tuple[str, ...]  # likewise
+    best: tuple[str, ...]  # names of kinds
 
 
 def packed(analysis: Analysis) -> bytes:
@@ -176,7 +176,7 @@ class Puzzles(Repository):
     """Puzzles of the day, without those whose game has lost its replay or analysis."""
 
     def offer(self, game: str, made: AnalysedDecision, merit: float, today: date) -> None:
-        """Use a decision as today's puzzle if today has none, or as tomorrow's if it is the best so far.
+        """Use a decision as today's puzzle if there isn't one yet, or as tomorrow's if it is the best so far.
 
         Today's puzzle never changes. ``merit`` is the puzzle's quality. No effect if the game was removed.
         """

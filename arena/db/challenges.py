@@ -1,7 +1,7 @@
 """Challenges: unrated matches that accounts request.
 
 The matches of a challenge play the same deals with the bots moved on by one seat. They run one after another
-and are published together at the end. Meanwhile their owner can watch finished rounds on the live page. That
+and are published together at the end. Until then their owner can watch finished rounds on the live page. That
 gives no advantage: versions are fixed, and a running bot receives only its own game.
 """
 

@@ -47,7 +47,9 @@ def meaning(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error; None if the caller has a bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
     if _is_read_only(error):
-        return DatabaseUnwritable(f"{url}: {words}. It is read-only: make it writable, or choose another one")
+        return DatabaseUnwritable(
+            f"{url}: {words}. The database is read-only. Make it writable, or choose another one"
+        )
     if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _AWAY:
         return DatabaseUnavailable(
             f"{url}: {words}. Check that it exists, that this user may write to it, "

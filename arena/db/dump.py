@@ -51,7 +51,7 @@ from arena.protocol.match import MatchSpec, decode
 
 Rows = Sequence[Sequence[Any]]
 Holds = Callable[[Sequence[Any]], bool]
-"""Returns True if a column can store all these values, none of which is None."""
+"""Returns True if a column can store all these values, which don't include None."""
 
 _MOST: Final = 2**53
 """Maximum integer: larger than any arena's counts, with room for later numbers."""
@@ -291,7 +291,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys once all rows are there. Checking each row takes PostgreSQL half of a restore."""
+    """Check foreign keys after the last row. Checking each row takes PostgreSQL half of a restore."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []

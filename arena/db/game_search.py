@@ -122,7 +122,7 @@ def _behind() -> ColumnElement[int]:
 
 
 def _chance() -> ColumnElement[float]:
-    """Return the probability of a game's upset; NULL if it has none."""
+    """Return the probability of a game's upset; NULL without an upset."""
     upset = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number == GameRow.number
     return select(func.min(HighlightRow.value)).where(*upset).correlate(GameRow).scalar_subquery()
 

@@ -45,7 +45,7 @@ class HeldRanks(Repository):
             if bot.rank is not None and rank > bot.rank:
                 if bot.lost_at is not None and at - bot.lost_at < QUIET:
                     continue
-                # None holds it if those ahead are tied, or if the leaderboard has become shorter.
+                # No bot has the rank if those ahead are tied, or if the leaderboard has become shorter.
                 if (by := holders.get(bot.rank)) is not None:
                     row |= {"lost": bot.rank, "lost_to": by, "lost_at": at}
                     lost.append((bot.account_id, overtaken(bot.name, by, bot.rank, at)))

@@ -38,7 +38,7 @@ class LeaseTime:
     """A moment by the leases' clock."""
 
     seconds: float  # since an epoch that all users of this clock share
-    clock: str  # its identity; times of different clocks can't be compared: the older one counts as past
+    clock: str  # its identity; between times of different clocks, the older one counts as past
 
 
 LeaseClock = Callable[[Connection], LeaseTime]

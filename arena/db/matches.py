@@ -138,7 +138,7 @@ class FinishedGame:
                 "entry per seat"
             )
         if sorted(self.bots) != list(range(len(self.bots))):
-            raise ValueError(f"game {self.id}: bots {self.bots}: each bot of the match must have one seat")
+            raise ValueError(f"game {self.id}: each bot of the match must have one seat, not {self.bots}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,7 +269,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
 
 
 def give_up_deals(connection: Connection) -> None:
-    """Note the deals of all open rated matches as dealt: the arena of a backup may have dealt them since."""
+    """Mark the deals of all open rated matches as dealt: the arena of a backup may have dealt them since."""
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}

@@ -5,7 +5,7 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-Further tables hold bots, accounts, submissions, card statistics, bots' histories, live games and workers;
+Further tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers;
 ``deal`` and ``host_report`` refer to no others.
 
 ``rating_event`` is the ladder's append-only log, ``rating_change`` the effects of each event, and ``rating``
@@ -578,11 +578,11 @@ class ApiTokenRow(Base):
 
 
 class SubscriptionRow(Base):
-    """Where an account wants notifications: ``kind`` is `webhook` or `mail`, ``address`` a URL or an address.
+    """An address for an account's notifications: a `webhook` or `mail` (``kind``).
 
     ``secret`` signs a webhook's requests, or is in the links of a mail. A mail address without ``confirmed``
-    gets nothing but the request to confirm it. After ``failures`` in a row, the first at ``failing_since``,
-    the next attempt is at ``due``; ``trouble`` is the last one's. Since ``off``, nothing is sent.
+    gets only the request to confirm it. After ``failures`` in a row, the first at ``failing_since``, the next
+    attempt is at ``due``; ``trouble`` is the last failure's reason. Since ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"

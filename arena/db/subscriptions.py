@@ -21,7 +21,7 @@ from arena.protocol.news import CONFIRM, TEST, News, Topic
 
 
 class SubscriptionKind(StrEnum):
-    """How news is delivered."""
+    """A way to deliver news."""
 
     WEBHOOK = "webhook"
     MAIL = "mail"
@@ -108,7 +108,7 @@ class Subscriptions(Repository):
             return None if row is None else _known(row)
 
     def confirm(self, secret: str, at: datetime) -> bool:
-        """Confirm the mail subscription with this secret; return False if there is none."""
+        """Confirm the mail subscription with this secret; return False if no subscription has it."""
         with self._transactions.write() as connection:
             confirmed = func.coalesce(SubscriptionRow.confirmed, at, type_=SubscriptionRow.confirmed.type)
             changed = update(SubscriptionRow).where(_is_linked(secret)).values(confirmed=confirmed)
@@ -140,7 +140,7 @@ class Subscriptions(Repository):
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
         """Remove a topic, or everything, from the mail subscription with this secret.
 
-        Return False if there is none. A subscription without topics is removed.
+        Return False if no subscription has the secret. A subscription without topics is removed.
         """
         with self._transactions.write() as connection:
             its = select(SubscriptionRow.id, SubscriptionRow.topics).where(_is_linked(secret))

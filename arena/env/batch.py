@@ -238,7 +238,7 @@ class Batch:
             self._draw()
 
     def _place(self, tables: Whole, cards: Whole) -> None:
-        """Put a card on each of these tables, none of which is repeated."""
+        """Put a card on each of these tables, which must be distinct."""
         self._tables.reshape(-1, _WIDTH)[tables, cards] += 1
         points, free = _POINTS[cards], self._free.reshape(-1)
         tripled = (points > 0) & (free[tables] > 0)

@@ -83,7 +83,7 @@ def interview(
     hear: Callable[[Reply], object],
     clock: Clock | None = None,
 ) -> Interviewed:
-    """Ask a bot for every decision of its seat in some games, one after the other.
+    """Request every decision of a bot's seat in some games, one after the other.
 
     Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
     BotUnloadable if it sent no Hello, OSError if its socket or process can't be made, or RuntimeTrouble if
@@ -191,7 +191,7 @@ async def _ask_all(
     clock: Clock,
     hear: Callable[[Reply], object],
 ) -> str | None:
-    """Ask for every decision, and return why the bot was lost, or None."""
+    """Request every decision. Return why the bot was lost, or None."""
     for portion in conversation(games, clock):
         player.send(portion.events)
         if portion.ask is not None:

@@ -102,7 +102,7 @@ class League:
         return new
 
     def plan(self, count: int, dice: random.Random) -> Iterator[HomeGame]:
-        """Yield games as the ladder would draw them, each match from the results known by then."""
+        """Yield games as the ladder would draw them, each match from the results known at that moment."""
         number, base = 0, self.games
         current = self._current()
         while number < count:

@@ -51,7 +51,7 @@ class AsProcesses:
     bots: tuple[HomeBot, ...]  # games refer to them by index
     clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
-    processes: int = 1  # number of matches to play at once
+    processes: int = 1  # number of matches to play in parallel
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:

@@ -175,7 +175,7 @@ class _CalledPlayer:
         asyncio.get_running_loop().call_soon(listener.greeted, seat, Hello(1, "in-process"))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Answer requests after the caller has returned."""
+        """Schedule the answers, so that they come after this call has returned."""
         for event in events:
             if isinstance(event, Ask):
                 asyncio.get_running_loop().call_soon(self._answer, event)

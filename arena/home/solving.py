@@ -42,7 +42,7 @@ class Solution:
 
 
 def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
-    """Ask a bot for each of a game's decisions in order, and return its answer to the last.
+    """Request each of a game's decisions from a bot, in order, and return its answer to the last.
 
     If the bot fails earlier, return that failure. Raises PlayingFailed.
     """
@@ -51,7 +51,7 @@ def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
 
 
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
-    """Ask a bot for the decisions of some games in order, and yield its answers.
+    """Request the decisions of some games from a bot, in order, and yield its answers.
 
     Stops after its first failure, which is an error or no answer in time. Raises PlayingFailed.
     """
@@ -119,7 +119,7 @@ class Answered:
 
 
 def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered], object]) -> str:
-    """Ask a bot for every decision of some seats, game by game; the games continue as recorded.
+    """Request every decision of some seats from a bot, game by game; the games continue as recorded.
 
     The bot's first failure, an error or no answer in time, stops this; an illegal move doesn't. Return the
     stderr of a program that failed, or an empty text.

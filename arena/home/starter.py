@@ -101,7 +101,7 @@ test("it wants nigiri", () => {
   assert.equal(choose({ hand: ["tempura", "pudding", "squid_nigiri"] }), "squid_nigiri");
 });
 
-test("it takes what is there", () => {
+test("it plays a card that it doesn't want if it has no other", () => {
   assert.equal(choose({ hand: ["pudding"] }), "pudding");
 });
 """

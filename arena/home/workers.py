@@ -80,7 +80,7 @@ class InProcess:
     bots: tuple[HomeBot, ...]  # games refer to them by index
     clock: Clock = field(default_factory=Clock)
     with_replays: bool = False  # whether results have replays
-    processes: int = 1  # number of games to play at once
+    processes: int = 1  # number of games to play in parallel
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:

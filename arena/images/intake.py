@@ -142,7 +142,7 @@ class Intake:
 
 
 def is_archive(beginning: bytes) -> bool:
-    """Return whether a file begins like a tar or a gzip file."""
+    """Return True if a file begins like a tar or a gzip file."""
     return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
 
 

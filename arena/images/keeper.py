@@ -55,9 +55,9 @@ class ImageKeeper:
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and whatever killed processes left behind.
 
-        Raises StoreError; IntakeTrouble if something can't be listed or removed, or every image in use is
-        missing; nothing is removed or recorded in the latter case; or RuntimeTrouble if the engine failed to
-        remove some images.
+        Raises StoreError; RuntimeTrouble if the engine failed to remove some images; or IntakeTrouble if
+        something can't be listed or removed, or if every image in use is missing. In the last case nothing is
+        removed or recorded.
         """
         pruned = self._images.prune(self.room(), self._now())
         self.note_gone()

@@ -65,7 +65,7 @@ def ask_reader(job: Job) -> Repacked:
             start_new_session=True,
         )
     except OSError as error:
-        raise IntakeTrouble(f"could not start the reader of archives: {error}") from error
+        raise IntakeTrouble(f"could not start the archive reader: {error}") from error
     with process:
         try:
             said, in_time = _converse(process, msgspec.json.encode(job), job.limits.wall_seconds)
@@ -111,7 +111,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             "the host is too busy or its disk too slow; send it again later"
         )
     if not messages:
-        raise IntakeTrouble(f"the reader of archives did not start (exit code {code})")
+        raise IntakeTrouble(f"the archive reader did not start (exit code {code})")
     if code == -signal.SIGXCPU:
         raise Rejected(
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
@@ -119,17 +119,17 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
         )
     if -code in _BY_OTHERS:
         raise IntakeTrouble(
-            f"the reader of archives was killed by another process ({signal.Signals(-code).name}): "
+            f"the archive reader was killed by another process ({signal.Signals(-code).name}): "
             "is the host shutting down, or out of memory?"
         )
-    raise Rejected(f"the archive's reader failed on it (exit code {code}): save the image again")
+    raise Rejected(f"the archive reader crashed (exit code {code}): save the image again")
 
 
 def _decode(said: bytes) -> list[FromReader]:
     try:
         return [msgspec.json.decode(line, type=FromReader) for line in said.splitlines()]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise Rejected("the archive's reader gave no valid answer: save the image again") from None
+        raise Rejected("the archive reader returned an invalid answer: save the image again") from None
 
 
 def _heed(answer: Answer) -> Repacked:
@@ -139,9 +139,11 @@ def _heed(answer: Answer) -> Repacked:
         case Refused(text):
             raise Rejected(_plain(text))
         case Stopped(text):
-            raise IntakeTrouble(f"the reader of archives could not continue: {_plain(text)}")
+            raise IntakeTrouble(f"the archive reader could not continue: {_plain(text)}")
         case Broken(text):
-            error = Rejected("the archive's reader failed on it: save the image again, and tell the operator")
+            error = Rejected(
+                "the archive reader crashed: save the image again, and report it to the operator"
+            )
             error.add_note(text)
             raise error
 
@@ -219,14 +221,14 @@ def _believe(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: Int
     """Return the image if it matches the output and is within its limits."""
     sizes = [layer.size for layer in repacked.layers]
     if not 1 <= len(sizes) <= limits.layers or any(size < _BLOCK or size % _BLOCK for size in sizes):
-        raise Rejected("the archive's reader gave no valid list of layers")
+        raise Rejected("the archive reader returned an invalid list of layers")
     if sum(sizes) != os.fstat(sink.fileno()).st_size or sum(sizes) > limits.image_bytes:
-        raise Rejected("the archive's reader wrote more or less than it said")
+        raise Rejected("the archive reader wrote more or less than it reported")
     check_command(repacked.command, limits)
     sink.seek(0)
     for layer in repacked.layers:
         if _digest(sink, layer.size) != layer.digest:
-            raise Rejected("the archive's reader wrote other layers than it said")
+            raise Rejected("the archive reader wrote layers that differ from those it reported")
     return BotImage(platform=platform, command=repacked.command, layers=repacked.layers)
 
 

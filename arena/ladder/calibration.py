@@ -156,7 +156,7 @@ class Predictions:
         players: Number of players.
         games: Number of games.
         groups: Groups in ascending order, without empty ones.
-        predicted: Sharpness: mean predicted probability that the favourite of a pair finishes ahead.
+        predicted: Mean predicted probability that the favourite of a pair finishes ahead (sharpness).
         observed: Share of favourites that finished ahead.
         log_loss: Mean of -ln of the probability predicted for the actual result, over pairs that did not tie;
             None without such a pair. Predicting one half for all pairs gives ln 2 = 0.693.

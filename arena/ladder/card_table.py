@@ -93,7 +93,7 @@ class CardFigures:
         won_passed: Share of games won after passing it; None if it was never passed.
         difference: ``won_taken`` minus ``won_passed``; None if one is missing.
         mean_points: Mean points per copy; None if it was never taken, and for chopsticks.
-        few: Whether it was taken, or passed, too rarely for reliable shares of games won.
+        few: Whether it was played, or passed, too rarely for reliable shares of games won.
     """
 
     turn: int | None
@@ -209,7 +209,7 @@ def _mean(total: int, number: int) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardHabit:
-    """How often a bot takes a kind of card."""
+    """A bot's decisions about one kind of card."""
 
     card: str  # name, as in replays
     seen: int  # decisions with the card in the hand

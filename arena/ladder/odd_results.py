@@ -44,7 +44,7 @@ class OddPair(Generic[Name]):
         behind: The other name.
         games: Number of games with both.
         observed: Share of games in which the first finished ahead; ties count half.
-        expected: The same share as predicted by the ratings.
+        expected: This share as predicted by the ratings.
         errors: The difference in standard errors.
         chance: Upper bound of the probability that any pair on an honest ladder is as odd.
     """

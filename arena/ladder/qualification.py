@@ -260,7 +260,7 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
 def _failed_for_network(stderr: str) -> bool:
     """Return True if the last error of either kind is about the network, not a missing module.
 
-    A refused connection is no such error: without a network it can only be to the bot's own container.
+    A refused connection doesn't count: without a network it can only be to the bot's own container.
     """
     lines = [
         (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()

@@ -24,9 +24,9 @@ DRIFT = _DEVIATION / 100
 """TrueSkill's τ: the deviation by which a skill is assumed to change before each game."""
 
 _DRAW_PROBABILITY = 0.01
-"""How often equal players share a place. Points tie often, but puddings break ties: uniformly random players
-shared a place in 0.7 % of pairs at tables of two, up to 1.0 % at five (0.4 % with the dummy; soy sauce makes
-no difference; 1,500 games each)."""
+"""Probability that two equal players share a place. Points tie often, but puddings break ties: uniformly
+random players shared a place in 0.7 % of pairs at tables of two, up to 1.0 % at five (0.4 % with the dummy;
+soy sauce makes no difference; 1,500 games each)."""
 
 _ONE_BETA = 2.5 * _DEVIATION / 2
 
@@ -164,7 +164,7 @@ def close(closings: Closings, day: int, rating: Rating) -> Closings:
 
 
 def stood(closings: Closings, day: int) -> Rating | None:
-    """Return the rating at the end of a day, or None if there was no game by then.
+    """Return the rating at the end of a day, or None before the first game.
 
     The day must not be earlier than ``DAYS`` before the last game.
     """

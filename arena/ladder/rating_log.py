@@ -133,7 +133,7 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
 
 
 def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]) -> list[Rating]:
-    """Return the seats' skills from games without a fault of their own, after this game.
+    """Return the seats' skills after this game, from the games in which they had no fault.
 
     ``skills`` are the skills from all games, after this game.
     """

@@ -21,7 +21,7 @@ _AT_ONCE: Final = 8
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
 _PATIENCE: Final = timedelta(days=3)
-"""After failing for so long, a subscription is switched off."""
+"""A subscription that has failed for this long is switched off."""
 
 _CONFIRM_WITHIN: Final = timedelta(days=7)
 

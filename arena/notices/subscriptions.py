@@ -104,11 +104,11 @@ class OwnSubscriptions:
         return self._subscriptions.by_secret(secret)
 
     def confirm(self, secret: str) -> bool:
-        """Confirm the mail address with this secret; return False if there is none."""
+        """Confirm the mail address with this secret; return False if no address has it."""
         return self._subscriptions.confirm(secret, self._sources.now())
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """End a topic, or all, of the mail subscription with this secret; return False if there is none."""
+        """Remove a topic, or all, from the mail subscription with this secret, or return False."""
         return self._subscriptions.unsubscribe(secret, topic)
 
     def _entry(self, what: Visit, account: KnownAccount, subscription: int, address: str) -> NewAuditEntry:

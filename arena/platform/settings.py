@@ -164,8 +164,8 @@ class Settings(BaseSettings):
         default=20,
         ge=1,
         description=(
-            "Maximum total size of these images, in GiB. Above it, the least recently used images that no "
-            "longer play [are pruned](intake.md#pruning)."
+            "Maximum total size of these images, in GiB. Above it, images that no longer play [are "
+            "pruned](intake.md#pruning), starting with those unused for longest."
         ),
     )
     disk_floor_gib: float | None = Field(
@@ -231,9 +231,9 @@ class Settings(BaseSettings):
         ge=0,
         le=16,
         description=(
-            "Maximum number of people who [play against bots](play.md) at once; others wait. Their bots use "
-            "separate slots with 256 MiB of memory each, and get the CPU time that the ladder's matches "
-            "leave. 0 disables these games. Clusters don't offer them."
+            "Maximum number of people who [play against bots](play.md) at the same time; others wait. Their "
+            "bots use separate slots with 256 MiB of memory each, and get the CPU time that the ladder's "
+            "matches leave. 0 disables these games. Clusters don't offer them."
         ),
     )
     registration: RegistrationMode = Field(
@@ -442,7 +442,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 _ALIKE: Final = 0.75
-"""How alike names must be for a suggestion; half of a short name is `ARENA_`."""
+"""Minimum similarity of two names for a suggestion; half of a short name is `ARENA_`."""
 
 
 def _wrong_name(name: str, known: list[str]) -> str:

@@ -169,7 +169,7 @@ CONTROLS: Final = (
     Control(
         name="all-bots-memory",
         stops="All bots together using up this host's memory.",
-        fix="Run the arena as root beside the engine, so that it can limit the bots' common control group.",
+        fix="Run the arena as root on the engine's host, to let it limit the bots' common control group.",
     ),
 )
 """In display order."""
@@ -198,7 +198,7 @@ class HostReport:
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
     warnings: tuple[str, ...]  # the engine's, from creating the containers, and the canary's own
-    slots: int | None = None  # maximum number of bots at once; None in reports of earlier versions
+    slots: int | None = None  # maximum number of running bots; None in reports of earlier versions
 
 
 def missing(report: HostReport) -> tuple[str, ...]:

@@ -96,8 +96,7 @@ class Worker:
         seats: Number of bots it runs at a time.
         busy: Number of occupied seats at its last heartbeat.
         plays: Its matches in progress, oldest first.
-        doubted: Whether it is on probation: its last match failed, so others are preferred until it completes
-            one.
+        doubted: Whether it is on probation after a failed match. Others are preferred until it completes one.
         usable: Number of its seats in use while its host has other work; null if all are.
     """
 
@@ -166,10 +165,10 @@ class Status:
     Attributes:
         version: Version of the software.
         games: Number of rated games.
-        last_game: End of the newest rated game, UTC; null if there is none.
+        last_game: End of the newest rated game, UTC; null before the first one.
         hours: The last 24 clock hours, including the current one, which is last.
         paused: Whether the ladder is paused and creates no new matches.
-        disk_full: Whether the disk is full: no match starts and no file is received.
+        disk_full: Whether the disk is full, so that no match starts and no file is received.
         matches_running: Number of matches in progress.
         matches_waiting: Number of waiting matches.
         matches_quarantined: Number of matches quarantined after arena faults.

@@ -57,7 +57,7 @@ class CauseKind(StrEnum):
     FILE = "file"
     """The file can't be made into an image."""
     NAME = "name"
-    """The bot's name now belongs to another author."""
+    """Another author has claimed the bot's name."""
     BARRED = "barred"
     """An operator has disqualified the bot."""
     SAME = "same"
@@ -129,7 +129,7 @@ class Cause:
         hint: What to try next.
         exit_code: The bot's exit code; None if it was still running, or never ran.
         out_of_memory: Whether the kernel killed it for using too much memory.
-        request: The last decision requested, or the one it failed; None if there was none.
+        request: The last decision requested, or the one it failed; None before the first request.
         stderr: The end of its stderr.
     """
 

@@ -59,8 +59,8 @@ def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic one after it.
 
     The game must not be over. ``moves`` has one entry per seat, None for a seat that is not asked. Raises
-    IllegalMove, and changes nothing, if a rule forbids a choice; the error names both; or ValueError if the
-    game is over, or there are more or fewer entries than seats.
+    IllegalMove, which names the choice and the rule, if a rule forbids a choice; or ValueError if the game is
+    over, or there are more or fewer entries than seats. An error changes nothing.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state

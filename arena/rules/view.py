@@ -85,9 +85,8 @@ class Knowledge(NamedTuple):
     ones as it has hidden cards, where no unseen card is used twice.
     """
 
-    hands: tuple[HeldCards, ...]  # one a player; with a dummy its pile comes last
-    # Cards of which no place is known, in the order of the table of kinds. Those that are hidden in no hand
-    # lie undealt.
+    hands: tuple[HeldCards, ...]  # one per player; with a dummy its pile comes last
+    # Cards in unknown places, in the order of the table of kinds. Those not hidden in a hand are undealt.
     unseen: Hand
 
 
@@ -120,7 +119,7 @@ class Memory:
     def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
         """Record the cards that left a hand.
 
-        ``cards`` were taken from it; with ``chopsticks``, chopsticks went back into it afterwards.
+        ``cards`` left it; with ``chopsticks``, chopsticks went back into it afterwards.
         """
         for card in cards:
             if self._certain[seat][card]:

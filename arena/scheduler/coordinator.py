@@ -129,7 +129,7 @@ class Coordinator:
         self._news.put(None)
 
     def drain(self) -> None:
-        """Start no more matches; stop when the running ones are stored. Safe in a signal handler."""
+        """Start no new matches; stop when the running ones are stored. Safe in a signal handler."""
         self.draining = True
         self._news.put(None)
 
@@ -199,7 +199,7 @@ class Coordinator:
             if not claim.rated and not self._rated_wait():
                 refill()  # unrated matches must not starve the ladder
             if not self._news.empty():
-                return True  # handle it first: if every match fails, start no more
+                return True  # handle it first: after a row of failures nothing must start
         return False
 
     def _place(self, seats: int) -> Place | None:

@@ -46,7 +46,7 @@ _log = structlog.get_logger()
 
 
 class PersonTables:
-    """The tables of people: at most ``tables`` at once, on slots from ``first_slot`` on.
+    """The tables of people: up to ``tables`` in parallel, on slots from ``first_slot`` on.
 
     With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
     ``settings`` returns the ladder's clock and limits; ``limits`` are those of this host.

@@ -158,7 +158,7 @@ MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | Leas
 """A FinishedMatch was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
-"""Is told of each event, in the coordinator's thread unless the event says otherwise."""
+"""Is called with each event, in the coordinator's thread unless the event says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +230,7 @@ class Settling:
             _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
             self._fail(playing, repr(error))
             return
-        playing.place.judge(Verdict.BELIEVED)
+        playing.place.judge(Verdict.VALID)
         self.voids.reset()
         self.backoff.play(claim.spec.match)
         if stored:
@@ -243,7 +243,7 @@ class Settling:
             self._drop(claim)
 
     def tell(self, event: MatchEvent) -> None:
-        """Tell the watchers, in their order."""
+        """Call the watchers, in their order."""
         for watcher in self._watchers:
             watcher(event)
 
@@ -264,7 +264,7 @@ class Settling:
             self.backoff.fail(spec.match, self.voids.count, time.monotonic())
             if state is not MatchState.WAITING:
                 self.backoff.forget(spec.match)
-        playing.place.judge(Verdict.LOST if lost else Verdict.SPOILT)
+        playing.place.judge(Verdict.LOST if lost else Verdict.FAILED)
 
     def _drop(self, claim: Claim) -> None:
         """Log and report a result whose attempt was already over."""

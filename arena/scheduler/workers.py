@@ -28,10 +28,10 @@ class WorkerLost(LauncherError):
 class Verdict(Enum):
     """A coordinator's verdict on a worker after a match."""
 
-    BELIEVED = "believed"
+    VALID = "valid"
     """The record passed its checks."""
 
-    SPOILT = "spoilt"
+    FAILED = "failed"
     """The match failed there, or its record failed the checks."""
 
     LOST = "lost"

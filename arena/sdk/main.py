@@ -50,9 +50,9 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     Exit codes: 0 when the referee ended the match, 1 when the bot's own code raised (the traceback is on
     stderr), 2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``,
     or a class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; the class is
-    instantiated for every game. ``games_at_once`` limits the games of a match played at once, by default 32
-    for a function and 1 for a class. The clock of every asked game runs, so a slow bot should choose 1.
-    Raises TypeError if ``bot`` is neither, or ValueError if ``games_at_once`` is below 1.
+    instantiated for every game. ``games_at_once`` limits the games in progress, by default to 32 for a
+    function and 1 for a class. The clock of every asked game runs, so a slow bot should choose 1. Raises
+    TypeError if ``bot`` is neither, or ValueError if ``games_at_once`` is below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32

@@ -16,7 +16,7 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """The bot's code raised an exception, which is the cause."""
+    """The bot's code raised an exception, the cause of this one."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)

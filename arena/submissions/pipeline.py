@@ -208,7 +208,7 @@ class Pipeline:
         return now - self._rests.setdefault(match, now)
 
     def _hosts_are_busy(self) -> bool:
-        """Whether other programs keep every host from using all of its seats."""
+        """Return True if other programs keep every host from using all of its seats."""
         workers = self._store.leases.workers()
         return bool(workers) and all(worker.status.usable is not None for worker in workers)
 

@@ -16,7 +16,7 @@ EXPLORATION = 0.7
 NOISE = 0.15
 """Probability that a playout's simple player takes any card."""
 PAIRS = 5
-"""Number of moves with two cards to search, the most promising ones."""
+"""Number of moves with two cards to search, starting with the most promising."""
 DUMMY_PAIRS = 10
 """The same for moves with a card for the dummy."""
 

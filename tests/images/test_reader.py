@@ -111,7 +111,7 @@ def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest
 def test_a_defect_of_the_reader(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the reader did not expect is a refusal, and its trace is there for anyone who mends it."""
     _run_instead(monkeypatch, tmp_path, DEFECT)
-    with pytest.raises(Rejected, match="failed on it") as refusal:
+    with pytest.raises(Rejected, match="crashed") as refusal:
         read(archive, tmp_path / "output")
     assert "ValueError: a defect" in refusal.value.__notes__[0]
 
@@ -209,9 +209,9 @@ def done(layers, **command):
 """
 FORGED = {
     "says nothing": ("", IntakeTrouble, "did not start"),
-    "says noise": ("print(7)", Rejected, "no valid answer"),
-    "says no end": ("print('x' * 10**7)", Rejected, "no valid answer"),
-    "breaks down": ("say({'type': 'Ready'}); import os; os.abort()", Rejected, "failed on it"),
+    "says noise": ("print(7)", Rejected, "an invalid answer"),
+    "says no end": ("print('x' * 10**7)", Rejected, "an invalid answer"),
+    "breaks down": ("say({'type': 'Ready'}); import os; os.abort()", Rejected, "crashed"),
     "is ended with its service": (
         "say({'type': 'Ready'}); os.kill(os.getpid(), 15)",
         IntakeTrouble,
@@ -225,9 +225,9 @@ FORGED = {
     "knows no answer": (
         "say({'type': 'Ready'}); say({'type': 'Broken', 'text': 'why'})",
         Rejected,
-        "failed on it",
+        "crashed",
     ),
-    "names no layer": ("done([])", Rejected, "no valid list of layers"),
+    "names no layer": ("done([])", Rejected, "an invalid list of layers"),
     "names a layer that is not there": (
         "done([{'digest': 'sha256:x', 'size': 512}])",
         Rejected,
@@ -236,9 +236,9 @@ FORGED = {
     "names another layer": (
         "os.write(job['output'], bytes(512)); done([{'digest': 'sha256:x', 'size': 512}])",
         Rejected,
-        "other layers",
+        "layers that differ",
     ),
-    "names a crooked size": ("done([{'digest': 'sha256:x', 'size': -512}])", Rejected, "no valid list"),
+    "names a crooked size": ("done([{'digest': 'sha256:x', 'size': -512}])", Rejected, "an invalid list"),
     "starts in the system's folder": (
         "os.write(job['output'], bytes(512)); done([{'digest': '', 'size': 512}], working_dir='/proc/self')",
         Rejected,

@@ -103,7 +103,7 @@ def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
 
 def test_only_ids_are_run(docker_stage: DockerStage) -> None:
     """A name, which someone could move to another image, is not accepted."""
-    with pytest.raises(RuntimeTrouble, match="is not the id of an image"):
+    with pytest.raises(RuntimeTrouble, match="is not an image id"):
         docker_stage.runtime.check_source("kaiten/bot-base-python:latest")
 
 

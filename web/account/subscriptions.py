@@ -42,8 +42,8 @@ class Subscription:
     """A subscription.
 
     Attributes:
-        id: Its id.
-        kind: How news is delivered.
+        id: The subscription's id.
+        kind: The way to deliver news.
         address: The URL of a webhook, or a mail address.
         topics: The events that it is about.
         created: When it was made.
@@ -78,7 +78,7 @@ class SubscriptionList:
     """Subscriptions.
 
     Attributes:
-        subscriptions: All of the account's, oldest first.
+        subscriptions: The account's subscriptions, oldest first.
         next: Always null: all subscriptions fit on one page.
     """
 

@@ -204,7 +204,7 @@ class OpponentList:
     """A page of a bot's opponents.
 
     Attributes:
-        opponents: Those with most games first.
+        opponents: Opponents, sorted by games in descending order.
         next: The address of the next page, or null.
     """
 

@@ -40,7 +40,7 @@ class FirstPick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickLine:
-    """How often a kind of card was there, and was taken, in hands."""
+    """Numbers of hands that had a kind of card, and that lost it to the bot."""
 
     card: Card
     hands: int

@@ -281,7 +281,7 @@ _SESSION: Final = APIKeyCookie(
 def guard(scope: Scope | None = None) -> object:
     """Return a dependency that gives the caller.
 
-    It answers 401 if there is none, and 403 if the caller lacks the scope.
+    It answers 401 without valid credentials, and 403 if the caller lacks the scope.
     """
     scopes = [] if scope is None else [scope.value]
 

@@ -90,7 +90,7 @@ def clear_session(request: Request, response: Response) -> None:
 
 
 def can_be_overheard(request: Request) -> bool:
-    """Return whether the request came unencrypted from another host."""
+    """Return True if the request came unencrypted from another host."""
     if _is_secure(request):
         return False
     asks = request.client.host if request.client else ""

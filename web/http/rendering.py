@@ -242,7 +242,7 @@ class Viewer:
     operator: bool  # whether they may see everything
 
     def owns(self, account: int | None) -> bool:
-        """Return whether they own this account's data; nobody owns that of None."""
+        """Return True if the caller has this account; data of None has no owner."""
         return account is not None and account == self.account
 
     def may_see(self, account: int | None) -> bool:

@@ -71,7 +71,7 @@ class SecurityHeaders:
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 MAIL_LINKS: Final = "/mail"
-"""Where the links of mail begin. Mail programs send forms there (RFC 8058), and no cookie counts."""
+"""Prefix of the links in mail. Mail programs send forms to them (RFC 8058), and cookies are ignored."""
 
 
 class SameSite:

@@ -1,4 +1,4 @@
-"""The leaderboard as a page, as CSV and for programs; its head-to-head table; badges of its bots."""
+"""The leaderboard as a page, as CSV and as JSON, with its head-to-head table and its bots' badges."""
 
 import csv
 import io

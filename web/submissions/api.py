@@ -194,8 +194,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     ) -> Submission:
         """Send a file for a new version of a bot, or for a check.
 
-        The body may be chunked, without a length. Checks have a quota of their own, as large as that of
-        submissions.
+        The body may be chunked, without a length. Checks and submissions have separate quotas of equal size.
         """
         length = request.headers.get("content-length")
         upload = Upload(

@@ -25,7 +25,9 @@ def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
     """
     text = decode(name, what, limits)
     if text.startswith("/"):
-        raise Rejected(f"{what}: the path {shown(text)} is absolute: paths in a tar begin without a slash")
+        raise Rejected(
+            f"{what}: the path {shown(text)} is absolute, but paths in a tar begin without a slash"
+        )
     parts = tuple(part for part in text.split("/") if part not in {"", "."})
     if ".." in parts:
         raise Rejected(f"{what}: the path {shown(text)} has '..' in it and could lead out")

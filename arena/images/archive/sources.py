@@ -75,7 +75,7 @@ class Gunzip:
                 chunk = self._engine.decompress(self._waiting, min(size, CHUNK))
             except zlib.error as error:
                 raise Rejected(
-                    f"{self._what}: its gzip is damaged ({error}): save and send it again"
+                    f"{self._what}: the gzip stream is damaged ({error}); save and submit the archive again"
                 ) from error
             self._begun = True
             if self._engine.eof:
@@ -93,8 +93,8 @@ class Gunzip:
     def _check(self) -> None:
         if self._given > max(_ALWAYS_BYTES, self._limits.expansion * self._fetched):
             raise Rejected(
-                f"{self._what}: its gzip makes more than {self._limits.expansion} bytes of each: "
-                "leave out files that are all the same byte"
+                f"{self._what}: the gzip stream expands more than {self._limits.expansion} times; "
+                "leave out files that repeat one byte"
             )
         if self._members > self._limits.gzip_members:
             raise Rejected(
@@ -111,7 +111,7 @@ class Gunzip:
             if self._waiting:
                 return True
         if self._begun:
-            raise Rejected(f"{self._what}: its gzip ends early: save and send it again")
+            raise Rejected(f"{self._what}: the gzip stream ends early; save and submit the archive again")
         return False
 
 

@@ -21,7 +21,7 @@ from arena.ops.export.manifest import JSON_LINES, PARQUET
 from arena.platform.files import sync
 
 _BATCH: Final = 250
-"""Games in memory at once and per row group. With more, the process needs more than 130 MB."""
+"""Number of games in memory, and per row group. With more, the process needs more than 130 MB."""
 
 _NUMBER: Final = pa.int32()
 _NUMBERS: Final = pa.list_(_NUMBER)

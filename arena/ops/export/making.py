@@ -42,7 +42,7 @@ _log = structlog.get_logger()
 _SECONDS: Final = 600.0
 
 _AFTER: Final = timedelta(hours=1)
-"""Time from the end of a day until its files are made; its last results have been stored by then."""
+"""Time from the end of a day until its files are made, long enough for its last results to be stored."""
 
 _BATCH: Final = 50
 _DAY: Final = timedelta(days=1)

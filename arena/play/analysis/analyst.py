@@ -1,7 +1,7 @@
 """Analyses a recorded game with playouts: plays each position and each option many times to the end.
 
-Simple players (:mod:`arena.sdk.search`), all the same, finish the round. The results of later rounds are
-drawn from samples. All options of a decision get the same deals and the same first answers of the other
+Identical simple players (:mod:`arena.sdk.search`) finish the round. The results of later rounds are drawn
+from samples. All options of a decision get the same deals and the same first answers of the other
 seats, so their values differ by quality and not by luck. The house bots' choices are added.
 """
 

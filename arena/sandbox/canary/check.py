@@ -64,7 +64,7 @@ _PREFIX: Final = "canary-"
 """Prefix of its sockets' folders."""
 
 _SLOT: Final = 1_000
-"""Its first slot: far above those of matches, so that it can run at the same time."""
+"""The canary's first slot: far above those of matches, so that both can run at the same time."""
 
 _UNMEASURED: Final = (
     "a busy host can make bots late, because the time that they wait for it can't be measured: {}. "

@@ -25,7 +25,7 @@ _DEADLINE_SLACK: Final = 3.0
 """Seconds that a busy engine may take to notice an end."""
 
 Verdict = tuple[bool, str]
-"""Whether the control passed, and the observation."""
+"""True if the control passed, and the observation."""
 
 
 def _look(evidence: Evidence) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def _network(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     outside = [name for name in seen["interfaces"] if name != "lo"]
     if outside:
-        return False, f"there is an interface other than loopback: {', '.join(outside)}"
+        return False, f"there are interfaces that aren't loopback: {', '.join(outside)}"
     if seen["route"] == "done":
         return False, "there is a route to the outside"
     return True, f"only loopback; a way out was refused with {seen['route']}"
@@ -145,7 +145,7 @@ def _terminals(evidence: Evidence) -> Verdict:
 def _memory(evidence: Evidence) -> Verdict:
     trial, limit = evidence.trials["memory"], evidence.limits.memory_mib * _MIB
     got = int(_said(trial)["bytes"])
-    words = f"{got // _MIB} MiB could be taken, of {evidence.limits.memory_mib} allowed"
+    words = f"{got // _MIB} MiB could be allocated, of {evidence.limits.memory_mib} allowed"
     if got > limit + _MEMORY_SLACK or got < limit // 4 or trial.exit.code == 0:
         return False, words
     return True, f"{words}; {'ended for it' if trial.exit.out_of_memory else f'exit {trial.exit.code}'}"
@@ -155,7 +155,7 @@ def _swap(evidence: Evidence) -> Verdict:
     """Judge the container's control group, or else the engine's setting."""
     seen, trial = _look(evidence), evidence.trials["look"]
     if seen["v2_swap"] is not None:
-        return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 is no limit)"
+        return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 means unlimited)"
     if seen["v1_memory_and_swap"] is not None:
         extra = seen["v1_memory_and_swap"] - seen["v1_memory"]
         return extra <= 0, f"memory and swap may be {max(extra, 0) // _MIB} MiB more than memory without swap"
@@ -186,7 +186,7 @@ def _cpu(evidence: Evidence) -> Verdict:
     quota = _look(evidence)["quota"]
     set_to = trial.cpus if quota is None else quota
     held = 0 < set_to <= limit * _SHARE_SLACK
-    return held, f"{words}, never throttled; the quota is {set_to:g} (0 and -1 are none)"
+    return held, f"{words}, never throttled; the quota is {set_to:g} (0 and -1 mean unlimited)"
 
 
 def _disk_rate(evidence: Evidence) -> Verdict:
@@ -209,7 +209,7 @@ def _core_dumps(evidence: Evidence) -> Verdict:
     if seen["core_dumped"] or seen["core_limit"]:
         return (
             False,
-            f"a crash was dumped: {seen['core_dumped']}; limit {seen['core_limit']} bytes (-1 is none)",
+            f"a crash was dumped: {seen['core_dumped']}; limit {seen['core_limit']} bytes (-1: unlimited)",
         )
     return True, "a crash left nothing"
 
@@ -218,7 +218,7 @@ def _shared_memory(evidence: Evidence) -> Verdict:
     folders = [path for path in _look(evidence)["written"] if path.startswith("/dev")]
     if folders:
         return False, f"there is shared memory: {', '.join(folders)}"
-    return True, "there is none"
+    return True, "no shared memory"
 
 
 def _log_size(evidence: Evidence) -> Verdict:

@@ -164,7 +164,7 @@ def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
 
 
 def holds(line: Line, found: str) -> bool:
-    """True if the content of a file allows no more than the cap does."""
+    """True if the content of a file sets the cap or a lower limit."""
     if line.exact:
         return found == line.value
     return _amount(found) <= _amount(line.value)
@@ -227,7 +227,7 @@ class CommonGroup:
             self._hand_down_cores()
 
     def _hand_down_cores(self) -> None:
-        """Give the group the cores of its ancestors. In version 1 it starts without cores.
+        """Copy the cores of the group's ancestors to it. In version 1 a new group has no cores.
 
         runc does this itself; with gVisor, a container with a cpuset couldn't start otherwise.
         """

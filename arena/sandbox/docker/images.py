@@ -62,7 +62,7 @@ class DockerImages:
         it can't be loaded, or ``source`` is a name, which could be moved.
         """
         if not is_image_id(source):
-            raise RuntimeTrouble(f"{source!r} is not the id of an image; give sha256: and 64 digits")
+            raise RuntimeTrouble(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
         kept = None if self._source is None else self._source.find(source)
         if self._source is None or kept is None:
             with engine_errors(f"inspect image {source}"):

@@ -1,7 +1,7 @@
 """The launch template: from a sandbox's spec to the arguments of the engine's create call.
 
-Pure. Every control of a container is here and only here, under the engine's own names. Everything else is the
-engine's default: its AppArmor profile, its read-only paths of /proc and /sys.
+Pure. Only this module sets a container's controls, under the engine's names for them. Everything else is the
+engine's default, such as its AppArmor profile and its read-only paths of /proc and /sys.
 """
 
 import json
@@ -51,7 +51,7 @@ _SYS: Final = """
 """All of /sys except ``fs/cgroup``, where language runtimes look for the container's limits."""
 
 _DEV: Final = "mqueue pts zero"
-"""Message queues; pseudo-terminals, which are scarce on a host; a device that maps shared memory."""
+"""Message queues, pseudo-terminals (scarce on a host) and a device that maps shared memory."""
 
 MASKED: Final = tuple(
     f"{top}/{name}"
@@ -100,8 +100,8 @@ def cgroup_parent(driver: str, install: str = "") -> str:
     """Return the common control group of an installation's bots in the engine's form.
 
     ``driver`` is the engine's, ``cgroupfs`` or ``systemd``; systemd has only slices, which it nests by the
-    dashes in their names. ``install`` is the installation's id, which gives it a limit of its own; without
-    it, the group is that of all installations.
+    dashes in their names. ``install`` is the installation's id, for a group with its own limit; without an
+    id, all installations share a group.
     """
     if driver == "systemd":
         return f"{BOTS_GROUP}-{install}.slice" if install else f"{BOTS_GROUP}.slice"

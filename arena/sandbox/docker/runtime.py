@@ -54,8 +54,7 @@ class DockerRuntime:
         *,
         cores: str = "",  # those that bots may use, such as `1-3`; empty for all
         runtime: str | None = None,  # the engine's name of the container runtime; None for its default
-        # The installation's id, which gives its bots a control group of their own; without it they share that
-        # of all installations.
+        # The installation's id, for a control group of its bots; without an id all installations share one.
         install: str = "",
         images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
     ) -> None:

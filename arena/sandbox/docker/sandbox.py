@@ -127,7 +127,7 @@ class DockerSandbox:
             ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Ask the engine, which on a busy host learns of it only after the end, or never; then the kernel."""
+        """Return whether engine or kernel report it. A busy engine reports it late or never."""
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]

@@ -3,9 +3,9 @@
 The list contains what the runtimes of Python, Node, Go, Java, Rust and C++ need to compute, to use files in
 /tmp, to start threads and processes, and to use unix sockets. It excludes everything that reaches the
 network, other processes' memory, namespaces, mounts, keys, clocks, kernel modules or asynchronous I/O rings.
-It also excludes what lets bots communicate through the page cache of layers that their containers share:
-futexes keyed by a file, and calls that query or change what is cached. File locks are excluded because
-containers share the inode of eventfds.
+It also excludes the ways to communicate through the page cache of layers that containers share: futexes keyed
+by a file, and calls that query or change what is cached. File locks are excluded because containers share the
+inode of eventfds.
 
 A call that can do more than bots need is allowed by its arguments: see ``_BY_ARGUMENT``.
 
@@ -61,8 +61,8 @@ _SIGNALS_AND_TIME: Final = """
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
-"""The kernel keeps all of the host's in one hash table, so each use takes longer the more others have. Under
-gVisor, whose table is the bot's own, the init needs them."""
+"""The kernel has one hash table for the whole host, so a use takes longer the more timers others have. Under
+gVisor each bot has its own table, and the init needs these calls."""
 
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait

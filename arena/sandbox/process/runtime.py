@@ -194,7 +194,7 @@ class ProcessRuntime:
         return len(homes)
 
     def prune_images(self) -> int:
-        """As in :class:`arena.sandbox.runtime.Runtime`; there are none."""
+        """Do nothing: processes have no images."""
         return 0
 
     def close(self) -> None:

@@ -33,10 +33,10 @@ class KeysTrouble(Exception):
 
 
 def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
-    """Create a certificate for each member, and the authority if the folder has none; return their folders.
+    """Create a certificate for each member, and first the authority if it is missing; return their folders.
 
     Folders are readable only by the current user. Certificates are never overwritten, but a key without one,
-    left by an interrupted call, is replaced. ``now`` is in UTC. Raises KeysTrouble if a name is taken or
+    left by an interrupted call, is replaced. ``now`` is in UTC. Raises KeysTrouble if a name is in use or
     invalid, or a file can't be read or written.
     """
     for name in names:

@@ -316,8 +316,8 @@ async def _serve(
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
     begun.cancel()
     if shutdown.once.is_set():
-        health.missing = "it is leaving and accepts no more matches"
-        say("accepting no more matches; stopping when the running ones are finished")
+        health.missing = "the worker is stopping and accepts no new matches"
+        say("accepting no new matches; stopping when the running ones are finished")
         seating.leave()
         await worker.heartbeat()
         await wait_for(shutdown.twice, _NOTICE_SECONDS)

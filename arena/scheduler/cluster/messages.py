@@ -20,7 +20,7 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     run: str  # unique per join
     name: Name  # unique per scheduler
     host: Name
-    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # bots it can run at once
+    seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # maximum number of running bots
     cpus: Annotated[float, msgspec.Meta(gt=0)]  # cores per bot
     runtime: RuntimeName
     report: bytes  # a `arena.protocol.controls.HostReport` as JSON

@@ -164,7 +164,7 @@ class ClusterWorkers:
             )
 
     def stop(self) -> None:
-        """Abort all matches at the next :meth:`look`, and start no more. Safe in a signal handler."""
+        """Abort all matches at the next :meth:`look`, and start no others. Safe in a signal handler."""
         self._stopped.set()
 
     def look(self) -> None:
@@ -227,14 +227,14 @@ class ClusterWorkers:
         with self._lock:
             self._rooms.judged(run, seats)
             was_on_probation = self._rooms.on_probation(run)
-            if verdict is Verdict.SPOILT:
+            if verdict is Verdict.FAILED:
                 self._rooms.rest(run, now + _REST_SECONDS)
                 self._rooms.put_on_probation(run, now + _PROBATION_SECONDS)
-            elif verdict is Verdict.BELIEVED:
+            elif verdict is Verdict.VALID:
                 self._rooms.trust(run)
-        if verdict is Verdict.SPOILT and not was_on_probation:
+        if verdict is Verdict.FAILED and not was_on_probation:
             _log.warning("worker on probation", worker=member.card.name)
-        elif verdict is Verdict.BELIEVED and was_on_probation:
+        elif verdict is Verdict.VALID and was_on_probation:
             _log.info("worker off probation", worker=member.card.name)
 
     def give_back(self, member: ClusterMember, seats: int) -> None:

@@ -179,7 +179,7 @@ _HEADERS = (
         name="a gzipped layer that is damaged",
         build=archive(Draft(packed=lambda layer: zipped(layer)[:-8] + b"\0" * 8)),
         control=archive(Draft(packed=zipped)),
-        refused="gzip is damaged",
+        refused="gzip stream is damaged",
     ),
     Attack(
         name="gzip inside gzip",

@@ -105,13 +105,13 @@ SIZES = (
         name="a gzip bomb behind the end of a layer",
         build=_bomb_behind_a_layer,
         control=archive(Draft(packed=zipped)),
-        refused="layer 3: its gzip makes more than 100 bytes of each",
+        refused="layer 3: the gzip stream expands more than 100 times",
     ),
     Attack(
         name="an archive that is a gzip bomb",
         build=_bomb_of_the_archive,
         control=_gzipped,
-        refused="the archive: its gzip makes more than 100 bytes of each",
+        refused="the archive: the gzip stream expands more than 100 times",
     ),
     Attack(
         name="three million empty gzip members",

@@ -46,7 +46,7 @@ _KINDS: Final = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.
 
 
 def network(_: dict[str, int]) -> dict[str, Any]:
-    """Look for network interfaces and routes."""
+    """List the network interfaces, and try to reach an address outside."""
     return {"interfaces": _interfaces(), "route": attempt(_go_out)}
 
 
