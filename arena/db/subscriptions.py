@@ -93,7 +93,7 @@ class Subscriptions(Repository):
             if first is not None:
                 _add_notice(connection, [id_], CONFIRM, first)
             audit.record(connection, entry)
-            return _known(connection.execute(_subscriptions().where(SubscriptionRow.id == id_)).one())
+            return _read(connection, id_)
 
     def of(self, account: int) -> tuple[KnownSubscription, ...]:
         """Return an account's subscriptions, oldest first."""
@@ -116,17 +116,17 @@ class Subscriptions(Repository):
 
     def set_topics(
         self, account: int, subscription: int, topics: Collection[Topic], entry: NewAuditEntry
-    ) -> bool:
-        """Change what a subscription is about; return False if the account has no such subscription.
+    ) -> KnownSubscription | None:
+        """Change what a subscription is about; return None if the account has no such subscription.
 
         Waiting notices of other topics are removed.
         """
         with self._transactions.write() as connection:
             if not _lock(connection, account, subscription):
-                return False
+                return None
             _set_topics(connection, subscription, topics)
             audit.record(connection, entry)
-            return True
+            return _read(connection, subscription)
 
     def remove(self, account: int, subscription: int, entry: NewAuditEntry) -> bool:
         """Remove a subscription; return False if the account has no such subscription."""
@@ -154,23 +154,22 @@ class Subscriptions(Repository):
                 _remove(connection, row.id)
             return True
 
-    def test(self, account: int, subscription: int, news: News) -> bool:
+    def test(self, account: int, subscription: int, news: News) -> KnownSubscription | None:
         """Queue a test, and switch the subscription on again.
 
-        Return False if the account has no such subscription. An unconfirmed one gets no test.
+        Return None if the account has no such subscription. An unconfirmed one gets no test.
         """
         with self._transactions.write() as connection:
             if not _lock(connection, account, subscription):
-                return False
+                return None
             on = {"failures": 0, "failing_since": None, "trouble": None, "off": None, "due": news.at}
             its = SubscriptionRow.id == subscription
-            confirmed = select(SubscriptionRow.confirmed.is_not(None)).where(its)
-            if connection.execute(confirmed).scalar_one():
+            if _read(connection, subscription).confirmed is not None:
                 connection.execute(update(SubscriptionRow).where(its).values(on))
                 waiting = (NoticeRow.subscription_id == subscription) & (NoticeRow.topic == TEST)
                 connection.execute(delete(NoticeRow).where(waiting))
                 _add_notice(connection, [subscription], TEST, news)
-            return True
+            return _read(connection, subscription)
 
     def due(self, now: datetime, limit: int, *, kinds: Collection[SubscriptionKind]) -> tuple[DueNotice, ...]:
         """Return the oldest notice of each subscription of these kinds that is due.
@@ -271,6 +270,10 @@ def _lock(connection: Connection, account: int, subscription: int) -> bool:
         SubscriptionRow.id == subscription, SubscriptionRow.account_id == account
     )
     return connection.execute(its.with_for_update()).scalar_one_or_none() is not None
+
+
+def _read(connection: Connection, subscription: int) -> KnownSubscription:
+    return _known(connection.execute(_subscriptions().where(SubscriptionRow.id == subscription)).one())
 
 
 def _remove(connection: Connection, subscription: int) -> None:

@@ -18,6 +18,10 @@ MOST: Final = 5
 """Subscriptions of an account."""
 
 
+class NotConfirmed(Exception):
+    """Nobody has confirmed the mail address of the subscription yet; the text says what to do."""
+
+
 class OwnSubscriptions:
     """Subscriptions of accounts.
 
@@ -79,8 +83,8 @@ class OwnSubscriptions:
 
     def set_topics(
         self, account: KnownAccount, subscription: int, topics: Collection[Topic], *, address: str
-    ) -> bool:
-        """Change what a subscription is about; return False if the account has no such subscription.
+    ) -> KnownSubscription | None:
+        """Change what a subscription is about; return None if the account has no such subscription.
 
         Raises SubscriptionRefused without topics.
         """
@@ -92,12 +96,15 @@ class OwnSubscriptions:
         entry = self._entry(Visit.UNSUBSCRIBE, account, subscription, address)
         return self._subscriptions.remove(account.id, subscription, entry)
 
-    def test(self, account: KnownAccount, subscription: int) -> bool:
+    def test(self, account: KnownAccount, subscription: int) -> KnownSubscription | None:
         """Send a test, and switch the subscription on again if it is off.
 
-        Return False if the account has no such subscription.
+        Return None if the account has no such subscription. Raises NotConfirmed.
         """
-        return self._subscriptions.test(account.id, subscription, sample(self._sources.now()))
+        known = self._subscriptions.test(account.id, subscription, sample(self._sources.now()))
+        if known is not None and known.confirmed is None:
+            raise NotConfirmed("the mail address is not confirmed: open the link in the mail first")
+        return known
 
     def linked(self, secret: str) -> KnownSubscription | None:
         """Return the mail subscription with this secret in its links, or None."""

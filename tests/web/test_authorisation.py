@@ -185,6 +185,12 @@ MATRIX: Final = {
     ("GET", "/api/v1/account"): known(200),
     ("GET", "/api/v1/account/subscriptions"): READ,
     ("POST", "/api/v1/account/subscriptions"): known(201, reader=403, sender=403),
+    ("PATCH", "/api/v1/account/subscriptions/{number}"): known(
+        200, reader=403, sender=403, other=404, other_token=404, operator=404, operator_token=404
+    ),
+    ("POST", "/api/v1/account/subscriptions/{number}/test"): known(
+        202, reader=403, other=404, other_token=404, operator=404, operator_token=404
+    ),
     ("DELETE", "/api/v1/account/subscriptions/{number}"): known(
         204, reader=403, other=404, other_token=404, operator=404, operator_token=404
     ),
@@ -213,6 +219,7 @@ BODIES: Final = {
         "address": "https://there.example/",
         "topics": ["benched"],
     },
+    ("PATCH", "/api/v1/account/subscriptions/{number}"): {"topics": ["benched"]},
     ("POST", "/api/v1/bots/{bot}/challenges"): {"opponents": ["opponent"]},
 }
 FORMS: Final = {

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
 from tests.web.people import browser, logged_in, program, token
@@ -92,6 +93,32 @@ def test_programs_add_list_and_remove(world: World) -> None:
     assert (full.status_code, "the limit is 5" in full.json()["detail"]) == (422, True)
     assert caller.delete(f"{API}/{hook['id']}").status_code == 204
     assert caller.delete(f"{API}/{hook['id']}").status_code == 404
+
+
+def test_programs_change_and_test(world: World) -> None:
+    """As the page does; a test waits for the address to be confirmed, and new events need the scope read."""
+    ann = world.add("ann")
+    caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
+    hook, mail = (f"{API}/{caller.post(API, json=each).json()['id']}" for each in (HOOK, MAIL))
+    changed = caller.patch(hook, json={"topics": ["submission"]})
+    assert (changed.status_code, changed.json()) == (200, caller.get(API).json()["subscriptions"][0])
+    assert changed.json()["topics"] == ["submission"]
+    sender = program(world, token(world, ann, {Scope.SUBMIT}))
+    assert sender.patch(hook, json={"topics": ["benched"]}).status_code == 403
+    for body in ("{}", '{"topics": []}', '{"topics": ["weather"]}'):
+        assert caller.patch(hook, content=body).status_code == 422
+    assert world.store.subscriptions.of(ann.id)[0].topics == ("submission",)
+    tested = caller.post(f"{hook}/test")
+    assert (tested.status_code, tested.json()) == (202, changed.json())
+    (due,) = world.store.subscriptions.due(world.now, 9, kinds=[SubscriptionKind.WEBHOOK])
+    assert (due.topic, due.subscription.address) == ("test", HOOK["address"])
+    early = caller.post(f"{mail}/test")
+    assert (early.status_code, "not confirmed" in early.json()["detail"]) == (409, True)
+    visitor = logged_in(world, "ann")
+    page = visitor.post(mail.replace(API, PAGE) + "/test")
+    assert (page.status_code, "not confirmed" in page.text) == (422, True)
+    for missing in (caller.patch(f"{API}/99", json={"topics": ["benched"]}), caller.post(f"{API}/99/test")):
+        assert missing.status_code == 404
 
 
 def test_requests_to_confirm_are_few(world: World) -> None:

@@ -12,11 +12,11 @@ from arena.db.credentials import KnownAccount
 from arena.db.errors import TooManySubscriptions
 from arena.db.subscriptions import KnownSubscription, SubscriptionKind
 from arena.notices.addresses import SubscriptionRefused
-from arena.notices.subscriptions import OwnSubscriptions
+from arena.notices.subscriptions import NotConfirmed, OwnSubscriptions
 from arena.protocol.news import Topic
 from arena.protocol.states import Scope
 from web.http.api import DataRouter, Owner, Reader, problems
-from web.http.authentication import Session
+from web.http.authentication import Caller, Session
 from web.http.errors import Problem
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
@@ -25,6 +25,7 @@ from web.http.security import MAIL_LINKS
 _LARGEST: Final = 2**63 - 1
 _LONGEST: Final = 500
 _HOME: Final = "/account/notifications"
+_MISSING: Final = "You have no such subscription."
 
 _TOPICS: Final = {
     Topic.BENCHED: "a bot of yours is benched or disqualified",
@@ -102,6 +103,18 @@ class WantedSubscription(BaseModel):
     topics: Annotated[set[Topic], Field(min_length=1)]
 
 
+class WantedTopics(BaseModel):
+    """A change of a subscription's events.
+
+    Attributes:
+        topics: The events that it is about from now on.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    topics: Annotated[set[Topic], Field(min_length=1)]
+
+
 def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
     """Return the routes of subscriptions for programs."""
     router = DataRouter("account")
@@ -116,8 +129,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
         """Add a webhook or a mail address. Requires the scope read, too, since news may be private."""
-        if Scope.READ not in caller.scopes:
-            raise Problem(403, "This requires the scopes read and submit.")
+        _check_reads(caller)
         attempts.subscribe(caller.account, wanted.address)
         try:
             secret, made = subscriptions.add(
@@ -127,13 +139,45 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
             raise Problem(422, f"{error}.") from error
         return AddedSubscription(secret=secret, **asdict(_shown(made)))
 
+    @router.patch("/account/subscriptions/{number}")
+    def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
+        """Change the events of a subscription. Requires the scope read, too, since news may be private."""
+        _check_reads(caller)
+        return _found(
+            subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
+        )
+
+    @router.post(
+        "/account/subscriptions/{number}/test",
+        status_code=202,
+        responses=problems({409: "The mail address is not confirmed.", 429: "Too many tests."}),
+    )
+    def test(caller: Owner, number: Number) -> Subscription:
+        """Send a test. A subscription that is off is switched on again."""
+        attempts.test(caller.account)
+        try:
+            return _found(subscriptions.test(caller.account, number))
+        except NotConfirmed as error:
+            raise Problem(409, f"{error}.") from error
+
     @router.delete("/account/subscriptions/{number}", status_code=204)
     def remove(request: Request, caller: Owner, number: Number) -> None:
         """Remove a subscription."""
         if not subscriptions.remove(caller.account, number, address=address_of(request)):
-            raise Problem(404, "You have no such subscription.")
+            raise Problem(404, _MISSING)
 
     return router
+
+
+def _check_reads(caller: Caller) -> None:
+    if Scope.READ not in caller.scopes:
+        raise Problem(403, "This requires the scopes read and submit.")
+
+
+def _found(known: KnownSubscription | None) -> Subscription:
+    if known is None:
+        raise Problem(404, _MISSING)
+    return _shown(known)
 
 
 def _shown(known: KnownSubscription) -> Subscription:
@@ -201,11 +245,15 @@ class _OwnPages:
             )
         except SubscriptionRefused as error:
             return self._page(request, session.account, wrong=str(number), error=str(error))
-        return _done(found, "topics")
+        return _done(found is not None, "topics")
 
-    def test(self, session: Session, number: Number) -> Response:
+    def test(self, request: Request, session: Session, number: Number) -> Response:
         self._attempts.test(session.account)
-        return _done(self._subscriptions.test(session.account, number), "test")
+        try:
+            found = self._subscriptions.test(session.account, number)
+        except NotConfirmed as error:
+            return self._page(request, session.account, wrong=str(number), error=str(error))
+        return _done(found is not None, "test")
 
     def remove(self, request: Request, session: Session, number: Number) -> Response:
         return _done(
@@ -232,7 +280,7 @@ class _OwnPages:
 
 def _done(found: bool, done: str) -> Response:  # noqa: FBT001 - whether there was something to do it to
     if not found:
-        raise HTTPException(404, "You have no such subscription.")
+        raise HTTPException(404, _MISSING)
     return _back(done)
 
 
