@@ -1,4 +1,4 @@
-"""The fault suite: real arenas as processes, killed, cut off, starved and lied to, and what is left then.
+"""The fault suite: kills, disconnects and starves real arenas, sends them false records, and counts the rows.
 
-``python -m tests.faults --help`` says how to run it.
+Run ``python -m tests.faults --help`` for its options.
 """

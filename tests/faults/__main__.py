@@ -1,9 +1,8 @@
-"""``make faults``: everything that can befall an arena, and in figures what came of it.
+"""Runs the fault suite (``make faults``) and prints a table of its results.
 
-Each scenario plays rated matches in an arena of its own, as real processes, brings its fault about this many
-times, and lets the arena play on to the end. Then it counts. The exit code is 1 where one of them does not
-hold. A run is repeated with its seed: the same bots and deals, and the same moments as far as the machine
-keeps to them.
+Each scenario starts an arena of real processes, injects its fault a number of times while rated matches are
+played, and lets the arena finish. Then all rows in the database are counted. The exit code is 1 if a scenario
+fails. The same seed repeats bots and deals, and the moments of the faults as exactly as the machine allows.
 """
 
 import argparse
@@ -36,7 +35,7 @@ def main() -> int:
         parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {names}")
     wanted = [scenario for scenario in SCENARIOS if not options.names or scenario.name in options.names]
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
-    # Anyone who ends this gets what it has started ended all the same.
+    # SIGTERM must end the started processes too.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     begun = time.monotonic()
     with orphans_come_here():
@@ -55,7 +54,7 @@ def main() -> int:
 
 
 def _play(scenario: Scenario, times: int, seed: int) -> Tally:
-    """Play a scenario and say what came of it."""
+    """Play a scenario, and print whether it passed."""
     _say(f"{scenario.name}: {times} times, seed {seed}: {scenario.what}")
     tally = Tally(scenario.name)
     begun = time.monotonic()

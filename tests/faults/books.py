@@ -1,4 +1,4 @@
-"""What a database holds, counted by nobody but this: which games there should be, and which there are."""
+"""Counts the games in a database and those that should be in it, without the arena's own code for that."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from arena.protocol.states import BotState, MatchKind, MatchState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Books:
-    """What is in a database after all has been played."""
+    """Counts of a database's rows after all matches have been played."""
 
-    matches: int  # how many were queued
-    games: int  # how many games are there
-    lost: int  # games of these matches that are not there, and numbers in the order of rating that nobody has
-    doubled: int  # games that are there more than once, or that the log of the ladder has more than once
-    blamed: int  # faults and take-overs in games, and bots that were benched
-    aside: int  # matches that were put aside and should not have been, or the other way round
+    matches: int  # queued matches
+    games: int  # stored games
+    lost: int  # missing games of these matches, and gaps in the rating order
+    doubled: int  # games that are stored, or in the ladder's log, more than once
+    blamed: int  # faults and take-overs in games, and benched bots
+    aside: int  # matches that were wrongly quarantined, or wrongly not
 
 
 class Ledger:
-    """A look into the database of an arena, beside the arena."""
+    """Reads an arena's database while the arena runs."""
 
     def __init__(self, url: str) -> None:
         self._database = Database(url)
@@ -35,17 +35,17 @@ class Ledger:
         self._database.close()
 
     def forget(self) -> None:
-        """Drop the connections to a server that has gone."""
+        """Drop the connections to a server that has stopped."""
         self._database.close()
 
     @contextmanager
     def look(self) -> Iterator[Connection]:
-        """Give a connection to read with."""
+        """Open a connection for reading."""
         with self._database.read() as connection:
             yield connection
 
     def claims(self, among: frozenset[str] = frozenset()) -> int:
-        """Return how often matches were claimed: all, or these."""
+        """Return the number of claims of these matches, by default of all."""
         wanted = select(func.coalesce(func.sum(MatchRow.attempt), 0))
         with self.look() as connection:
             return int(
@@ -53,7 +53,7 @@ class Ledger:
             )
 
     def held(self, coordinator: str | None = None) -> frozenset[str]:
-        """Return the matches that are being played, or those of this coordinator."""
+        """Return the running matches, of this coordinator if one is given."""
         wanted = select(MatchRow.id).where(MatchRow.state == MatchState.RUNNING)
         if coordinator is not None:
             wanted = wanted.where(MatchRow.coordinator == coordinator)
@@ -61,26 +61,26 @@ class Ledger:
             return frozenset(connection.execute(wanted).scalars())
 
     def open(self) -> int:
-        """Return how many matches wait or are being played, and submissions are on their way."""
+        """Return the number of waiting and running matches, plus that of submissions in progress."""
         wanted = select(func.count()).where(MatchRow.state.in_([MatchState.RUNNING, MatchState.WAITING]))
         on_their_way = select(func.count()).where(SubmissionRow.ended.is_(None))
         with self.look() as connection:
             return sum(connection.execute(count).scalar_one() for count in (wanted, on_their_way))
 
     def waiting(self) -> frozenset[str]:
-        """Return the matches that wait."""
+        """Return the waiting matches."""
         with self.look() as connection:
             wanted = select(MatchRow.id).where(MatchRow.state == MatchState.WAITING)
             return frozenset(connection.execute(wanted).scalars())
 
     def most_voids(self) -> int:
-        """Return the most faults of the arena that a match has which is not done."""
+        """Return the largest number of voids of a match that is not done."""
         wanted = select(func.coalesce(func.max(MatchRow.voids), 0)).where(MatchRow.state != MatchState.DONE)
         with self.look() as connection:
             return connection.execute(wanted).scalar_one()
 
     def books(self, unplayed: frozenset[str] = frozenset()) -> Books:
-        """Count everything; these matches should have been put aside, all others played."""
+        """Count everything. The matches ``unplayed`` should be quarantined, all others played."""
         with self.look() as connection:
             matches = connection.execute(
                 select(MatchRow.id, MatchRow.state, MatchRow.deals).where(MatchRow.kind == MatchKind.RATED)

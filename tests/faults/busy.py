@@ -1,4 +1,4 @@
-"""A host with other work: whatever it keeps from bots and from the arena, no honest bot is blamed."""
+"""A busy host: other programs take the processors, and no honest bot may be blamed for it."""
 
 import random
 import shutil
@@ -24,22 +24,22 @@ from tests.faults.killing import installed
 from tests.faults.tally import Tally
 
 _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
-"""At the priority of all else, on two cores; the memory is that of a small machine."""
+"""For two cores, at normal priority; the memory suits a small machine."""
 
 _SLEEPS: Final = Path(__file__).parent / "sleeper"
 
 _DEALS: Final = 20
-"""Of a match: it takes long to start one while the host is busy."""
+"""Deals per match: starting a match takes long while the host is busy."""
 
 _SUBMISSIONS: Final = 20
-"""Of a whole run; a shorter one has as many as tables."""
+"""Submissions of a full run; a shorter one has one per table."""
 
 _PATIENCE_SECONDS: Final = 4 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Sleeper:
-    """A bot that sleeps for some seconds in each decision, its clock, and its faulted decisions, from 0."""
+    """A bot that sleeps in each decision, its clock, and the decisions that it must fail, from 0."""
 
     seconds: float
     clock: Clock
@@ -47,17 +47,17 @@ class _Sleeper:
 
 
 _SLEEPERS: Final = (
-    # It takes 4 s of each decision from the bank of 10 s.
+    # Each decision takes 4 s from the bank of 10 s.
     _Sleeper(5.0, Clock(), (2, 3, 4)),
-    # Its first decision takes 0.6 s from a bank of 0.9 s. Each is 0.3 s or more from another verdict.
+    # The first decision takes 0.6 s from a bank of 0.9 s. Each decision passes or fails by at least 0.3 s.
     _Sleeper(1.2, Clock(move_millis=600, bank_millis=900), (1, 2, 3)),
 )
 
 
 def keep_the_host_busy(tally: Tally, dice: random.Random, times: int) -> None:
-    """Play tables by the clock of every ladder, while other programs want the processors ten times.
+    """Play with the default clock, while other programs want ten times the processors.
 
-    Bots that sleep are blamed as on a host without other work. Then honest bots are submitted.
+    Bots that sleep are blamed exactly as on an idle host. Then honest bots are submitted.
     """
     with installed(RuntimeName.DOCKER) as arena:
         sleepers = {arena.add(*_build(sleeper)): sleeper for sleeper in _SLEEPERS}
@@ -71,12 +71,12 @@ def keep_the_host_busy(tally: Tally, dice: random.Random, times: int) -> None:
         for version, sleeper in sleepers.items():
             _judge_sleeper(tally, arena, version, sleeper)
         if not any(decision.waited_millis for _, _, decision in _decisions(arena)):
-            tally.wrong.append("no decision had to wait for the host: it was not busy")
+            tally.wrong.append("the host was not busy: no decision had to wait for it")
     submit_to_a_busy_host(tally, min(times, _SUBMISSIONS))
 
 
 def submit_to_a_busy_host(tally: Tally, count: int) -> None:
-    """Submit honest bots, which all get onto the ladder."""
+    """Submit honest bots, which must all reach the ladder."""
     variables = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES), "ARENA_DISK_FLOOR_GIB": "0"}
     with installed(RuntimeName.DOCKER, variables=variables) as arena:
         with _other_work():
@@ -85,11 +85,11 @@ def submit_to_a_busy_host(tally: Tally, count: int) -> None:
         tally.close(arena)
         states = {each.bot: each.stage for each in arena.submissions()}
         if list(states.values()) != [Stage.ACTIVE] * count:
-            tally.wrong.append(f"of {count} submissions, these are there: {states}")
+            tally.wrong.append(f"not all of the {count} submissions are active: {states}")
 
 
 def _honest(number: int) -> bytes:
-    """Return a bot's source that no other has."""
+    """Return a bot's source that differs from all others."""
     return f"# {number}\n".encode() + (samples() / QUICK[number % len(QUICK)] / "bot.py").read_bytes()
 
 
@@ -104,7 +104,7 @@ def _build(sleeper: _Sleeper) -> tuple[str, str]:
 
 
 def _judge_sleeper(tally: Tally, arena: Installation, version: int, sleeper: _Sleeper) -> None:
-    """Take what a sleeper is rightly blamed for out of the tally."""
+    """Subtract the faults that a sleeper should have from the tally, and report all others."""
     games: dict[int, list[Decision]] = {}
     for game, by, decision in _decisions(arena):
         if by == version:
@@ -116,11 +116,11 @@ def _judge_sleeper(tally: Tally, arena: Installation, version: int, sleeper: _Sl
         else:
             times = [(each.millis, each.waited_millis) for each in decisions]
             tally.wrong.append(
-                f"game {number}: who sleeps for {sleeper.seconds} s has the faults {faults}; "
+                f"game {number}: the bot that sleeps for {sleeper.seconds} s has the faults {faults}; "
                 f"times and waits: {times}"
             )
     if not games:
-        tally.wrong.append(f"who sleeps for {sleeper.seconds} s has played no game")
+        tally.wrong.append(f"the bot that sleeps for {sleeper.seconds} s has not played")
 
 
 def _decisions(arena: Installation) -> Iterator[tuple[int, int, Decision]]:

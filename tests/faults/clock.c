@@ -1,5 +1,5 @@
-/* A wall clock of its own for anyone who loads this: the true one and this many seconds more as stand in the file
-   that KAITEN_CLOCK names, a signed number of 64 bits. All other clocks are left as they are. */
+/* Shifts the wall clock of each program that loads this library, by the number of seconds in the file that
+   KAITEN_CLOCK names (a signed 64-bit integer). Other clocks don't change. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

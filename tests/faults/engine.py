@@ -1,4 +1,4 @@
-"""A Docker engine for a test alone, which may be stopped: the machine's own is left as it is."""
+"""A second Docker engine that a test may stop, while the machine's own keeps running."""
 
 import os
 import random
@@ -27,10 +27,7 @@ _START_SECONDS: Final = 60.0
 
 
 class Engine:
-    """A second engine beside the machine's own, without network.
-
-    Everything it keeps lies in ``folder``.
-    """
+    """A second engine on this machine, without network, which stores everything in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self.address = f"unix://{folder / 'docker.sock'}"
@@ -38,7 +35,7 @@ class Engine:
         self._process: Popen | None = None
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start the engine, and wait until it answers."""
         words = {
             "host": self.address,
             "data-root": self._folder / "data",
@@ -49,7 +46,7 @@ class Engine:
             "ip6tables": "false",
         }
         log = self._folder / "log"
-        # In a network of its own: without a bridge it would remove the machine's own engine's.
+        # In a network namespace: with `--bridge=none` it would remove the bridge of the machine's engine.
         own = [_program("unshare"), "--net", "--", _program("dockerd")]
         self._process = begin([*own, *(f"--{name}={value}" for name, value in words.items())], log)
         try:
@@ -58,7 +55,7 @@ class Engine:
             raise RuntimeError(f"{error}: {log.read_text()[-4_000:]}") from error
 
     def answers(self) -> bool:
-        """Tell whether it does."""
+        """Return True if the engine answers."""
         with suppress(DockerException, RequestException, OSError):
             client = docker.DockerClient(base_url=self.address, timeout=5)
             try:
@@ -68,21 +65,21 @@ class Engine:
         return False
 
     def stop(self, *, killed: bool) -> None:
-        """End it: as its service does, with all containers, or with ``kill -9``, which leaves them alone."""
+        """Stop the engine: with all containers, as its service does, or with ``kill -9``, without them."""
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL if killed else signal.SIGTERM)
         self._process.wait(_START_SECONDS)
-        # It takes its containerd with it, and the next one must not believe that this is still there.
-        wait_until(self._is_alone, _START_SECONDS, "containerd goes on")
+        # Its containerd ends with it. If one were left, the next engine would take it for its own.
+        wait_until(self._is_alone, _START_SECONDS, "containerd is still running")
 
     def _is_alone(self) -> bool:
         bury()
         daemon = f"containerd --config {self._folder}"
-        # Dead and not buried it would be taken for one that lives. What shims have not buried is no matter.
+        # A zombie counts as running until it is reaped. Zombies of shims don't matter.
         return not any(daemon in each.command or is_orphan(each) for each in below(os.getpid()))
 
     def close(self) -> None:
-        """End it and whatever it has started, and let go of what it has mounted."""
+        """Stop the engine and its processes, and unmount its folders."""
         try:
             if self._process is not None and self._process.poll() is None:
                 self.stop(killed=False)
@@ -96,7 +93,7 @@ class Engine:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def take_images(self) -> None:
-        """Take over the bots' base image and the canary's, so that they need not be made again."""
+        """Copy the base image and the canary's image from the machine's engine, which saves a build."""
         names = [PYTHON.base_image, CANARY_IMAGE]
         program = _program("docker")
         with subprocess.Popen([program, "save", *names], stdout=subprocess.PIPE) as saved:  # noqa: S603 - Docker's own
@@ -114,7 +111,7 @@ def _program(name: str) -> str:
 
 @contextmanager
 def engine_alone() -> Iterator[Engine]:
-    """Give an engine that a test may stop."""
+    """Start an engine that the test may stop."""
     with own_folder() as folder:
         engine = Engine(folder)
         try:
@@ -126,7 +123,7 @@ def engine_alone() -> Iterator[Engine]:
 
 
 def stop_the_engine(tally: Tally, dice: random.Random, times: int) -> None:
-    """Stop the engine in the middle of matches, politely and not in turn, and start it again."""
+    """Stop the engine in the middle of matches, alternately by SIGTERM and SIGKILL, and start it again."""
     with (
         engine_alone() as engine,
         installed(RuntimeName.DOCKER, variables={"DOCKER_HOST": engine.address}) as arena,
@@ -141,7 +138,7 @@ def stop_the_engine(tally: Tally, dice: random.Random, times: int) -> None:
             engine.stop(killed=turn % 2 == 0)
             time.sleep(dice.uniform(0, 3))
             before = arena.ledger.claims()
-            arena.queue(dice)  # something is left to claim, whatever was played before
+            arena.queue(dice)  # so that there is a match to claim
             engine.start()
             tally.again.append(arena.wait_for_claim(before, time.monotonic()))
             tally.times = turn

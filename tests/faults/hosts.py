@@ -1,4 +1,4 @@
-"""Hosts that are lost: one of two arenas at one PostgreSQL, and workers of a cluster."""
+"""Lost hosts: one of two arenas on one PostgreSQL, and workers of a cluster."""
 
 import random
 import signal
@@ -18,7 +18,7 @@ from tests.faults.tally import Tally
 from tests.scheduler.cluster.runs import cluster_run
 
 OTHER_HOST_SECONDS: Final = 35.0
-"""From the moment a host is lost until another one has claimed all that it had."""
+"""Maximum time from the loss of a host until another one has claimed all its matches."""
 
 _BUSY_SECONDS: Final = 180.0
 _END_SECONDS: Final = 300.0
@@ -26,10 +26,10 @@ _MATCHES_A_KILL: Final = 12.5
 
 
 def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool) -> None:
-    """Take one of two away in the middle of its matches.
+    """Remove one of two arenas in the middle of its matches.
 
-    With ``for_good`` it is killed with all that it has started and begins anew later. Otherwise its
-    coordinator is stopped, and goes on when the other one has played its matches.
+    With ``for_good`` it is killed with all its processes, and started again later. Otherwise its coordinator
+    is stopped until the other arena has played its matches.
     """
     tally.most = OTHER_HOST_SECONDS
     with server() as cluster:
@@ -38,7 +38,7 @@ def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool
             for turn, arenas in zip(range(1, times + 1), cycle(((one, two), (two, one))), strict=False):
                 _lose(tally, dice, arenas, for_good=for_good)
                 tally.times = turn
-            wait_until(lambda: not one.ledger.open(), _END_SECONDS, "matches are open still")
+            wait_until(lambda: not one.ledger.open(), _END_SECONDS, "matches are still open")
             for arena in (one, two):
                 arena.play_out()
             tally.close(one, two)
@@ -67,19 +67,19 @@ def _lose(
     had = lost.ledger.held(lost.name)
     before = other.ledger.claims(had)
     if not had:
-        tally.wrong.append("the lost one had nothing")
+        tally.wrong.append("the lost arena had no match")
         return
-    # Each once more: the last of them is what is measured.
+    # The last claim of these matches is measured.
     tally.again.append(other.wait_for_claim(before + len(had) - 1, begun, had))
     if not for_good:
-        wait_until(lambda: not had & lost.ledger.held(), 4 * LEASE_SECONDS, "what it had is played still")
+        wait_until(lambda: not had & lost.ledger.held(), 4 * LEASE_SECONDS, "its matches are still running")
         lost.signal(signal.SIGCONT)
 
 
 def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
-    """Kill workers of a cluster of three, and now and then its scheduler, in the midst of many matches."""
+    """Kill workers of a cluster of three, and occasionally its scheduler, during many matches."""
     matches, scheduler_kills = int(_MATCHES_A_KILL * times), max(1, times // 20)
-    with capture_logs():  # the coordinator's, in this process: thousands of lines beside the figures
+    with capture_logs():  # the coordinator in this process would print thousands of lines
         figures = cluster_run(matches, times, scheduler_kills, seed=dice.randrange(2**32))
     tally.times += figures.kills + figures.scheduler_kills
     tally.matches += figures.matches
@@ -89,5 +89,5 @@ def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
     tally.blamed += figures.faults
     tally.aside += figures.quarantined
     tally.differing += figures.differing
-    # How long it takes is told, and held to nothing: they wait for room, which killed workers don't give.
+    # Reported without a limit: the matches wait for slots, which killed workers don't have.
     tally.again += [Again(seconds) for seconds in figures.again]

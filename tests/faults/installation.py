@@ -1,4 +1,4 @@
-"""An arena as an operator has it: a data directory, and a process that may end at any moment."""
+"""An arena like an operator's: a data directory, and a process that may end at any moment."""
 
 import json
 import os
@@ -38,10 +38,10 @@ from tests.faults.books import Ledger
 from tests.faults.processes import Popen, begin, kill_tree, left_of_arenas, wait_until, waited_for_a_processor
 
 QUICK: Final = ("random", "greedy", "spoiler")
-"""Sample bots that think next to nothing."""
+"""Sample bots that need hardly any processor time."""
 
 PATIENT: Final = Clock(start_millis=60_000, move_millis=20_000, bank_millis=60_000)
-"""So that no bot is late because the machine is busy: the bot that is blamed was not by its own doing."""
+"""A clock so slow that a busy machine makes no bot late. Any blamed bot is then the arena's mistake."""
 
 _CLAIM_SECONDS: Final = 180.0
 _END_SECONDS: Final = 600.0
@@ -49,16 +49,15 @@ _END_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """How long it took until a match was claimed again."""
+    """The time until a match was claimed again."""
 
-    seconds: float  # by a clock on the wall
-    # Of these, while the starting process could have gone on and others had the processors.
-    waited: float = 0.0
+    seconds: float
+    waited: float = 0.0  # seconds of these in which the starting process waited for a processor
 
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """Give a folder that is removed in the end. Its name is short: an address of a socket holds 107 bytes."""
+    """Create a folder, and remove it at the end. Its name is short: a socket's path may have 107 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="kf-"))
     try:
         yield folder
@@ -67,11 +66,11 @@ def own_folder() -> Iterator[Path]:
 
 
 class Installation:
-    """An arena in a folder of its own, whose ladder is paused: it plays what this queues.
+    """An arena in its own folder. Its ladder is paused, so it plays only the matches queued here.
 
-    ``samples`` are the versions of the sample bots in it. The database is SQLite in the data directory unless
-    ``url`` names one. ``python`` are the words that run it, ``variables`` are of the environment, such as
-    ``DOCKER_HOST``.
+    ``samples`` are the ids of the sample bots' versions. The database is SQLite in the data directory unless
+    ``url`` names another. ``python`` is the command that runs Python, ``variables`` are added to the
+    environment, such as ``DOCKER_HOST``.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ class Installation:
                 os.environ["DOCKER_HOST"] = before
 
     def add(self, bot: str, source: str) -> int:
-        """Add a bot that no table draws; return its version's id."""
+        """Add a bot that :meth:`queue` doesn't choose; return its version's id."""
         new = NewVersion(bot=bot, author="faults", house=False, source=source, created=datetime.now(UTC))
         with closing(open_store(self.url)) as store:
             return store.bots.add_version(new)
@@ -135,12 +134,12 @@ class Installation:
         deals: int = 4,
         clock: Clock = PATIENT,
     ) -> None:
-        """Let some tables of sample bots play, each as many matches as players."""
+        """Queue matches of random sample bots: for each table one match per player."""
         for _ in range(tables):
             self.queue_table(dice, dice.sample(self.samples, players), deals, clock)
 
     def queue_table(self, dice: random.Random, bots: Sequence[int], deals: int, clock: Clock) -> None:
-        """Let these bots' versions play as many matches as they are."""
+        """Queue one match per bot between these versions."""
         self._tables += 1
         with closing(open_store(self.url)) as store:
             for index, order in enumerate(rotations(bots)):
@@ -158,7 +157,7 @@ class Installation:
                 store.queue.add(new)
 
     def submit(self, bots: Mapping[str, bytes]) -> None:
-        """Submit Python sources, each by an author of its own."""
+        """Submit Python sources, each by a different author."""
         settings = Settings(data_dir=self.data_dir, database_url=self.url, disk_floor_gib=0)
         with closing(open_store(self.url)) as store:
             receiver = open_receiver(settings, store, own=True)
@@ -174,7 +173,7 @@ class Installation:
             return store.submissions.newest()
 
     def start(self, failpoint: str | None = None) -> None:
-        """Start it; it does not wait for anything."""
+        """Start the coordinator without waiting for it."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
         environment |= self._variables
         environment |= {
@@ -192,16 +191,16 @@ class Installation:
         self.process = begin(words, self.log, environment)
 
     def start_and_claim(self, failpoint: str | None = None) -> Again:
-        """Start it, wait until it has claimed a match, and return how long that took."""
+        """Start the coordinator, wait until it has claimed a match, and return how long that took."""
         before = self.ledger.claims()
         self.start(failpoint)
         return self.wait_for_claim(before, self.begun)
 
     def wait_for_claim(self, before: int, since: float, among: frozenset[str] = frozenset()) -> Again:
-        """Wait for a claim more than before.
+        """Wait for another claim, and return the time from ``since``, by the monotonic clock.
 
-        ``before`` is how many there were of the matches ``among``, or of all. It is measured from ``since``
-        on, by the monotonic clock. Raises RuntimeError if it ended without, or TimeoutError.
+        ``before`` is the number of claims so far, of the matches ``among`` or of all. Raises RuntimeError if
+        the coordinator ended first, or TimeoutError.
         """
 
         def claimed() -> bool:
@@ -215,27 +214,27 @@ class Installation:
 
     @property
     def ended(self) -> bool:
-        """Whether there is no process, or none any more."""
+        """Whether the process has ended, or was never started."""
         return self.process is None or self.process.poll() is not None
 
     @property
     def is_ready(self) -> bool:
-        """Whether its process has said that it plays."""
+        """Whether the process has logged that it plays rated games."""
         return b"playing rated games" in self.log.read_bytes()[self._written :]
 
     @property
     def exit_code(self) -> int | None:
-        """Of its last process; None while that runs."""
+        """Exit code of the last process; None while it runs."""
         return self.process.poll() if self.process is not None else None
 
     @property
     def pid(self) -> int:
-        """Of its process."""
+        """Id of the process."""
         assert self.process is not None
         return self.process.pid
 
     def kill(self, *, tree: bool = False) -> None:
-        """Kill its process, with all that it has started if wanted."""
+        """Kill the process, with ``tree`` all its descendants too."""
         assert self.process is not None
         if tree:
             kill_tree(self.process.pid)
@@ -244,27 +243,27 @@ class Installation:
         self.process.wait()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send its process a signal."""
+        """Send a signal to the process."""
         assert self.process is not None
         self.process.send_signal(number)
 
     def drain(self) -> int:
-        """Ask it to end, and return its exit code."""
+        """Send SIGTERM, wait, and return the exit code."""
         assert self.process is not None
         self.process.terminate()
         return self.process.wait(_END_SECONDS)
 
     def play_out(self, seconds: float = _END_SECONDS) -> None:
-        """Play all that waits, starting the process where there is none, and end it.
+        """Play all open matches, starting the process if necessary, then stop it.
 
-        Raises RuntimeError if it ended by itself, or with an error; or TimeoutError.
+        Raises RuntimeError if it ended too early or with an error, or TimeoutError.
         """
         if self.ended:
             self.start()
         wait_until(
             lambda: self.ended or (self.is_ready and not self.ledger.open()),
             seconds,
-            "matches are open still",
+            "matches are still open",
         )
         code = self.drain()
         if code or self.ledger.open():
@@ -277,12 +276,12 @@ class Installation:
         )
 
     def rebuild(self) -> tuple[Rebuilt, int]:
-        """Fold the ladder's log anew; return what that found, and how many statistics of cards differed."""
+        """Rebuild ratings and card statistics; return what it corrected in each."""
         with closing(open_store(self.url)) as store:
             return store.ladder.rebuild(), store.cards.rebuild().differing
 
     def leftovers(self) -> list[str]:
-        """Return what is left of a process that has ended: processes, folders, containers."""
+        """Return the processes, folders and containers that are left after the arena has ended."""
         left = [f"process {process.pid}: {process.command}" for process in left_of_arenas()]
         left += [str(path) for path in (self.folder / "run" / self.name).rglob("*")]
         left += [str(path) for path in Path(tempfile.gettempdir()).glob(f"kaiten.{self.name}.*")]
@@ -295,7 +294,7 @@ class Installation:
         return left
 
     def events(self, *wanted: str) -> list[dict[str, Any]]:
-        """Return the lines of its log with these events, or all."""
+        """Return the log's entries of these events, by default all."""
         found = []
         for line in self.log.read_text().splitlines():
             if line.startswith("{"):
@@ -305,7 +304,7 @@ class Installation:
         return found
 
     def remove(self) -> None:
-        """End what runs, and delete all it had."""
+        """Kill the arena, and delete its folder."""
         if self.process is not None and not self.ended:
             self.kill(tree=True)
         self.ledger.close()

@@ -1,4 +1,4 @@
-"""Processes that are killed: the coordinator, all of it, a match's referee; anywhere, at every failpoint."""
+"""Kills the coordinator, all of the arena, or a referee, at random moments and at every failpoint."""
 
 import itertools
 import random
@@ -15,22 +15,22 @@ from tests.faults.processes import below, wait_until
 from tests.faults.tally import Tally
 
 SAME_HOST_SECONDS: Final = 5.0
-"""From the start of the process to its first claim.
+"""Maximum time from the start of the process to its first claim.
 
-In containers it is told and held to nothing: the time in which the engine waits can't be taken out of it.
+With containers there is no limit, because the time in which the engine waits can't be subtracted.
 """
 
 _STARTING_SECONDS: Final = 1.5
 _PLAYING_SECONDS: Final = 3.0
 _FAILPOINT_SECONDS: Final = 180.0
 _MOST_VOIDS: Final = 2
-"""A third would put the match aside, as it should."""
+"""A third void would quarantine the match, rightly."""
 
 
 @contextmanager
 def installed(sandbox: RuntimeName, **how: object) -> Iterator[Installation]:
-    """Give an arena, and remove it in the end."""
-    arena = Installation(sandbox, **how)  # type: ignore[arg-type]  # as it says itself
+    """Create an arena, and remove it at the end."""
+    arena = Installation(sandbox, **how)  # type: ignore[arg-type]  # its keyword arguments
     try:
         yield arena
     finally:
@@ -40,7 +40,7 @@ def installed(sandbox: RuntimeName, **how: object) -> Iterator[Installation]:
 def kill_anywhere(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, *, tree: bool, **how: object
 ) -> None:
-    """Kill the coordinator, or all of it, at random moments: one in four while it starts."""
+    """Kill the coordinator, or with ``tree`` the whole arena, at random moments, also while it starts."""
     tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for _ in range(times):
@@ -60,7 +60,7 @@ def kill_anywhere(
 
 
 def kill_referees(tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, **how: object) -> None:
-    """Kill the process that plays a match, at random moments, while the coordinator goes on."""
+    """Kill referees at random moments, while the coordinator continues."""
     tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         _keep_busy(arena, dice)
@@ -83,7 +83,7 @@ def kill_referees(tally: Tally, dice: random.Random, times: int, sandbox: Runtim
 def die_at_failpoints(
     tally: Tally, dice: random.Random, times: int, sandbox: RuntimeName, **how: object
 ) -> None:
-    """Let the coordinator die at failpoints: at each the first time that it comes there, then the second."""
+    """Kill the coordinator at each failpoint, the first time it gets there, then the second and so on."""
     tally.most = SAME_HOST_SECONDS if sandbox is RuntimeName.PROCESS else None
     with installed(sandbox, **how) as arena:
         for name, count in _failpoints(dice, times):
@@ -105,13 +105,13 @@ def die_at_failpoints(
 
 
 def _failpoints(dice: random.Random, times: int) -> Iterator[tuple[str, int]]:
-    """Yield this many, each before any comes again, and how often it is to be reached."""
+    """Yield failpoints, each once before any repeats, with the number of times to reach it."""
     names = list(FAILPOINTS)
     rounds = ((name, count) for count in itertools.count(1) for name in dice.sample(names, len(names)))
     return itertools.islice(rounds, times)
 
 
 def _keep_busy(arena: Installation, dice: random.Random) -> None:
-    """See that enough waits for the process to claim whatever has just been played."""
+    """Queue matches until there are enough for the process to claim."""
     while arena.ledger.open() < 2 * 3:
         arena.queue(dice, players=dice.choice((2, 2, 3)), deals=dice.choice((2, 4, 8)))

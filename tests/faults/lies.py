@@ -1,4 +1,4 @@
-"""Workers that hand in records which are not true: refused, unrated, and shown to the operator."""
+"""Workers that return false records, which must be rejected, unrated and shown to the operator."""
 
 import random
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def _illegal_move(record: MatchRecord) -> MatchRecord:
     steps = record.games[0].steps
     decision, *others = steps[0]
     assert decision is not None
-    untrue = replace(decision, cards=("soy_sauce",))  # nobody has that: it is not in the game
+    untrue = replace(decision, cards=("soy_sauce",))  # the card is not in this game
     return _first_game(record, steps=((untrue, *others), *steps[1:]))
 
 
@@ -59,39 +59,39 @@ LIES: Final[dict[str, tuple[Lie, str]]] = {
     "another match's id": (lambda record: replace(record, match="another"), "the record is of match another"),
     "a stale attempt": (lambda record: replace(record, attempt=record.attempt - 1), "the record is of match"),
 }
-"""What is handed in instead of the truth, and words of the reason why it is refused."""
+"""Changes to a true record, each with words from the reason why it is rejected."""
 
 _STUBBORN: Final = "an altered score"
 
 
 @dataclass
 class LyingWorkers:
-    """Workers that tell each lie about one match, and one lie about a match as often as they are asked."""
+    """Workers that tell each lie about one match, and about one match the same lie at every attempt."""
 
-    honest: Workers  # they play
-    stubborn: str  # the match about which they never tell the truth
-    left: list[str] = field(default_factory=lambda: list(LIES))  # lies that were not told yet
-    told: list[tuple[str, str]] = field(default_factory=list)  # those that were, and of which matches
+    honest: Workers  # they play the matches
+    stubborn: str  # the match about which they always lie
+    left: list[str] = field(default_factory=lambda: list(LIES))  # lies not yet told
+    told: list[tuple[str, str]] = field(default_factory=list)  # lies told, each with its match
 
     def take(self, seats: int) -> "_LyingPlace | None":
-        """Reserve room with those who play."""
+        """Reserve a place with the honest workers."""
         place = self.honest.take(seats)
         return None if place is None else _LyingPlace(self, place)
 
     def status(self) -> tuple[WorkerStatus, ...]:
-        """Return those who play."""
+        """Return the honest workers' status."""
         return self.honest.status()
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return those who don't."""
+        """Return the workers that get no matches."""
         return self.honest.refused()
 
     def stop(self) -> None:
-        """End all matches."""
+        """Abort all matches."""
         self.honest.stop()
 
     def tell(self, match: str, data: bytes) -> bytes:
-        """Return what is handed in for a match that was played."""
+        """Return the record to hand in for a finished match."""
         if match == self.stubborn:
             name = _STUBBORN
         elif self.left and match not in {told for _, told in self.told}:
@@ -103,7 +103,7 @@ class LyingWorkers:
 
 
 class _LyingPlace:
-    """Room at a worker that lies."""
+    """A place at a lying worker."""
 
     def __init__(self, workers: LyingWorkers, place: Place) -> None:
         self.worker, self.seats, self.cpus = place.worker, place.seats, place.cpus
@@ -112,7 +112,7 @@ class _LyingPlace:
         self._place = place
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play the match, and hand in what is said of it."""
+        """Play the match, and hand in its record, true or false."""
         match = decode(spec, MatchSpec).match
         said: Future[bytes] = Future()
 
@@ -127,7 +127,7 @@ class _LyingPlace:
 
 
 def lie(tally: Tally, dice: random.Random, times: int) -> None:
-    """Hand in every lie, each about another match, and one about the same match until it is put aside."""
+    """Tell every lie about another match, and one about the same match until it is quarantined."""
     for _ in range(times):
         with installed(RuntimeName.PROCESS) as arena:
             arena.queue(dice, 3)
@@ -160,5 +160,5 @@ def _lie(tally: Tally, arena: Installation) -> None:
     if {name for name, _ in workers.told} != set(LIES):
         tally.wrong.append(f"these lies were told: {workers.told}")
     if [each.match for each in aside] != [workers.stubborn] or LIES[_STUBBORN][1] not in aside[0].reason:
-        tally.wrong.append(f"put aside are {aside}, not {workers.stubborn} alone")
+        tally.wrong.append(f"quarantined are {aside}, not only {workers.stubborn}")
     tally.close(arena, aside=frozenset({workers.stubborn}))

@@ -1,4 +1,4 @@
-"""The processes that an arena starts: found, killed all together, and looked for when it has ended."""
+"""Finds the processes that an arena starts, kills or stops them together, and looks for leftovers."""
 
 import ctypes
 import os
@@ -23,35 +23,35 @@ Popen = subprocess.Popen[bytes]
 class Process:
     """A process."""
 
-    pid: int  # its number
-    parent: int  # that of its parent
-    command: str  # its words, with spaces between; empty where it has ended and nobody has asked how
+    pid: int
+    parent: int  # the parent's pid
+    command: str  # words separated by spaces; empty for a zombie
 
     @property
     def is_referee(self) -> bool:
-        """Whether it plays a match."""
+        """Whether it is a referee."""
         return "arena.play.referee" in self.command
 
     @property
     def is_arenas(self) -> bool:
-        """Whether an arena, a referee or a bot runs in it."""
+        """Whether it is an arena's coordinator, referee, bot or archive reader."""
         return self.is_referee or any(
             word in self.command for word in ("arena coordinator", "process/entry.py", "arena.images.archive")
         )
 
     def kill(self) -> None:
-        """End it, as ``kill -9`` does, if it is still there."""
+        """Kill the process with SIGKILL, if it still exists."""
         self.signal(signal.SIGKILL)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal, if it is still there."""
+        """Send a signal to the process, if it still exists."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
 
 @contextmanager
 def orphans_come_here() -> Iterator[None]:
-    """Become the parent of anyone who loses theirs, so that nobody is out of sight."""
+    """Make this process the parent of all orphaned descendants, so that :func:`below` finds them."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -61,7 +61,7 @@ def orphans_come_here() -> Iterator[None]:
 
 
 def below(pid: int) -> list[Process]:
-    """Return all that descend from a process, itself left out."""
+    """Return all descendants of a process, without itself."""
     known: dict[int, list[Process]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -79,14 +79,14 @@ def below(pid: int) -> list[Process]:
 
 
 def kill_tree(pid: int) -> None:
-    """End a process and all that it has started, all in the same moment, as far as that can be."""
+    """Kill a process and its descendants, as nearly at the same moment as possible."""
     tree = below(pid)
     for process in (Process(pid, 0, ""), *tree):
         process.kill()
 
 
 def stop_tree(pid: int, seconds: float) -> None:
-    """Let a process and all that it has started stand still for so long, as a host does that is paused."""
+    """Stop a process and its descendants for some seconds, as if their host were paused."""
     root = Process(pid, 0, "")
     root.signal(signal.SIGSTOP)  # before it can start another one
     tree = below(pid)
@@ -100,18 +100,18 @@ def stop_tree(pid: int, seconds: float) -> None:
 
 
 def waited_for_a_processor(pid: int) -> float:
-    """Return how many seconds the main thread of a process could have gone on and was not let."""
+    """Return for how many seconds a process's main thread was ready to run but had no processor."""
     with suppress(OSError):
         return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
     return 0.0
 
 
 _begun: set[int] = set()
-"""Processes that this one has started itself, after which it asks itself."""
+"""Processes that this one has started, and which their ``Popen`` reaps."""
 
 
 def begin(words: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Popen:
-    """Start a program that writes into a log."""
+    """Start a program whose output is appended to a log."""
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603 - tests' own words
             words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment
@@ -121,7 +121,7 @@ def begin(words: Sequence[str], log: Path, environment: Mapping[str, str] | None
 
 
 def bury() -> None:
-    """Ask after orphans that have ended, so that they go for good: others wait for that."""
+    """Reap orphans that have ended, since some programs wait until they are gone."""
     for process in below(os.getpid()):
         if is_orphan(process):
             with suppress(ChildProcessError):
@@ -129,20 +129,20 @@ def bury() -> None:
 
 
 def is_orphan(process: Process) -> bool:
-    """Tell whether a process has ended, has come here, and nobody has asked how it ended."""
+    """Return True for an orphan of this process that has ended and was not reaped."""
     return process.parent == os.getpid() and not process.command and process.pid not in _begun
 
 
 def left_of_arenas() -> list[Process]:
-    """Return what still runs of the arenas that this process has started."""
+    """Return the running processes of arenas that this process has started."""
     bury()
     return [process for process in below(os.getpid()) if process.is_arenas]
 
 
 def wait_until(condition: Callable[[], bool], seconds: float, what: str) -> float:
-    """Wait for something, and return how long it took.
+    """Wait for a condition, and return how long it took in seconds.
 
-    Raises TimeoutError if it did not come in this many seconds.
+    Raises TimeoutError, with ``what``, if it doesn't become true in time.
     """
     begun = buried = time.monotonic()
     pause = _POLL_SECONDS

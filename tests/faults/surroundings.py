@@ -1,4 +1,4 @@
-"""What an arena stands on: a full disk, a locked database, a server that starts anew, a clock that is set."""
+"""Faults around an arena: a full disk, a locked or restarted database, a paused host, a jumping clock."""
 
 import random
 import shlex
@@ -32,16 +32,16 @@ _FULL_SECONDS: Final = 180.0
 _HOUR: Final = 3_600
 _QUICK: Final = Clock(start_millis=60_000, move_millis=3_000, bank_millis=3_000)
 _PAUSE_SECONDS: Final = (7.0, 12.0)
-"""More than the clock allows, and less than a lease."""
+"""Range of a pause: longer than the clock allows, shorter than a lease."""
 _LONG: Final = 100
-"""Deals, so that bots are asked most of the time."""
+"""Number of deals in a long match, in which a bot is nearly always thinking."""
 
 _CLOCK: Final = Path(__file__).with_name("clock.c")
 _UNAVAILABLE: Final = "database unavailable"
 
 
 def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
-    """Leave no byte free where the data lies, until a result can't be stored; then make room."""
+    """Fill the data directory's disk until a result can't be stored, then make room."""
     with small_disk() as disk, installed(RuntimeName.PROCESS, data_dir=disk / "data") as arena:
         images, ballast = store_in(arena.data_dir), disk / "ballast"
         arena.queue(dice, 3)
@@ -52,34 +52,34 @@ def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
             _fill(ballast)
             layer = dice.randbytes(_IMAGE_BYTES)
             if _is_kept(images, layer):
-                tally.wrong.append("an image was kept on a full disk")
+                tally.wrong.append("an image was stored on a full disk")
             _wait_for_more(arena, _UNAVAILABLE, than=said)
             begun, before = time.monotonic(), arena.ledger.claims()
             ballast.unlink()
-            arena.queue(dice)  # something is left to claim, whatever was played before the disk was full
+            arena.queue(dice)  # so that there is a match to claim
             tally.again.append(arena.wait_for_claim(before, begun))
             if not _is_kept(images, layer):
-                tally.wrong.append("an image was not kept although there was room again")
+                tally.wrong.append("an image was not stored although there was room again")
             tally.times = turn
         arena.play_out()
         tally.close(arena)
 
 
 def _is_kept(images: ImageStore, content: bytes) -> bool:
-    """Add an image of one layer, and tell whether all of it is there: none of it may be otherwise."""
+    """Add an image of one layer. Return whether it is stored, which must be wholly or not at all."""
     with suppress(IntakeTrouble):
         keep(images, content)
     return image(content).id in images.records.ids()
 
 
 def _wait_for_more(arena: Installation, event: str, *, than: int) -> None:
-    """Wait until its log says something more often."""
+    """Wait until the log has more entries of an event."""
     wait_until(lambda: len(arena.events(event)) > than, _FULL_SECONDS, f"the log does not say: {event}")
 
 
 @contextmanager
 def small_disk() -> Iterator[Path]:
-    """Give a folder that is a disk of its own, of some MiB."""
+    """Mount a disk of a few MiB, and return its folder."""
     with own_folder() as folder:
         _call("mount", "-t", "tmpfs", "-o", f"size={_DISK_MIB}m", "tmpfs", str(folder))
         try:
@@ -89,7 +89,7 @@ def small_disk() -> Iterator[Path]:
 
 
 def _fill(file: Path) -> None:
-    """Write until nothing fits any more."""
+    """Write to a file until the disk is full."""
     with file.open("wb", buffering=0) as ballast:
         for size in (65_536, 4_096, 1):
             with suppress(OSError):
@@ -98,7 +98,7 @@ def _fill(file: Path) -> None:
 
 
 def lock_the_database(tally: Tally, dice: random.Random, times: int, seconds: float) -> None:
-    """Let another program hold the lock on SQLite's file for so long, in the middle of matches."""
+    """Lock SQLite's file from another connection for some seconds, in the middle of matches."""
     with installed(RuntimeName.PROCESS) as arena:
         for turn in range(1, times + 1):
             if arena.ended:
@@ -120,7 +120,7 @@ def lock_the_database(tally: Tally, dice: random.Random, times: int, seconds: fl
 
 @contextmanager
 def server() -> Iterator[Cluster]:
-    """Give a PostgreSQL server that may be stopped."""
+    """Start a PostgreSQL server that the test may stop."""
     programs = find_programs()
     if programs is None:
         raise RuntimeError("PostgreSQL's programs are not installed: apt-get install postgresql")
@@ -133,7 +133,7 @@ def server() -> Iterator[Cluster]:
 
 
 def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
-    """Stop the server without a word to anybody, as a crash does, while matches run; start it again."""
+    """Stop the server while matches run, without closing its connections, as in a crash; start it again."""
     with (
         server() as cluster,
         installed(RuntimeName.PROCESS, url=cluster.address("postgres", "postgresql+psycopg")) as arena,
@@ -156,13 +156,13 @@ def restart_postgresql(tally: Tally, dice: random.Random, times: int) -> None:
 
 
 def pause_the_host(tally: Tally, dice: random.Random, times: int) -> None:
-    """Let the coordinator, its referees and bots stand still for longer than any bot may think."""
+    """Pause the coordinator, its referees and bots for longer than a bot may think."""
     with installed(RuntimeName.PROCESS) as arena:
         arena.queue(dice, 2, deals=_LONG, clock=_QUICK)
         arena.start_and_claim()
         for turn in range(1, times + 1):
             arena.queue(dice, deals=_LONG, clock=_QUICK)
-            time.sleep(dice.uniform(2, 4))  # in the midst of one
+            time.sleep(dice.uniform(2, 4))  # in the middle of a match
             stop_tree(arena.pid, dice.uniform(*_PAUSE_SECONDS))
             begun, before = time.monotonic(), arena.ledger.claims()
             arena.queue(dice, deals=_LONG, clock=_QUICK)
@@ -173,20 +173,20 @@ def pause_the_host(tally: Tally, dice: random.Random, times: int) -> None:
 
 
 def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
-    """Set the wall clock of coordinator, referees and bots an hour on and back while they play.
+    """Set the wall clock of coordinator, referees and bots an hour ahead and back while they play.
 
-    Only theirs: a library between them and the system answers when they ask for the time of day.
+    A preloaded library shifts only their clock.
     """
     with jumping_clock() as (python, offset), installed(RuntimeName.PROCESS, python=python) as arena:
         for turn, hours in zip(range(1, times + 1), cycle((1, 0, -1, 0)), strict=False):
             if arena.ended:
                 arena.queue(dice)
                 arena.start_and_claim()
-            with offset.open("r+b", buffering=0) as file:  # in one piece: others read it all the time
+            with offset.open("r+b", buffering=0) as file:  # in one write: others read it all the time
                 file.write(struct.pack("q", hours * _HOUR))
             before, begun = arena.ledger.claims(), time.monotonic()
             arena.queue(dice, 2, deals=24)
-            # The first may have asked for the time before it was set; the second has not.
+            # The first claim may have read the clock before the jump; the second has not.
             tally.again.append(arena.wait_for_claim(before + 1, begun))
             time.sleep(dice.uniform(0, 1))
             tally.times = turn
@@ -198,7 +198,7 @@ def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
 
 
 def _hours(arena: Installation) -> float:
-    """Return how far the moments at which matches were claimed lie apart."""
+    """Return the hours between the first and the last claim."""
     with arena.ledger.look() as connection:
         moments = connection.execute(select(MatchRow.started)).scalars().all()
     known = [moment for moment in moments if moment is not None]
@@ -206,7 +206,7 @@ def _hours(arena: Installation) -> float:
 
 
 def _impossible_times(arena: Installation) -> list[str]:
-    """Return decisions that took longer than the test, or less than nothing."""
+    """Return decisions with a negative time, or one longer than the test."""
     with arena.ledger.look() as connection:
         records = [decode(row, GameRecord) for row in connection.execute(select(GameRow.record)).scalars()]
     decisions = [each for record in records for step in record.steps for each in step if each is not None]
@@ -220,9 +220,9 @@ def _possible(decision: Decision) -> bool:
 
 @contextmanager
 def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
-    """Give words that call Python with a wall clock of its own, and the file of the seconds it is off."""
+    """Return a command that runs Python with a shifted wall clock, and the file with the shift in seconds."""
     with own_folder() as folder:
-        folder.chmod(0o755)  # referees and bots have users of their own
+        folder.chmod(0o755)  # referees and bots run as other users
         library, offset, python = folder / "clock.so", folder / "offset", folder / "python"
         _call("cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_CLOCK))
         offset.write_bytes(struct.pack("q", 0))
@@ -231,7 +231,7 @@ def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
             f'exec {shlex.quote(sys.executable)} "$@"\n'
         )
         python.chmod(0o755)
-        # What it starts, it starts with this too.
+        # Child processes get the shifted clock too.
         begin = f"import runpy, sys; sys.executable = {str(python)!r}; sys.argv = ['arena', *sys.argv[3:]]"
         code = f"{begin}; from arena.cli.main import main; main()"
         yield (str(python), "-c", code), offset

@@ -1,4 +1,4 @@
-"""What came of a scenario, as a line of figures."""
+"""The results of a scenario, as a row of figures."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -32,26 +32,24 @@ class Tally:
     """The figures of a scenario."""
 
     scenario: str
-    times: int = 0  # how often the fault was brought about
-    matches: int = 0  # that were queued
-    games: int = 0  # that are in the database at the end
-    lost: int = 0  # games that are missing, and gaps in their numbers
-    doubled: int = 0  # games that are there or were rated more than once
-    blamed: int = 0  # faults, take-overs and benched bots, where all bots were honest
-    aside: int = 0  # matches that were put aside and should not have been, or the other way round
-    differing: int = 0  # ratings and statistics that a rebuild finds otherwise
-    left: int = 0  # processes, containers, sockets and folders that were left when all had ended
-    # How long it took from the fault to the next claim, each time that it was measured.
-    again: list[Again] = field(default_factory=list)
-    # The most seconds that may be, less those in which others had the processors; None where it is told and
-    # held to nothing.
+    times: int = 0  # number of injected faults
+    matches: int = 0  # queued matches
+    games: int = 0  # games in the database at the end
+    lost: int = 0  # missing games, and gaps in their numbers
+    doubled: int = 0  # games that are stored or rated more than once
+    blamed: int = 0  # faults, take-overs and benched bots; all bots are honest
+    aside: int = 0  # matches that were wrongly quarantined, or wrongly not
+    differing: int = 0  # ratings and statistics that a rebuild corrected
+    left: int = 0  # processes, containers, sockets and folders left at the end
+    again: list[Again] = field(default_factory=list)  # times from a fault to the next claim
+    # Maximum of these times in seconds, without waits for a processor; None for no limit.
     most: float | None = None
-    wrong: list[str] = field(default_factory=list)  # what else was not as it should be, in words
+    wrong: list[str] = field(default_factory=list)  # other failures, in words
 
     def close(self, *arenas: Installation, aside: frozenset[str] = frozenset()) -> None:
-        """Count what is there when all has been played.
+        """Count the rows after all matches have been played.
 
-        The arenas share a database. The matches ``aside`` should have been put aside.
+        The arenas share a database. The matches ``aside`` should be quarantined.
         """
         books = arenas[0].ledger.books(aside)
         ratings, cards = arenas[0].rebuild()
@@ -69,13 +67,13 @@ class Tally:
 
     @property
     def holds(self) -> bool:
-        """Whether everything is as promised."""
+        """Whether the arena kept all its promises."""
         bad = self.lost + self.doubled + self.blamed + self.aside + self.differing + self.left
         late = self.most is not None and any(each.seconds - each.waited > self.most for each in self.again)
         return not bad and not late and not self.wrong and self.times > 0
 
     def figures(self) -> dict[str, Any]:
-        """Return all of them by name."""
+        """Return the figures by name."""
         return {
             **{name: getattr(self, name) for name in _COUNTED},
             "again, median": _round(median, [each.seconds for each in self.again]),
@@ -90,7 +88,7 @@ class Tally:
 
 
 def print_table(tallies: Sequence[Tally], title: str) -> None:
-    """Print a line for each; times are median/most, in seconds."""
+    """Print a row per scenario. Times are median/maximum, in seconds."""
     table = Table(title=title, box=SIMPLE)
     for name in (*_COUNTED, "again", "less waiting", "at most", "holds"):
         table.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
@@ -114,5 +112,5 @@ def _round(what: Callable[[list[float]], float], values: list[float]) -> float |
 
 
 def as_json(tallies: Sequence[Tally], about: dict[str, Any]) -> str:
-    """Return all figures, and of which run they are."""
+    """Return all figures, with a description of the run."""
     return json.dumps({**about, "scenarios": [tally.figures() for tally in tallies]}, indent=1) + "\n"

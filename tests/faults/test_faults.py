@@ -1,4 +1,4 @@
-"""A short run of the fault suite; ``make faults`` is the long one."""
+"""A short run of the fault suite; ``make faults`` is the full one."""
 
 import random
 
@@ -10,12 +10,12 @@ from tests.faults.tally import Tally
 
 
 def short(needs: str) -> list[Scenario]:
-    """Return the scenarios of the short run that need this."""
+    """Return the scenarios of the short run with this requirement."""
     return [scenario for scenario in SCENARIOS if scenario.quick and scenario.needs == needs]
 
 
 def hold(scenario: Scenario) -> None:
-    """Play a scenario with a seed of its own, and see that nothing is lost, doubled, blamed or left."""
+    """Play a scenario with a random seed. Check that nothing is lost, doubled or left, and no bot blamed."""
     seed = random.SystemRandom().randrange(2**32)
     tally = Tally(scenario.name)
     with orphans_come_here():
@@ -26,7 +26,7 @@ def hold(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", short(""), ids=lambda scenario: scenario.name)
 def test_nothing_is_lost_and_nothing_counted_twice(scenario: Scenario) -> None:
-    """Whatever befalls it, every match is played and rated once, and no honest bot is blamed."""
+    """After each fault every match is played and rated once, and no honest bot is blamed."""
     hold(scenario)
 
 
@@ -34,7 +34,7 @@ def test_nothing_is_lost_and_nothing_counted_twice(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", short("docker"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("docker_client", "base_image")
 def test_the_same_in_containers(scenario: Scenario) -> None:
-    """And no container is left."""
+    """The same with containers, of which none is left."""
     hold(scenario)
 
 
@@ -43,5 +43,5 @@ def test_the_same_in_containers(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", short("postgresql"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("postgresql_cluster")
 def test_the_same_on_a_server(scenario: Scenario) -> None:
-    """And nobody notices but the log."""
+    """The same with PostgreSQL; only the log mentions the restart."""
     hold(scenario)
