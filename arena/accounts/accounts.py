@@ -2,19 +2,19 @@
 
 import secrets
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Self
 
 from argon2 import PasswordHasher
 
-from arena.accounts.credentials import Sessions, Sources, Tokens, Visit, by_account, hash_of
+from arena.accounts.credentials import Sessions, Sources, Tokens, Visit, by_account, hash_of, unless_changed
 from arena.accounts.errors import NoSuchAccount, RegistrationRefused, check_account_name
 from arena.accounts.passwords import Passwords, check_new_password, strong_hasher
 from arena.db.audit import AuditEntry, NewAuditEntry
 from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.errors import NameTaken, WrongState
-from arena.db.people import NewAccount, People
+from arena.db.people import NewAccount, People, StoredPassword
 from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.platform.names import FORMER
@@ -33,34 +33,39 @@ class Own:
 
     def change_password(
         self, session: OpenSession, old: str, new: str, *, keep: Collection[int] = (), address: str = ""
-    ) -> None:
+    ) -> StoredPassword:
         """Replace the password, end all other sessions, and revoke all tokens except those in ``keep``.
 
         ``address`` is the client's, for the audit log. Raises Busy, PasswordRefused or WrongCredentials.
         """
-        account = self._sessions.check(session.account.name, old, address=address)
+        checked = self._sessions.check(session.account.name, old, address=address)
+        account = checked.account
         check_new_password(new, account.name)
-        now = self._sources.now()
-        self._people.set_password(
-            account.id,
-            self._passwords.hash(new),
-            now,
-            keep_session=session.id,
-            keep_tokens=keep,
-            entry=by_account(now, Visit.CHANGE_PASSWORD, account.name, address),
-        )
+        now, hash_ = self._sources.now(), self._passwords.hash(new)
+        with unless_changed():
+            self._people.set_password(
+                account.id,
+                hash_,
+                now,
+                instead_of=checked.password,
+                keep_session=session.id,
+                keep_tokens=keep,
+                entry=by_account(now, Visit.CHANGE_PASSWORD, account.name, address),
+            )
+        return replace(checked, password=hash_)
 
     def delete(self, account: KnownAccount, password: str, *, address: str = "") -> str:
         """Delete an account and return the pseudonym that replaces its name everywhere.
 
         Raises Busy or WrongCredentials.
         """
-        account = self._sessions.check(account.name, password, address=address)
+        checked = self._sessions.check(account.name, password, address=address)
         while True:
             pseudonym, now = self._sources.new_pseudonym(), self._sources.now()
             entry = by_account(now, Visit.DELETE, pseudonym, address)
             try:
-                self._people.delete(account.id, pseudonym, now, entry=entry)
+                with unless_changed():
+                    self._people.delete(account.id, pseudonym, now, password=checked.password, entry=entry)
             except NameTaken:
                 continue
             return pseudonym
@@ -77,7 +82,7 @@ class Registration:
         self._sources = sources
         self.mode = mode
 
-    def register(self, name: str, password: str, invitation: str, *, address: str = "") -> KnownAccount:
+    def register(self, name: str, password: str, invitation: str, *, address: str = "") -> StoredPassword:
         """Create an account.
 
         ``invitation`` is the secret from an operator, or empty. ``address`` is the client's, for the audit
@@ -97,11 +102,12 @@ class Registration:
         )
         # While registration is open, invitations are ignored and stay valid.
         needed = self.mode is RegistrationMode.INVITATION
-        return self._people.register(
+        account = self._people.register(
             new,
             invitation=hash_of(invitation) if needed else None,
             entry=by_account(new.created, Visit.REGISTER, name, address),
         )
+        return StoredPassword(account=account, password=new.password)
 
 
 class Operators:

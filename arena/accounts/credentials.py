@@ -5,8 +5,9 @@ revoked, and are shown once.
 """
 
 import unicodedata
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
@@ -18,7 +19,8 @@ from arena.accounts.errors import TokenRefused, WrongCredentials
 from arena.accounts.passwords import Passwords
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiToken, NewSession, OpenSession
-from arena.db.people import People
+from arena.db.errors import CredentialsChanged
+from arena.db.people import People, StoredPassword
 from arena.platform.names import WrongName, check_name
 from arena.protocol.states import Role, Scope
 
@@ -95,35 +97,45 @@ class Sessions:
         self._passwords = passwords
         self._sources = sources
 
-    def check(self, name: str, password: str, *, address: str = "") -> KnownAccount:
+    def check(self, name: str, password: str, *, address: str = "") -> StoredPassword:
         """Return the account with this name, in any case, and password. Replaces an outdated hash.
 
-        A wrong password goes to the audit log with ``address``. Raises Busy; or WrongCredentials if no
-        account matches; every cause takes the same time.
+        Whatever the password allows must name the returned hash, so that a password that is changed in the
+        meantime allows nothing. A wrong password goes to the audit log with ``address``. Raises Busy; or
+        WrongCredentials if no account matches; every cause takes the same time.
         """
         found = self._people.account(name) if _is_name(name) else None
         if not self._passwords.holds(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
             self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
             raise WrongCredentials("name or password is wrong")
-        if self._passwords.is_outdated(found.password):
-            self._people.rehash(found.account.id, found.password, self._passwords.hash(password))
-        return found.account
+        if not self._passwords.is_outdated(found.password):
+            return found
+        new = self._passwords.hash(password)
+        if self._people.rehash(found.account.id, found.password, new):
+            return replace(found, password=new)
+        return self.check(name, password, address=address)  # another log-in was faster, or it was changed
 
-    def open(self, account: KnownAccount, browser: str, *, instead_of: str | None, address: str = "") -> str:
-        """Open a session for an account that the caller has authenticated; return its new secret.
+    def open(
+        self, checked: StoredPassword, browser: str, *, instead_of: str | None, address: str = ""
+    ) -> str:
+        """Open a session for an account whose password was checked; return its new secret.
 
         ``instead_of`` is the browser's earlier secret, which stops working. ``browser`` is the User-Agent and
-        ``address`` the client's, for the audit log.
+        ``address`` the client's, for the audit log. Raises WrongCredentials if the password has been changed
+        since it was checked.
         """
+        account = checked.account
         now = self._sources.now()
         self._credentials.end_old_sessions(created_before=now - LIFE, seen_before=now - IDLE)
         secret = self._sources.new_secret()
-        self._credentials.open_session(
-            NewSession(account=account.id, hash=hash_of(secret), browser=browser[:_BROWSER], created=now),
-            instead_of=None if instead_of is None else hash_of(instead_of),
-            entry=by_account(now, Visit.LOG_IN, account.name, address),
-        )
+        with unless_changed():
+            self._credentials.open_session(
+                NewSession(account=account.id, hash=hash_of(secret), browser=browser[:_BROWSER], created=now),
+                password=checked.password,
+                instead_of=None if instead_of is None else hash_of(instead_of),
+                entry=by_account(now, Visit.LOG_IN, account.name, address),
+            )
         return secret
 
     def find(self, secret: str) -> OpenSession | None:
@@ -142,11 +154,10 @@ class Sessions:
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
 
-    def mark(self, account: KnownAccount) -> str:
+    def mark(self, checked: StoredPassword) -> str:
         """Return a new mark for a browser that has just logged in: see :meth:`knows`."""
-        stored = self._people.account(account.name)
         made = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
-        return f"{made}.{_mac('' if stored is None else stored.password, made)}"
+        return f"{made}.{_mac(checked.password, made)}"
 
     def knows(self, name: str, mark: str) -> bool:
         """Return True if a browser with this mark has logged in to this account since the last new password.
@@ -177,6 +188,15 @@ class Sessions:
     def end_of(self, account: KnownAccount, session: int) -> bool:
         """End a session of an account; return False if it has no session with that id."""
         return self._credentials.end_session_of(account.id, session)
+
+
+@contextmanager
+def unless_changed() -> Iterator[None]:
+    """Turn the store's CredentialsChanged into WrongCredentials."""
+    try:
+        yield
+    except CredentialsChanged as error:
+        raise WrongCredentials(str(error)) from error
 
 
 def _mac(password: str, made: str) -> str:
@@ -234,17 +254,19 @@ class Tokens:
         name: str,
         scopes: Collection[Scope],
         days: int,
-        by: Bearer | None = None,
+        by: StoredPassword | Bearer | None = None,
         address: str = "",
     ) -> tuple[str, KnownToken]:
         """Create a token; return its secret, which can't be read again, and its description.
 
-        ``by`` is the token of the request: the new one gets none of the scopes that it lacks, and doesn't
-        outlive it. ``address`` is the client's, for the audit log. Raises TooManyTokens, or TokenRefused
-        if the name, a scope or the lifetime is missing or not allowed.
+        ``by`` is the password that the request gave, or its token: the new one gets none of the scopes that
+        this one lacks, and doesn't outlive it. ``address`` is the client's, for the audit log. Raises
+        TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
+        WrongCredentials if ``by`` is no longer valid.
         """
         name = _clean(name)
-        may = scopes_of(account.role) if by is None else by.scopes
+        parent = by if isinstance(by, Bearer) else None
+        may = scopes_of(account.role) if parent is None else parent.scopes
         if not name:
             raise TokenRefused("give the token a name, such as the name of the machine that will use it")
         if not scopes:
@@ -263,12 +285,19 @@ class Tokens:
             hash=hash_of(secret),
             scopes=tuple(sorted(set(scopes))),
             created=now,
-            expires=expires if by is None else min(expires, by.token.expires),
+            expires=expires if parent is None else min(expires, parent.token.expires),
         )
         entry = by_account(
             now, Visit.MAKE_TOKEN, account.name, address, f"{new.prefix}… for {', '.join(new.scopes)}"
         )
-        return secret, self._credentials.add_token(new, most=MOST_TOKENS, entry=entry)
+        with unless_changed():
+            return secret, self._credentials.add_token(
+                new,
+                most=MOST_TOKENS,
+                password=by.password if isinstance(by, StoredPassword) else None,
+                by=None if parent is None else parent.token.id,
+                entry=entry,
+            )
 
     def find(self, secret: str) -> Bearer | None:
         """Return the bearer of a secret, or None if the secret is invalid."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, func, insert, or_, select, update
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row
-from arena.db.errors import TooManyTokens
+from arena.db.errors import CredentialsChanged, TooManyTokens
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
 from arena.protocol.states import Role
 
@@ -84,12 +84,21 @@ class Credentials(Repository):
     """Sessions and tokens of accounts."""
 
     def open_session(
-        self, new: NewSession, *, instead_of: str | None = None, entry: NewAuditEntry | None = None
+        self,
+        new: NewSession,
+        *,
+        password: str | None = None,
+        instead_of: str | None = None,
+        entry: NewAuditEntry | None = None,
     ) -> int:
-        """Add a session and return its id; end the session with the hash ``instead_of``."""
+        """Add a session and return its id; end the session with the hash ``instead_of``.
+
+        Raises CredentialsChanged if ``password`` is not the account's hash.
+        """
         values = asdict(new) | {"seen": new.created}
         values["account_id"] = values.pop("account")
         with self._transactions.write() as connection:
+            lock_account(connection, new.account, password)
             session = connection.execute(
                 insert(SessionRow).values(values).returning(SessionRow.id)
             ).scalar_one()
@@ -143,9 +152,24 @@ class Credentials(Repository):
             old = or_(SessionRow.created <= created_before, SessionRow.seen <= seen_before)
             return connection.execute(delete(SessionRow).where(old)).rowcount
 
-    def add_token(self, new: NewApiToken, *, most: int, entry: NewAuditEntry | None = None) -> KnownToken:
-        """Add a token. Raises TooManyTokens."""
+    def add_token(
+        self,
+        new: NewApiToken,
+        *,
+        most: int,
+        password: str | None = None,
+        by: int | None = None,
+        entry: NewAuditEntry | None = None,
+    ) -> KnownToken:
+        """Add a token.
+
+        Raises TooManyTokens; or CredentialsChanged if ``password`` is not the account's hash, or the token
+        ``by`` has been revoked.
+        """
         with self._transactions.write() as connection:
+            lock_account(connection, new.account, password)
+            if by is not None:
+                _lock_token(connection, by)
             working = connection.execute(
                 select(func.count())
                 .select_from(ApiTokenRow)
@@ -207,6 +231,23 @@ class Credentials(Repository):
                 return False
             audit.record(connection, entry)
             return True
+
+
+def lock_account(connection: Connection, account: int, password: str | None) -> None:
+    """Lock an account until the transaction ends, so that its password stays the same.
+
+    Raises CredentialsChanged if ``password`` is not its hash.
+    """
+    its = select(AccountRow.password).where(AccountRow.id == account).with_for_update()
+    stored = connection.execute(its).scalar_one()
+    if password is not None and stored != password:
+        raise CredentialsChanged("the password has just been changed: use the new one")
+
+
+def _lock_token(connection: Connection, token: int) -> None:
+    its = select(ApiTokenRow.id).where(ApiTokenRow.id == token, ApiTokenRow.revoked.is_(None))
+    if connection.execute(its.with_for_update()).one_or_none() is None:
+        raise CredentialsChanged("the token has just been revoked: use another one")
 
 
 def end_all(

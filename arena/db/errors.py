@@ -15,6 +15,10 @@ class BotTaken(StoreError):
     """A bot of that name belongs to another author."""
 
 
+class CredentialsChanged(StoreError):
+    """The password or token that allowed this has been replaced or revoked at the same time."""
+
+
 class DatabaseChanged(StoreError):
     """Another version of this program has changed the tables since the database was opened."""
 

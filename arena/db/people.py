@@ -123,12 +123,17 @@ class People(Repository):
         password: str,
         at: datetime,
         *,
+        instead_of: str | None = None,
         keep_session: int | None = None,
         keep_tokens: Collection[int] = (),
         entry: NewAuditEntry | None = None,
     ) -> None:
-        """Replace the password hash; end all sessions and revoke all tokens, except those to keep."""
+        """Replace the password hash; end all sessions and revoke all tokens, except those to keep.
+
+        Raises CredentialsChanged if ``instead_of`` is not the old hash.
+        """
         with self._transactions.write() as connection:
+            credentials.lock_account(connection, account, instead_of)
             connection.execute(
                 update(AccountRow)
                 .where(AccountRow.id == account, AccountRow.deleted.is_(None))
@@ -182,23 +187,33 @@ class People(Repository):
             connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
             audit.record(connection, entry)
 
-    def rehash(self, account: int, old: str, new: str) -> None:
-        """Replace a hash with another of the same password, unless the hash has changed since."""
+    def rehash(self, account: int, old: str, new: str) -> bool:
+        """Replace a hash with another of the same password; return False if it has changed since."""
         with self._transactions.write() as connection:
-            connection.execute(
+            changed = connection.execute(
                 update(AccountRow)
                 .where(AccountRow.id == account, AccountRow.password == old)
                 .values(password=new)
             )
+            return changed.rowcount > 0
 
     def delete(
-        self, account: int, pseudonym: str, at: datetime, *, entry: NewAuditEntry | None = None
+        self,
+        account: int,
+        pseudonym: str,
+        at: datetime,
+        *,
+        password: str | None = None,
+        entry: NewAuditEntry | None = None,
     ) -> None:
         """Delete an account: replace its name with a pseudonym on bots, in replays and in the audit log.
 
-        Its sessions, tokens and subscriptions are removed. Raises NameTaken.
+        Its sessions, tokens and subscriptions are removed. Raises NameTaken; or CredentialsChanged if
+        ``password`` is not its hash.
         """
         with self._transactions.write() as connection:
+            ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
+            credentials.lock_account(connection, account, password)
             _delete(connection, account, pseudonym, at)
             credentials.remove_all(connection, account)
             subscriptions.remove_all(connection, account)
@@ -275,7 +290,6 @@ def _use_invitation(connection: Connection, hash_: str, account: int, at: dateti
 
 
 def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) -> None:
-    ladder.lock(connection)  # first, as matches and submissions do: another order could deadlock
     name = connection.execute(
         select(AccountRow.name).where(AccountRow.id == account, AccountRow.deleted.is_(None))
     ).scalar_one_or_none()

@@ -23,9 +23,9 @@ NEW = "an entirely different phrase"
 
 def test_anyone_who_registers_can_log_in(world: World) -> None:
     """Under the name in any case, with the very password."""
-    ann = world.accounts.registration.register("Ann", PASSWORD, "")
+    ann = world.accounts.registration.register("Ann", PASSWORD, "").account
     assert (ann.name, ann.role, ann.created) == ("Ann", Role.USER, world.now)
-    assert world.accounts.sessions.check("ann", PASSWORD) == ann
+    assert world.accounts.sessions.check("ann", PASSWORD).account == ann
     for wrong in (PASSWORD.upper(), PASSWORD + " ", ""):
         with pytest.raises(WrongCredentials):
             world.accounts.sessions.check("ann", wrong)
@@ -65,12 +65,12 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
             register("ann", PASSWORD, "")
         with pytest.raises(InvitationRefused):
             register("ann", PASSWORD, "made up")
-        assert register("ann", PASSWORD, first).name == "ann"
+        assert register("ann", PASSWORD, first).account.name == "ann"
         with pytest.raises(InvitationRefused):
             register("ben", PASSWORD, first)
         with pytest.raises(NameTaken):
             register("ANN", PASSWORD, second)
-        assert register("ben", PASSWORD, second).name == "ben"
+        assert register("ben", PASSWORD, second).account.name == "ben"
         third = world.accounts.operators.invite("terminal:root", 7)
         world.later(days=7)
         with pytest.raises(InvitationRefused):
@@ -80,8 +80,8 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
 def test_a_session_lives_by_its_secret(world: World) -> None:
     """Until it is ended; a login in the same browser ends the one before."""
     ann = world.add("ann")
-    first = world.accounts.sessions.open(ann, "Firefox", instead_of=None)
-    second = world.accounts.sessions.open(ann, "Firefox", instead_of=first)
+    first = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=None)
+    second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
     assert first != second
     assert world.accounts.sessions.find(first) is None
     found = world.accounts.sessions.find(second)
@@ -94,7 +94,7 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
 def test_a_session_that_is_not_used_ends(world: World) -> None:
     """After a week; one that is used goes on."""
     ann = world.add("ann")
-    idle, used = (world.accounts.sessions.open(ann, "", instead_of=None) for _ in range(2))
+    idle, used = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
     world.now += IDLE / 2
     assert world.accounts.sessions.find(used) is not None
     world.now += IDLE / 2
@@ -106,20 +106,20 @@ def test_a_session_that_is_not_used_ends(world: World) -> None:
 def test_no_session_lives_for_ever(world: World) -> None:
     """After thirty days it ends, used or not, and the next login sweeps it away."""
     ann = world.add("ann")
-    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     end = world.now + LIFE
     while world.now < end:
         assert world.accounts.sessions.find(secret) is not None
         world.later(days=3)
     assert world.accounts.sessions.find(secret) is None
-    world.accounts.sessions.open(ann, "", instead_of=None)
+    world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     assert len(world.store.credentials.sessions(ann.id)) == 1
 
 
 def test_people_end_their_own_sessions_alone(world: World) -> None:
     """The id of someone else's is as good as none."""
     ann, ben = world.add("ann"), world.add("ben")
-    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     (session,) = world.accounts.sessions.of(ann)
     assert not world.accounts.sessions.end_of(ben, session.id)
     assert world.accounts.sessions.find(secret) is not None
@@ -132,7 +132,7 @@ def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> No
     ann = world.add("ann")
     secrets = [
         PASSWORD,
-        world.accounts.sessions.open(ann, "", instead_of=None),
+        world.accounts.sessions.open(world.checked(ann), "", instead_of=None),
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)[0],
         world.accounts.operators.invite("terminal:root", 7),
     ]
@@ -217,7 +217,7 @@ def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
     ann, _ = (world.add(name, Role.OPERATOR) for name in ("ann", "ben"))
     secret, _ = tokens.create(ann, name="t", scopes={Scope.OPERATE, Scope.READ, Scope.TOKENS}, days=1)
     of_it, _ = tokens.create(ann, name="u", scopes={Scope.OPERATE}, days=1, by=tokens.find(secret))
-    browser = sessions.open(ann, "", instead_of=None)
+    browser = sessions.open(world.checked(ann), "", instead_of=None)
 
     assert operators.set_role("ben", "ANN", Role.USER).role is Role.USER
 
@@ -235,7 +235,7 @@ def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
 def test_a_new_password_ends_the_other_sessions(world: World) -> None:
     """The old one must be known; the session in which it happens goes on."""
     ann = world.add("ann")
-    here, there = (world.accounts.sessions.open(ann, "", instead_of=None) for _ in range(2))
+    here, there = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
     session = world.accounts.sessions.find(here)
     assert session is not None
     with pytest.raises(WrongCredentials):
@@ -246,13 +246,13 @@ def test_a_new_password_ends_the_other_sessions(world: World) -> None:
     world.accounts.own.change_password(session, PASSWORD, NEW)
     assert world.accounts.sessions.find(there) is None
     assert world.accounts.sessions.find(here) is not None
-    assert world.accounts.sessions.check("ann", NEW) == ann
+    assert world.accounts.sessions.check("ann", NEW).account == ann
 
 
 def test_a_deleted_account_is_gone(world: World) -> None:
     """It takes the password; nobody can log in under either name; a pseudonym is never given twice."""
     ann, ben = world.add("ann"), world.add("ben")
-    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     with pytest.raises(WrongCredentials):
         world.accounts.own.delete(ann, "wrong")
     world.pseudonyms = ["former-3f2a", "former-3f2a", "former-77aa"]
@@ -271,14 +271,14 @@ def test_what_operators_do_is_written_down(world: World) -> None:
     with pytest.raises(NameTaken):
         world.add("ann")
     ann = operators.users()[0]
-    secret = world.accounts.sessions.open(ann, "", instead_of=None)
+    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     token, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     operators.reset_password("ann", "ann", NEW)
     operators.invite("ann", 7)
     operators.record("ann", "add-bot", "bot:greedy", "by someone")
     assert world.accounts.sessions.find(secret) is None
     assert world.accounts.tokens.find(token) is None
-    assert world.accounts.sessions.check("ann", NEW) == ann
+    assert world.accounts.sessions.check("ann", NEW).account == ann
     entries = [entry for entry in operators.audit(9) if entry.address is None]
     log = [(entry.number, entry.who, entry.what, entry.subject, entry.detail) for entry in entries]
     assert log == [
@@ -293,12 +293,13 @@ def test_what_people_do_is_written_down(world: World) -> None:
     """With the address from which they came; a name that nobody has is not, since it may be a password."""
     here = "192.0.2.1"
     accounts = world.accounts
-    ann = accounts.registration.register("Ann", PASSWORD, "", address=here)
+    registered = accounts.registration.register("Ann", PASSWORD, "", address=here)
+    ann = registered.account
     for name in ("ann", "nobody", "correct horse"):
         with pytest.raises(WrongCredentials):
             accounts.sessions.check(name, "wrong", address=here)
         accounts.sessions.locked(name, here)
-    session = accounts.sessions.find(accounts.sessions.open(ann, "", instead_of=None, address=here))
+    session = accounts.sessions.find(accounts.sessions.open(registered, "", instead_of=None, address=here))
     assert session is not None
     _, made = accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1, address=here)
     assert accounts.tokens.revoke(ann, made.id, address=here)

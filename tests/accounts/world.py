@@ -14,6 +14,7 @@ from argon2 import PasswordHasher
 from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import Sources
 from arena.db.credentials import KnownAccount
+from arena.db.people import StoredPassword
 from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
@@ -110,6 +111,12 @@ class World:
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
         """Add an account with ``PASSWORD``."""
         return self.accounts.operators.create_user("terminal:test", name, PASSWORD, role)
+
+    def checked(self, account: KnownAccount) -> StoredPassword:
+        """Return an account as after a check of its password."""
+        found = self.store.people.account(account.name)
+        assert found is not None
+        return found
 
     def later(self, **time: float) -> None:
         """Let time pass."""

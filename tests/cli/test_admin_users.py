@@ -36,8 +36,10 @@ def test_an_operator_makes_accounts_and_it_is_written_down(empty: Operator) -> N
     assert "Ann   operator" in empty.does("list-users")
     with empty.store() as store:
         accounts = open_accounts(store, RegistrationMode.INVITATION)
-        assert accounts.sessions.check("ANN", "an entirely different phrase").name == "Ann"
-        assert accounts.registration.register("ben", PASSWORD.strip(), invited.out.strip()).name == "ben"
+        assert accounts.sessions.check("ANN", "an entirely different phrase").account.name == "Ann"
+        assert (
+            accounts.registration.register("ben", PASSWORD.strip(), invited.out.strip()).account.name == "ben"
+        )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_an_account_is_shown(operator: Operator) -> None:
     with operator.store() as store:
         accounts = open_accounts(store, RegistrationMode.OPEN)
         eve = accounts.operators.users()[0]
-        accounts.sessions.open(eve, "", instead_of=None)
+        accounts.sessions.open(accounts.sessions.check("eve", PASSWORD.strip()), "", instead_of=None)
         for name in ("laptop", "server"):
             accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
         store.bots.add_version(

@@ -7,10 +7,11 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import func, insert, select, text, update
 
-from arena.db import ladder
+from arena.db import credentials, ladder
 from arena.db.database import Database
+from arena.db.errors import CredentialsChanged
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
 from arena.db.store import Store, open_store
 from arena.protocol.submissions import Stage
@@ -86,17 +87,17 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
     Anyone who logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
     """
     ann = add_account(store, "ann")
-    people, credentials = store.people, store.credentials
-    credentials.open_session(session(ann, 1))
-    credentials.add_token(token(ann, 1), most=9)
+    people = store.people
+    store.credentials.open_session(session(ann, 1))
+    store.credentials.add_token(token(ann, 1), most=9)
     with ThreadPoolExecutor(4) as pool:
         with database.write() as connection:
             connection.execute(select(AccountRow.id).with_for_update())
             waiting: list[Future[Any]] = [
                 pool.submit(people.delete, ann.id, "former-1", START),
                 pool.submit(people.set_password, ann.id, "", START),
-                pool.submit(credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
-                pool.submit(credentials.add_token, token(ann, 2), most=9),
+                pool.submit(store.credentials.open_session, session(ann, 2), instead_of=f"{1:064x}"),
+                pool.submit(store.credentials.add_token, token(ann, 2), most=9),
             ]
             wait_for_waiting(database, len(waiting))
             free = [
@@ -107,5 +108,33 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
             each.result()
     assert free == [1, 1]
     assert [account.name for account in people.accounts()] == ["former-1"]
-    assert [credentials.session(f"{number:064x}") for number in (1, 2)] == [None, None]
-    assert [credentials.token(f"{number:064x}") for number in (1, 2)] == [None, None]
+    assert [store.credentials.session(f"{number:064x}") for number in (1, 2)] == [None, None]
+    assert [store.credentials.token(f"{number:064x}") for number in (1, 2)] == [None, None]
+
+
+def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: Database) -> None:
+    """No session with the old password is left, whichever of them is first."""
+    ann = add_account(store, "ann")
+    old = f"hash of {ann.name}'s"
+    with ThreadPoolExecutor(2) as pool:
+        with database.write() as connection:
+            credentials.lock_account(connection, ann.id, old)
+            values = {
+                "account_id": ann.id,
+                "hash": f"{1:064x}",
+                "browser": "",
+                "created": START,
+                "seen": START,
+            }
+            connection.execute(insert(SessionRow).values(values))
+            changed = pool.submit(store.people.set_password, ann.id, "new", START, instead_of=old)
+            wait_for_waiting(database, 1)
+        changed.result()
+        assert store.credentials.sessions(ann.id) == ()
+        with database.write() as connection:
+            connection.execute(update(AccountRow).values(password="newer"))  # noqa: S106 - a hash
+            opened = pool.submit(store.credentials.open_session, session(ann, 2), password=old)
+            wait_for_waiting(database, 1)
+        with pytest.raises(CredentialsChanged):
+            opened.result()
+    assert store.credentials.sessions(ann.id) == ()

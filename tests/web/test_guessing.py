@@ -133,7 +133,7 @@ def test_a_browser_is_known_to_one_account(world: World) -> None:
     world.add("eve")
     eve = logged_in(world, "eve")
     assert locked_for(eve) == 429
-    mark = world.accounts.sessions.mark(world.add("ben"))
+    mark = world.accounts.sessions.mark(world.checked(world.add("ben")))
     for name, made_up in (
         ("ann", mark),
         ("nobody", mark),

@@ -12,6 +12,7 @@ from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
 from arena.accounts.passwords import LONGEST
 from arena.db.credentials import KnownToken
 from arena.db.errors import TooManyTokens
+from arena.db.people import StoredPassword
 from arena.protocol.documents import Account, Token
 from arena.protocol.states import Scope
 from web.http.api import DataRouter, Reader, guard, problems
@@ -103,16 +104,17 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         the account's password is required.
         """
         address = address_of(request)
+        by: StoredPassword | Bearer | None = _bearer(caller)
         try:
             if caller.session is not None:
                 attempts.once_more(caller.session)
-                accounts.sessions.check(caller.account.name, wanted.password, address=address)
+                by = accounts.sessions.check(caller.account.name, wanted.password, address=address)
             secret, token = accounts.tokens.create(
                 caller.account,
                 name=wanted.name,
                 scopes=wanted.scopes,
                 days=wanted.days,
-                by=_bearer(caller),
+                by=by,
                 address=address,
             )
         except Busy as error:

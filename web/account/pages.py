@@ -10,8 +10,9 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.credentials import LONGEST_DAYS, NAME_LENGTH, scopes_of
 from arena.accounts.errors import AccountError, Busy, RegistrationRefused, WrongCredentials
 from arena.accounts.passwords import LONGEST, SHORTEST
-from arena.db.credentials import KnownAccount, OpenSession
+from arena.db.credentials import OpenSession
 from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
+from arena.db.people import StoredPassword
 from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
@@ -65,7 +66,8 @@ class _Entry:
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
             with self._attempts.log_in(request, name):
-                account = self._accounts.sessions.check(name, password, address=address_of(request))
+                checked = self._accounts.sessions.check(name, password, address=address_of(request))
+                return self._enter(request, checked, onward)
         except Problem:
             self._metrics.login_failed(LoginFailure.TOO_MANY)
             raise
@@ -73,7 +75,6 @@ class _Entry:
             if isinstance(error, WrongCredentials):
                 self._metrics.login_failed(LoginFailure.CREDENTIALS)
             return self._form(request, "login.html", error, onward=onward, name=name)
-        return self._enter(request, account, onward)
 
     def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:
         onward = onward or came_from(request)
@@ -90,13 +91,13 @@ class _Entry:
         if self._accounts.registration.mode is not RegistrationMode.CLOSED:
             self._attempts.register(request)
         try:
-            account = self._accounts.registration.register(
+            made = self._accounts.registration.register(
                 name, password, invitation.strip(), address=address_of(request)
             )
         except (AccountError, InvitationRefused, NameTaken, WrongName) as error:
             fields = {"name": name, "invitation": invitation}
             return self._form(request, "register.html", error, onward=onward, **fields)
-        return self._enter(request, account, onward)
+        return self._enter(request, made, onward)
 
     def logout(self, request: Request) -> Response:
         secret = session_secret(request)
@@ -124,15 +125,15 @@ class _Entry:
         made.headers["Cache-Control"] = PRIVATE
         return made
 
-    def _enter(self, request: Request, account: KnownAccount, onward: str) -> Response:
+    def _enter(self, request: Request, checked: StoredPassword, onward: str) -> Response:
         """Begin a new session, whatever cookie the browser sent, and end its old one."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(
-            account, browser, instead_of=session_secret(request), address=address_of(request)
+            checked, browser, instead_of=session_secret(request), address=address_of(request)
         )
         answer = RedirectResponse(local(onward) or "/account", 303)
         set_session(request, answer, secret)
-        set_browser_mark(request, answer, self._accounts.sessions.mark(account))
+        set_browser_mark(request, answer, self._accounts.sessions.mark(checked))
         return answer
 
 
@@ -192,11 +193,13 @@ class _OwnAccount:
     ) -> Response:
         self._attempts.once_more(session)
         try:
-            self._accounts.own.change_password(session, old, new, keep=keep, address=address_of(request))
+            changed = self._accounts.own.change_password(
+                session, old, new, keep=keep, address=address_of(request)
+            )
         except AccountError as error:
             return self._page(request, session, wrong="password", error=error)
         answer = _back("password")
-        set_browser_mark(request, answer, self._accounts.sessions.mark(session.account))
+        set_browser_mark(request, answer, self._accounts.sessions.mark(changed))
         return answer
 
     def end_session(self, session: Session, number: Number) -> Response:
@@ -217,9 +220,9 @@ class _OwnAccount:
         self._attempts.once_more(session)
         address = address_of(request)
         try:
-            account = self._accounts.sessions.check(session.account.name, password, address=address)
+            checked = self._accounts.sessions.check(session.account.name, password, address=address)
             secret, token = self._accounts.tokens.create(
-                account, name=name, scopes=chosen, days=days, address=address
+                checked.account, name=name, scopes=chosen, days=days, by=checked, address=address
             )
         except (AccountError, TooManyTokens) as error:
             return self._page(request, session, wrong="tokens", error=error)
