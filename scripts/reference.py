@@ -26,6 +26,8 @@ from pydantic_core import PydanticUndefined
 from arena.accounts.accounts import open_accounts
 from arena.cli.main import app
 from arena.db.store import open_store
+from arena.db.subscriptions import SubscriptionKind
+from arena.notices.metrics import DeliveryMetrics
 from arena.notices.subscriptions import open_subscriptions
 from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import new_registry
@@ -149,8 +151,12 @@ def _registries() -> Iterator[tuple[str, CollectorRegistry]]:
     shown = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
     queue = {(state, kind): 0 for state in shown for kind in MatchKind}
     workers = (WorkerStatus(name="w", host="h", seats=5, busy=2),)
+    DeliveryMetrics(coordinator)
+    notices = dict.fromkeys(SubscriptionKind, 0)
     coordinator.register(
-        ArenaGauges(queue=lambda: queue, workers=lambda: workers, disk_free=lambda: 0),
+        ArenaGauges(
+            queue=lambda: queue, workers=lambda: workers, notices=lambda: notices, disk_free=lambda: 0
+        ),
     )
     yield "coordinator", coordinator
     worker = new_registry()

@@ -171,7 +171,7 @@ class Arena:
             remover(self.store, self._settings, utc_now),
             exporter(self.store.public_games, self._settings, utc_now),
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
-            notifier(self.store, self._settings, utc_now),
+            notifier(self.store, self._settings, utc_now, self._monitoring.deliveries),
             analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
             Recurring(
                 self.ladder.look_for_house_bots,

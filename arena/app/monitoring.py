@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from arena.app.folders import CannotStart
 from arena.db.errors import StoreError
 from arena.db.store import Store
+from arena.notices.metrics import DeliveryMetrics
 from arena.ops.monitoring import (
     CannotListen,
     Check,
@@ -60,7 +61,10 @@ _DATABASE_SECONDS: Final = 3.0
 
 
 class Monitoring:
-    """Monitors consecutive coordinators; ``metrics`` is their match watcher."""
+    """Monitors consecutive coordinators.
+
+    ``metrics`` is their match watcher; ``deliveries`` counts for the notifier.
+    """
 
     def __init__(self, settings: Settings, store: Store, install: str) -> None:
         self._settings = settings
@@ -72,9 +76,11 @@ class Monitoring:
         self._check_database = InTime(store.check, _DATABASE_SECONDS)
         self._cluster: Check = lambda: _NOTHING_YET
         self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
+        self.deliveries = DeliveryMetrics(self._registry)
         self._registry.register(
             ArenaGauges(
                 queue=store.queue.sizes,
+                notices=store.subscriptions.waiting,
                 workers=self._workers,
                 disk_free=lambda: shutil.disk_usage(settings.data_dir).free,
             )

@@ -10,6 +10,7 @@ from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.notices.deliverer import Deliverer
 from arena.notices.mail import mailer_of
+from arena.notices.metrics import DeliveryMetrics
 from arena.notices.webhooks import Webhooks
 from arena.platform.recurring import Recurring
 from arena.platform.settings import Settings
@@ -19,13 +20,16 @@ _RANKS_SECONDS: Final = 300.0
 
 
 @contextmanager
-def notifier(store: Store, settings: Settings, now: Callable[[], datetime]) -> Iterator[None]:
+def notifier(
+    store: Store, settings: Settings, now: Callable[[], datetime], metrics: DeliveryMetrics
+) -> Iterator[None]:
     """Deliver notices within the context; see :class:`Deliverer`."""
     made = Deliverer(
         store,
         Webhooks(settings.webhook_hosts, ssl.create_default_context()),
         mailer_of(settings, ssl.create_default_context),
         now,
+        metrics,
     )
     with (
         closing(made),

@@ -202,6 +202,17 @@ class Subscriptions(Repository):
                 for row in connection.execute(wanted)
             )
 
+    def waiting(self) -> dict[SubscriptionKind, int]:
+        """Return the number of notices that wait for delivery, by kind of subscription."""
+        counted = (
+            select(SubscriptionRow.kind, func.count())
+            .join(NoticeRow, NoticeRow.subscription_id == SubscriptionRow.id)
+            .group_by(SubscriptionRow.kind)
+        )
+        with self._transactions.read() as connection:
+            found = {SubscriptionKind(kind): count for kind, count in connection.execute(counted)}
+        return {kind: found.get(kind, 0) for kind in SubscriptionKind}
+
     def delivered(self, notice: DueNotice) -> None:
         """Record a delivery."""
         with self._transactions.write() as connection:

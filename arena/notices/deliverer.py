@@ -10,6 +10,7 @@ import structlog
 from arena.db.store import Store
 from arena.db.subscriptions import DueNotice, SubscriptionKind
 from arena.notices.mail import Mailer
+from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.webhooks import NotDelivered, Webhooks
 from arena.platform.recurring import Backoff
 
@@ -30,12 +31,18 @@ class Deliverer:
     """Delivers the notices of a store."""
 
     def __init__(
-        self, store: Store, webhooks: Webhooks, mailer: Mailer | None, now: Callable[[], datetime]
+        self,
+        store: Store,
+        webhooks: Webhooks,
+        mailer: Mailer | None,
+        now: Callable[[], datetime],
+        metrics: DeliveryMetrics,
     ) -> None:
         self._store = store
         self._webhooks = webhooks
         self._mailer = mailer
         self._now = now
+        self._metrics = metrics
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="notices")
 
     def look(self) -> None:
@@ -61,6 +68,7 @@ class Deliverer:
             self._failed(notice, error)
         else:
             self._store.subscriptions.delivered(notice)
+            self._metrics.count(notice.subscription.kind, DeliveryOutcome.SENT)
 
     def _send(self, notice: DueNotice) -> None:
         if notice.subscription.kind is SubscriptionKind.WEBHOOK:
@@ -74,5 +82,6 @@ class Deliverer:
         gives_up = error.final or (not error.ours and now - since >= _PATIENCE)
         again = None if gives_up else now + timedelta(seconds=_AGAIN.after(its.failures + 1))
         self._store.subscriptions.failed(notice, str(error), now, again)
+        self._metrics.count(its.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info
         log("notification not delivered", subscription=its.id, kind=its.kind, error=str(error))

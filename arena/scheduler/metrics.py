@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 from arena.db.errors import StoreError
 from arena.db.matches import FinishedMatch
+from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.settling import AttemptFailed, LeasesKept, MatchEvent, MatchStarted, ResultDropped
@@ -113,6 +114,9 @@ _log = structlog.get_logger()
 Queue = Mapping[tuple[MatchState, MatchKind], int]
 """Number of matches by state and kind."""
 
+Notices = Mapping[SubscriptionKind, int]
+"""Number of notices that wait for delivery, by kind of subscription."""
+
 
 @dataclass(frozen=True, slots=True)
 class ArenaGauges(Collector):
@@ -120,22 +124,24 @@ class ArenaGauges(Collector):
 
     queue: Callable[[], Queue]  # may raise StoreError
     workers: Callable[[], Sequence[WorkerStatus]]  # may raise StoreError
+    notices: Callable[[], Notices]  # may raise StoreError
     disk_free: Callable[[], int]  # free bytes on the disk of the data directory
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Name the metrics without reading them."""
-        yield from (_queue({}), *_workers(()), _disk(None))
+        yield from (_queue({}), *_workers(()), _notices({}), _disk(None))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Read the gauges."""
         yield _disk(self.disk_free())
         try:
-            queue, workers = self.queue(), self.workers()
+            queue, workers, notices = self.queue(), self.workers(), self.notices()
         except StoreError as error:
             _log.warning("queue metrics unavailable", error=str(error))
             return
         yield _queue(queue)
         yield from _workers(workers)
+        yield _notices(notices)
 
 
 def _queue(queue: Queue) -> GaugeMetricFamily:
@@ -164,6 +170,15 @@ def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
         busy.add_metric((worker.name,), worker.busy)
         usable.add_metric((worker.name,), worker.seats if worker.usable is None else worker.usable)
     return slots, busy, usable
+
+
+def _notices(waiting: Notices) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(
+        "kaiten_waiting_notices", "Notifications that wait for delivery.", labels=("kind",)
+    )
+    for kind, count in waiting.items():
+        family.add_metric((kind.value,), count)
+    return family
 
 
 def _disk(free: int | None) -> GaugeMetricFamily:

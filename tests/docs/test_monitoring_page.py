@@ -9,6 +9,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from arena.db.subscriptions import SubscriptionKind
+from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.ops.monitoring import new_registry
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits, WorkerStatus
@@ -27,10 +29,12 @@ def registries() -> Iterator[CollectorRegistry]:
     """Return those of a coordinator, a worker and a site, with something in each metric that has labels."""
     coordinator = new_registry()
     MatchMetrics(coordinator, time.monotonic, time.time)
+    DeliveryMetrics(coordinator)
     coordinator.register(
         ArenaGauges(
             queue=lambda: {(MatchState.WAITING, MatchKind.RATED): 1},
             workers=lambda: (WorkerStatus(name="w", host="h", seats=5, busy=2),),
+            notices=lambda: {SubscriptionKind.MAIL: 1},
             disk_free=lambda: 1,
         )
     )
@@ -86,6 +90,9 @@ def test_values_of_labels_are_those_of_the_code() -> None:
     states = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
     assert said["kaiten_matches_total"] == f"`outcome` ({', '.join(Outcome)})"
     assert said["kaiten_queue_matches"] == f"`state` ({', '.join(states)}), `kind` ({', '.join(MatchKind)})"
+    kinds = f"`kind` ({', '.join(SubscriptionKind)})"
+    assert said["kaiten_deliveries_total"] == f"{kinds}, `outcome` ({', '.join(DeliveryOutcome)})"
+    assert said["kaiten_waiting_notices"] == kinds
     assert said["kaiten_login_failures_total"] == f"`reason` ({', '.join(LoginFailure)})"
 
 

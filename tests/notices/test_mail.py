@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
+from prometheus_client import CollectorRegistry
 
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import KnownSubscription
 from arena.notices.deliverer import Deliverer
 from arena.notices.mail import Mailer, mailer_of
+from arena.notices.metrics import DeliveryMetrics
 from arena.notices.webhooks import Webhooks
 from arena.platform.settings import Address, Settings, SmtpSecurity
 from arena.protocol.news import Topic
@@ -114,7 +116,7 @@ def mailer(port: int, **others: object) -> Mailer:
 def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
     """Give a deliverer of mail."""
     webhooks = Webhooks(frozenset(), ssl.create_default_context())
-    made = Deliverer(world.store, webhooks, mailer, lambda: world.now)
+    made = Deliverer(world.store, webhooks, mailer, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
     try:
         yield made
     finally:
@@ -294,7 +296,7 @@ def test_a_mail_server_that_fails_switches_nobody_off(world: World, ann: KnownAc
 def test_mail_waits_while_none_is_set_up(world: World, ann: KnownAccount) -> None:
     """An operator may turn it off."""
     webhooks = Webhooks(frozenset(), ssl.create_default_context())
-    made = Deliverer(world.store, webhooks, None, lambda: world.now)
+    made = Deliverer(world.store, webhooks, None, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
     made.look()
     made.close()
     assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)

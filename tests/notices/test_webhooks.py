@@ -18,11 +18,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import KnownSubscription, SubscriptionKind
 from arena.notices.deliverer import Deliverer
+from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.subscriptions import OwnSubscriptions
 from arena.notices.webhooks import Webhooks
 from arena.protocol.news import Topic
@@ -34,10 +36,19 @@ from tests.web.people import logged_in
 
 
 @contextmanager
-def deliverer(world: World, named: frozenset[str], tls: ssl.SSLContext | None = None) -> Iterator[Deliverer]:
+def deliverer(
+    world: World,
+    named: frozenset[str],
+    tls: ssl.SSLContext | None = None,
+    counted: CollectorRegistry | None = None,
+) -> Iterator[Deliverer]:
     """Give a deliverer of webhooks."""
     made = Deliverer(
-        world.store, Webhooks(named, tls or ssl.create_default_context()), None, lambda: world.now
+        world.store,
+        Webhooks(named, tls or ssl.create_default_context()),
+        None,
+        lambda: world.now,
+        DeliveryMetrics(counted or CollectorRegistry()),
     )
     try:
         yield made
@@ -132,6 +143,32 @@ def test_failures_are_tried_again_later_with_the_same_id(world: World, ann: Know
         ids = [there.requests.get_nowait().id for _ in range(3)]
         assert len(set(ids)) == 1
         assert there.requests.empty()
+
+
+def test_deliveries_are_counted(world: World, ann: KnownAccount) -> None:
+    """Each attempt once it is recorded, and what waits, by kind of subscription."""
+    counted, waiting = CollectorRegistry(), world.store.subscriptions.waiting
+
+    def deliveries(kind: str) -> dict[str, float | None]:
+        labels = [{"kind": kind, "outcome": outcome} for outcome in DeliveryOutcome]
+        return {each["outcome"]: counted.get_sample_value("kaiten_deliveries_total", each) for each in labels}
+
+    with receiver() as there, deliverer(world, there.named, counted=counted) as made:
+        subscribe(world, ann, there.url, there.named)
+        assert deliveries("webhook") == deliveries("mail") == {"sent": 0, "failed": 0}
+        bench(world, "one")
+        bench(world, "two")
+        there.status = 500
+        made.look()
+        assert deliveries("webhook") == {"sent": 0, "failed": 1}
+        assert waiting() == {SubscriptionKind.WEBHOOK: 2, SubscriptionKind.MAIL: 0}
+        there.status = 204
+        world.later(seconds=30)
+        for _ in range(3):
+            made.look()
+        assert deliveries("webhook") == {"sent": 2, "failed": 1}
+        assert waiting() == {SubscriptionKind.WEBHOOK: 0, SubscriptionKind.MAIL: 0}
+    assert deliveries("mail") == {"sent": 0, "failed": 0}
 
 
 def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from arena.db.errors import DatabaseUnavailable
 from arena.db.matches import Claim
 from arena.db.store import Store
+from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
@@ -118,7 +119,14 @@ def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Coun
         return store.queue.sizes()
 
     busy = WorkerStatus(name="w", host="h", seats=5, busy=2)
-    counted.registry.register(ArenaGauges(queue=queue, workers=lambda: (busy,), disk_free=lambda: 42))
+    counted.registry.register(
+        ArenaGauges(
+            queue=queue,
+            workers=lambda: (busy,),
+            notices=lambda: {SubscriptionKind.MAIL: 3},
+            disk_free=lambda: 42,
+        )
+    )
 
     def matches(state: str, kind: str = "rated") -> float | None:
         return counted.value("kaiten_queue_matches", state=state, kind=kind)
@@ -136,6 +144,7 @@ def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Coun
     assert counted.value("kaiten_worker_usable_slots", worker="w") == 5
     busy = replace(busy, usable=0)
     assert counted.value("kaiten_worker_usable_slots", worker="w") == 0
+    assert counted.value("kaiten_waiting_notices", kind="mail") == 3
     gone = True
     assert matches("waiting") is None
     assert b"kaiten_disk_free_bytes 42" in generate_latest(counted.registry)
