@@ -74,7 +74,7 @@ def test_allowances_are_those_of_the_code() -> None:
     assert table["bytes of messages"] == [f"{first // 1024} KiB", "", f"{each // 1024} KiB"]
     assert table["HTTP/2 frames: DATA"] == cells(frames_[frames.DATA])
     assert table["SETTINGS, each with its acknowledgement"] == cells(frames_[frames.SETTINGS])
-    assert table["PING, acknowledgements among them"] == cells(frames_[frames.PING])
+    assert table["PING, including acknowledgements"] == cells(frames_[frames.PING])
     assert table["WINDOW_UPDATE"] == cells(frames_[frames.WINDOW_UPDATE])
     assert table["RST_STREAM"] == cells(frames_[frames.RST_STREAM])
     flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")

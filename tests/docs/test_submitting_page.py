@@ -58,4 +58,4 @@ def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
     assert ROWS["decisions that fail in a game"][0].startswith(f"{FAULTS_TO_TAKE_OVER - 1};")
     assert ROWS["a message"] == [f"{MAX_MESSAGE_BYTES >> 10} KiB"]
     assert ROWS["a note with a move"] == [f"{MAX_NOTE_BYTES} bytes"]
-    assert ROWS["stderr that is kept of a match"][0].startswith(f"{CAPTURE_LIMIT >> 10} KiB")
+    assert ROWS["stderr stored per match"][0].startswith(f"{CAPTURE_LIMIT >> 10} KiB")
