@@ -321,6 +321,18 @@ def test_pages_fit_and_are_for_everybody(town: Town, complaints: list[str], axe:
     assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
+TOUCHING: Final = """() => {
+  const buttons = document.querySelectorAll("main button, main .button");
+  const all = [...buttons].filter((each) => each.checkVisibility());
+  const boxes = all.map((each) => each.getBoundingClientRect());
+  const along = (a, b) => a.left < b.right + 4 && b.left < a.right + 4;
+  const near = (a, b) => along(a, b) && a.top < b.bottom + 4 && b.top < a.bottom + 4;
+  return all.flatMap((one, a) => all.slice(a + 1).filter((_, b) => near(boxes[a], boxes[a + 1 + b]))
+    .map((other) => `${one.textContent.trim()} and ${other.textContent.trim()}`));
+}"""
+"""Returns the buttons that lie closer than four pixels."""
+
+
 def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> None:
     """Look at an open page in a theme, from small phones to wall screens."""
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
@@ -329,6 +341,7 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
         width, height = SIZES[size]
         page.set_viewport_size(ViewportSize(width=width, height=height))
         assert page.evaluate("document.documentElement.scrollWidth") <= width, size
+        assert page.evaluate(TOUCHING) == [], size
         cards = page.locator(".film .c:visible").evaluate_all("all => all.map(e => e.offsetWidth)")
         assert min(cards, default=32) >= 32, size
         if size in {"phone", "desktop"}:

@@ -268,6 +268,51 @@ def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
         assert letters >= 12
 
 
+def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
+    """Shares end below each other, the names stay in sight, and the legend is as dashed as the lines."""
+    visit = windows.open(url, "phone", "light")
+    visit.open("/compare?bots=mine&bots=yours&bots=random&bots=a-bot-with-quite-a-long-name-0")
+    ends, widths, stays, dashes = visit.page.evaluate(
+        """() => {
+          const [, table] = document.querySelectorAll(".across");
+          const rows = [...table.tBodies[0].rows];
+          const ends = [1, 2].map((column) => new Set(rows.map((row) => {
+            const range = document.createRange();
+            range.selectNodeContents(row.cells[column].firstChild);
+            return row.cells[column].querySelector(".off") && Math.round(range.getBoundingClientRect().right);
+          }).filter(Boolean)).size);
+          const widths = rows.map((row) => row.cells[0].offsetWidth);
+          const scroll = table.parentElement;
+          scroll.scrollLeft = scroll.scrollWidth;
+          const stays = rows.every((row) => row.cells[0].getBoundingClientRect().left >= 0);
+          const styled = (names, pseudo, what, plain) => [...document.querySelectorAll(names)]
+            .map((each) => getComputedStyle(each, pseudo)[what] !== plain);
+          return [ends, widths, stays && scroll.scrollLeft > 0, [
+            styled(".together .line", null, "strokeDasharray", "none"),
+            styled(".together figcaption span", "::before", "borderTopStyle", "solid"),
+          ]];
+        }"""
+    )
+    assert ends == [1, 1]
+    assert min(widths) >= 90
+    assert stays
+    assert dashes == [[False, True, False, True]] * 2
+
+
+def test_a_head_begins_where_its_names_begin(windows: Windows, url: str) -> None:
+    """Above the bots of the table of all pairs."""
+    visit = windows.open(url, "desktop", "light")
+    visit.open("/leaderboard/versus")
+    starts = visit.page.evaluate(
+        """() => [...document.querySelectorAll(".versus tr > th:first-child")].slice(0, 2).map((each) => {
+          const range = document.createRange();
+          range.selectNodeContents(each);
+          return Math.round(range.getBoundingClientRect().left);
+        })"""
+    )
+    assert starts[0] == starts[1]
+
+
 def test_in_a_token_and_out(windows: Windows, url: str) -> None:
     """Everything by forms and links; nothing that the browser complains about."""
     visit = windows.open(url.replace("127.0.0.1", NAME), "phone", "dark")

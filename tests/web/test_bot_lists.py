@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
 
 from arena.db.credentials import KnownAccount
-from arena.rules import Card, Rules
+from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_set
 from tests.db.builders import START
@@ -193,7 +193,8 @@ def test_names_come_in_fields_or_in_a_list(client: TestClient, query: str) -> No
     figures, met, cards = page.tables
     assert [row[0].partition("@")[0] for row in figures[1:]] == ["greedy", "random"]
     assert [row[0] for row in met[1:]] == ["greedy", "random"]
-    assert len(cards) == 1 + len(Card)
+    assert all(set(row[1:]) != {"\N{EN DASH}"} for row in cards)
+    assert len(cards) > 10
     for line in (0, 1):
         assert len(re.findall(rf'<path class="line l{line}" d="M[\d. L-]+"/>', text)) == 1
     assert "/bots/greedy" in page.links

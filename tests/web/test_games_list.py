@@ -39,8 +39,18 @@ def test_heads_sort_the_list(client: TestClient) -> None:
         "/games?players=3&amp;order=highest": "Result",
         "/games?players=3&amp;order=closest": "Margin",
     }
-    assert re.search(r'>Margin<span class="way" aria-hidden="true">', text)
+    assert re.search(r'aria-sort="ascending"><a [^>]*>Margin<span class="way" aria-hidden="true">▴<', text)
+    assert text.count("aria-sort") == 1
+    most = client.get("/games?players=3&order=highest").text
+    assert re.search(r'aria-sort="descending"><a [^>]*>Result<span class="way" aria-hidden="true">▾<', most)
+    assert re.findall(r'aria-current="page">([^<]*)</a> ', most) == ["3 players"]
     assert '(UTC)</label><input id="since"' in text
+
+
+def test_it_says_how_many_are_shown_only_if_there_are_more(client: TestClient) -> None:
+    """And what to do if none match."""
+    assert "are shown" not in client.get("/games?players=2&order=highest").text
+    assert "remove a filter" in client.get("/games?bot=nobody-there").text
 
 
 def test_pages_and_the_api_agree(client: TestClient) -> None:

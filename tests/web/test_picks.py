@@ -52,3 +52,10 @@ def test_odd_questions(client: TestClient) -> None:
     assert "is not a kind of card" in refused.text
     assert "<b>'" not in refused.text
     assert "No recent hand held all of these." in client.get(f"/bots/greedy/picks?{ALL}").text
+
+
+def test_without_games_nothing_is_asked(client: TestClient) -> None:
+    """There are no hands to choose from."""
+    text = client.get("/bots/newcomer/picks").text
+    assert "No games yet" in text
+    assert "<form" not in text.partition("<main")[2]

@@ -79,7 +79,7 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
             for each in curves
         ]
     games = sum(each.points[-1].games for each in curves)
-    scale = _scale(point.rating for each in curves for point in each.points)
+    scale = _scale(end for each in curves for point in each.points for end in _ends(point.rating))
     lines: list[CurveLine] = []
     begins: list[tuple[int, int]] = []
     before = 0
@@ -114,7 +114,7 @@ def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
     if not points:
         return None
     games = max(sum(each.points[-1].games for each in versions) for versions in played)
-    scale = _scale(point.rating for point in points)
+    scale = _scale(point.rating.mean for point in points)
     return SharedPlot(
         games=games,
         lines=tuple(_mean_line(versions, games, scale) for versions in played),
@@ -159,12 +159,13 @@ class _Scale:
         return tuple(range(self.low + self.step, self.high, self.step))
 
 
-def _scale(ratings: Iterable[Rating]) -> _Scale:
-    ends = [
-        (rating.mean - _SIGMAS * rating.deviation, rating.mean + _SIGMAS * rating.deviation)
-        for rating in ratings
-    ]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+def _ends(rating: Rating) -> tuple[float, float]:
+    return rating.mean - _SIGMAS * rating.deviation, rating.mean + _SIGMAS * rating.deviation
+
+
+def _scale(drawn: Iterable[float]) -> _Scale:
+    values = list(drawn)
+    low, high = min(values), max(values)
     step = _step(high - low)
     bottom = floor(low / step) * step
     return _Scale(bottom, max(ceil(high / step) * step, bottom + step), step)

@@ -53,20 +53,22 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
         names = _typed(bots)
         known = [name for name in names if store.bots.find(name) is not None]
+        compared = [
+            ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
+            for name in known
+        ]
+        had = {habit.card for each in compared for habit in each.habits.cards}
         return page(
             request,
             "compare.html",
             names=names,
             most=MOST_COMPARED,
-            bots=[
-                ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
-                for name in known
-            ],
+            bots=compared,
             missing=[name for name in names if name not in known],
             plot=draw_together([store.histories.curve(name) for name in known]),
             meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
             suggested=[row.bot for row in boards.board(Wanted(limit=_SUGGESTED)).rows],
-            cards=[card.label for card in Card],
+            cards=[card.label for card in Card if card.label in had],
             card_name=card_name,
         )
 

@@ -84,12 +84,14 @@ def public_pages(repository: GameRepository) -> APIRouter:
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
         found = read_games(repository, query, GAMES_A_PAGE + 1)
         shown = found[:GAMES_A_PAGE]
-        pages = len(found) > len(shown) and query.order is GameOrder.NEWEST
+        more = len(found) > len(shown)
+        pages = more and query.order is GameOrder.NEWEST
         return page(
             request,
             "games.html",
             games=shown,
             older=shown[-1].number if pages else None,
+            more=more,
             query=query,
             window=WINDOW,
         )
