@@ -27,6 +27,7 @@ from arena.platform.speech import spoken
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
+from web.docs.pages import Downloads
 from web.http.connections import ConnectionLimits, Connections, guarded, listen, raise_open_files
 from web.http.request_log import SiteMetrics
 
@@ -84,6 +85,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
                     exports=exports_folder(settings),
                     now=lambda: datetime.now(UTC),
                     analyses=settings.analysis_playouts > 0,
+                    downloads=Downloads(source=settings.source_url, package=settings.package_url),
                     tables_for_people=settings.executor is None and settings.person_games > 0,
                 )
             ),

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -30,7 +30,7 @@ from web.bots.picks import pick_pages
 from web.cards import card_pages, card_sheet, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.data import PARQUET_TYPE, data_pages
-from web.docs.pages import crawler_pages, document_pages, open_shelf
+from web.docs.pages import Downloads, crawler_pages, document_pages, open_shelf
 from web.feeds import feeds
 from web.front import front_pages
 from web.games.api import games_api, logs_api
@@ -131,6 +131,7 @@ class Parts:
     now: Callable[[], datetime]  # UTC
     tables_for_people: bool = True  # whether people can play against bots
     analyses: bool = True  # whether games are analysed
+    downloads: Downloads = field(default_factory=Downloads)
     pace: Pace = PACE
 
 
@@ -138,6 +139,7 @@ def create_app(parts: Parts) -> FastAPI:
     """Return the site."""
     store, accounts = parts.store, parts.accounts
     boards = Boards(store.ratings, parts.now)
+    shelf = open_shelf(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
     # No redirect for an extra slash: it would go to whatever host the request names.
     app = Site(
@@ -166,9 +168,9 @@ def create_app(parts: Parts) -> FastAPI:
         badge_pages(boards, store.bots),
         public_pages(store.games),
         data_pages(parts.exports),
-        crawler_pages(boards, open_shelf()),
+        crawler_pages(boards, shelf),
         status_pages(store, parts.receiver.has_room, parts.now),
-        document_pages(open_shelf()),
+        document_pages(shelf),
         game_pages(parts.store),
         viewer_pages(store),
         live_pages(store, parts.now),
@@ -186,7 +188,7 @@ def create_app(parts: Parts) -> FastAPI:
         account_pages(accounts, attempts),
         subscription_pages(parts.subscriptions, attempts),
         mail_pages(parts.subscriptions),
-        submission_pages(store, parts.receiver),
+        submission_pages(store, parts.receiver, parts.downloads),
         health_api(store.check),
         description_api(),
         public_api(boards),

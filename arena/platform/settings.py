@@ -258,6 +258,20 @@ class Settings(BaseSettings):
         default=None,
         description="The site's public address, such as `https://arena.example`, for links in mail.",
     )
+    source_url: str | None = Field(
+        default=None,
+        description=(
+            "Address of the arena's source for `git clone`, such as `https://code.example/kaiten.git`. The "
+            "site shows it to authors."
+        ),
+    )
+    package_url: str | None = Field(
+        default=None,
+        description=(
+            "Address of the arena's Python package for `pip install`, such as "
+            "`https://code.example/kaiten_arena-0.1.0-py3-none-any.whl`. The site shows it to authors."
+        ),
+    )
     webhook_hosts: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
@@ -372,6 +386,16 @@ class Settings(BaseSettings):
         if not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+/?", value):
             raise ValueError("must be the address of a site, such as https://arena.example")
         return value.rstrip("/")
+
+    @field_validator("source_url", "package_url", mode="after")
+    @classmethod
+    def _download(cls, value: str | None) -> str | None:
+        # Visitors copy it into a shell.
+        if value is not None and not re.fullmatch(
+            r"https?://[A-Za-z0-9.:\[\]-]+/[A-Za-z0-9._~/%+@=:#-]*", value
+        ):
+            raise ValueError("must be an address for a command, such as https://code.example/kaiten.git")
+        return value
 
     @field_validator("mail_from", mode="after")
     @classmethod

@@ -67,7 +67,7 @@ def test_the_games_end_as_the_tutorial_says(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
-    """As in step 1."""
+    """As in step 3."""
     write_bot(tmp_path, TUTORIAL)
     ended = run(command(TUTORIAL, ".venv/bin/python mybot/bot.py"), tmp_path)
     assert ended.returncode == 2

@@ -42,6 +42,20 @@ def test_a_misspelt_name_is_refused_with_the_nearest(
     assert str(refused.value).startswith(f"{name}: no such setting. Did you mean {meant}?")
 
 
+@pytest.mark.parametrize("name", ["ARENA_SOURCE_URL", "ARENA_PACKAGE_URL"])
+def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Others are refused with an example."""
+    for wrong in ("kaiten", "ftp://code.test/kaiten", "https://code.test/a b", "https://code.test/$(id)"):
+        monkeypatch.setenv(name, wrong)
+        with pytest.raises(WrongSettings, match=f"^{name}=.* such as https://code.example/kaiten.git$"):
+            read_settings()
+    right = "http://user.code.test:8080/~me/kaiten-0.1.0+a-py3-none-any.whl#sha256=ab"
+    monkeypatch.setenv(name, right)
+    assert right in {read_settings().source_url, read_settings().package_url}
+
+
 def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those without a likeness too, and empty ones."""
     monkeypatch.setenv("ARENA_PROT", "")

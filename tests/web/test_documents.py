@@ -22,14 +22,17 @@ from web.docs.pages import (
     FILES,
     PLACEHOLDER,
     Chapter,
+    Downloads,
     document_pages,
     open_shelf,
     read_shelf,
     resolve,
+    with_downloads,
 )
 from web.http.authentication import Callers
 
-ADDRESSES = [page.address for chapter in open_shelf().chapters for page in chapter.pages]
+SHELF = open_shelf(Downloads())
+ADDRESSES = [page.address for chapter in SHELF.chapters for page in chapter.pages]
 FOR_THE_HOUSE = {"architecture.md", "benchmarks.md", "dependencies.md"}
 """What those read who work on the arena itself, in its repository."""
 
@@ -112,6 +115,30 @@ def test_commands_name_the_sites_own_address(world: World, here: str) -> None:
     assert not [address for address in ADDRESSES if PLACEHOLDER in visitor.get(address).text]
 
 
+SOURCE = "https://code.test/kaiten.git"
+PACKAGE = "https://code.test/kaiten.whl"
+OFFERS = [
+    Downloads(),
+    Downloads(source=SOURCE),
+    Downloads(package=PACKAGE),
+    Downloads(source=SOURCE, package=PACKAGE),
+]
+
+
+@pytest.mark.parametrize("downloads", OFFERS)
+def test_the_tutorial_names_only_downloads_that_are_offered(downloads: Downloads) -> None:
+    """With their commands. The rest is the same, and no placeholder is left."""
+    text = with_downloads((DOCS / "first-bot.md").read_text(), downloads)
+    assert (f"    git clone {SOURCE} kaiten\n" in text, "git clone" in text) == (bool(downloads.source),) * 2
+    assert (f"pip install {PACKAGE}\n" in text, "pip install" in text) == (bool(downloads.package),) * 2
+    assert "source.example" not in text
+    assert "package.example" not in text
+    assert text.count("\n## ") == 7
+    page = read_shelf(shared_folder(), downloads).find("/docs/first-bot")
+    assert page is not None
+    assert "<!--" not in "".join(section.html for section in page.document.sections)
+
+
 def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
     """In the contents of the page; each heading also leads to itself."""
     page = Page(client.get("/docs/submitting").text)
@@ -119,7 +146,7 @@ def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
     assert {"limits", "challenges", "check-your-bot-first"} <= set(page.ids)
 
 
-@pytest.mark.parametrize("chapter", open_shelf().chapters, ids=lambda chapter: chapter.title)
+@pytest.mark.parametrize("chapter", SHELF.chapters, ids=lambda chapter: chapter.title)
 def test_the_pages_of_a_chapter_follow_each_other(client: TestClient, chapter: Chapter) -> None:
     """The first has nothing before it, the last nothing after it."""
     addresses = [page.address for page in chapter.pages]
@@ -155,7 +182,7 @@ def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_pa
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "docs" / "javascript.md").unlink()
     with capture_logs() as logs:
-        shelf = read_shelf(tmp_path)
+        shelf = read_shelf(tmp_path, Downloads())
     missing = {"javascript", "greedy", "rollout", "greedy.py", "base-python"}
     assert all(any(name in line["error"] for line in logs) for name in ("javascript.md", "greedy/bot.py"))
     chapters = [chapter.title for chapter in shelf.chapters]
@@ -176,7 +203,7 @@ def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_pa
             link.partition("#")[0] for link in Page(answer.text).links
         }
     assert {client.get(f"/docs/{name}").status_code for name in missing} == {404}
-    assert read_shelf(shared_folder()) == open_shelf()
+    assert read_shelf(shared_folder(), Downloads()) == SHELF
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 import web
 from arena.rules import Card
 from tests.web.html import Page
-from web.docs.pages import open_shelf
+from web.docs.pages import Downloads, open_shelf
 from web.docs.rules import PICTURES, ExampleTurn, Picture, with_faces
 from web.http.static import STATIC
 from web.viewer.scene import Mark
@@ -50,7 +50,7 @@ def test_faces_are_added_to_cells_alone() -> None:
 
 def test_pictures_stand_below_sections_that_are_there(text: str) -> None:
     """None is left out of the page."""
-    rules = open_shelf().find("/rules")
+    rules = open_shelf(Downloads()).find("/rules")
     assert rules is not None
     assert PICTURES.keys() <= {section.anchor for section in rules.document.sections}
     assert text.count('<figure class="picture">') == sum(map(len, PICTURES.values()))

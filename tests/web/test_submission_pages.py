@@ -1,6 +1,7 @@
 """Submissions on the site: the form, the list, one of them in every stage, its games."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,12 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_set
 from tests.db.builders import START, claim_one
+from tests.web.app import parts_over
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
 from tests.web.submitted import CRASH, finish_game, play, queue, send
+from web.app import create_app
+from web.docs.pages import Downloads
 from web.submissions.pages import A_PAGE, samples
 
 ROOT = Path(__file__).parents[2]
@@ -255,6 +259,18 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     assert '<button type="submit" name="submit" disabled>' in author.get("/start").text
     assert 'value="mybot"' in author.get("/start?bot=mybot").text
     assert 'value=""' in author.get("/start?bot=%22%3E").text
+
+
+@pytest.mark.parametrize("path", ["/submit"])
+def test_downloads_are_shown_where_there_are_any(world: World, ann: KnownAccount, path: str) -> None:
+    """The package in a command, the source as a link."""
+    without = logged_in(world, ann.name).get(path).text
+    assert ("pip install" in without, "source</a>" in without) == (False, False)
+    source, package = "https://code.test/kaiten.git", "https://code.test/kaiten.whl"
+    world.site = create_app(replace(parts_over(world), downloads=Downloads(source=source, package=package)))
+    text = logged_in(world, ann.name).get(path).text
+    assert f">pip install {package}\narena " in text
+    assert source in Page(text).links
 
 
 def test_a_sample_that_is_gone_leaves_the_editor_empty(tmp_path: Path) -> None:

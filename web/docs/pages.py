@@ -2,6 +2,7 @@
 
 import pathlib
 import posixpath
+import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +27,15 @@ from web.viewer.words import card_name
 RULES: Final = "docs/rules.md"
 PLACEHOLDER: Final = "https://arena.example"
 """Stands for the site's own address in documents: a visitor can copy their commands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Downloads:
+    """Addresses of what authors can get of the arena, safe in a shell; None for what isn't offered."""
+
+    source: str | None = None  # for `git clone`
+    package: str | None = None  # for `pip install`
+
 
 CHAPTERS: Final = (
     ("Tutorials", ("docs/first-bot.md", "docs/javascript.md")),
@@ -161,17 +171,17 @@ class Shelf:
 
 
 @cache
-def open_shelf() -> Shelf:
+def open_shelf(downloads: Downloads) -> Shelf:
     """Read and render all documents, once."""
-    return read_shelf(shared_folder())
+    return read_shelf(shared_folder(), downloads)
 
 
-def read_shelf(root: pathlib.Path) -> Shelf:
+def read_shelf(root: pathlib.Path, downloads: Downloads) -> Shelf:
     """Read and render all readable documents. The others are logged, and links to them become text.
 
     ``root`` is laid out like the repository.
     """
-    texts = dict(_texts(root))
+    texts = {path: with_downloads(text, downloads) for path, text in _texts(root)}
     chapters = (
         Chapter(title=title, pages=tuple(_page(texts, path, title) for path in paths if path in texts))
         for title, paths in CHAPTERS
@@ -188,6 +198,20 @@ def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
             yield path, (root / path).read_text()
         except OSError as error:
             _log.warning("document unreadable", error=str(error))
+
+
+def with_downloads(text: str, downloads: Downloads) -> str:
+    """Return a document with the addresses of downloads, without the parts about those that aren't offered.
+
+    Such a part is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``; in it,
+    ``https://NAME.example`` stands for the address.
+    """
+    for name, address in (("source", downloads.source), ("package", downloads.package)):
+        if address is None:
+            text = re.sub(rf"<!-- {name} -->\n.*?<!-- end of {name} -->\n\n", "", text, flags=re.DOTALL)
+        else:
+            text = text.replace(f"https://{name}.example", address)
+    return text
 
 
 def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:

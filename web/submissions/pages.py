@@ -23,6 +23,7 @@ from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
+from web.docs.pages import Downloads
 from web.games.analysis import Placed, card
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import PREFIX
@@ -30,6 +31,7 @@ from web.http.authentication import Session, can_be_overheard
 from web.http.parameters import Before, GameId
 from web.http.rendering import PageRouter, page, viewer_of
 from web.submissions.api import SubmissionId, own_submission
+from web.viewer.pages import origin
 from web.viewer.screen import Shown
 
 _log = structlog.get_logger()
@@ -204,10 +206,10 @@ class _Limits:
     note: int = NOTE_LENGTH
 
 
-def submission_pages(store: Store, receiver: Receiver) -> APIRouter:
+def submission_pages(store: Store, receiver: Receiver, downloads: Downloads) -> APIRouter:
     """Return the routes of submissions. They require a session; programs use the API."""
     router = PageRouter(private=True)
-    pages = _Submissions(store, receiver)
+    pages = _Submissions(store, receiver, downloads)
     router.add_api_route("/submit", pages.form)
     router.add_api_route("/submissions", pages.listed)
     router.add_api_route("/submissions/{id}", pages.one)
@@ -222,9 +224,10 @@ def submission_pages(store: Store, receiver: Receiver) -> APIRouter:
 class _Submissions:
     """The pages' request handlers."""
 
-    def __init__(self, store: Store, receiver: Receiver) -> None:
+    def __init__(self, store: Store, receiver: Receiver, downloads: Downloads) -> None:
         self._store = store
         self._receiver = receiver
+        self._downloads = downloads
 
     def start(self, request: Request, bot: str = "") -> Response:
         """Show the editor to everyone; only logged-in users can submit."""
@@ -238,7 +241,8 @@ class _Submissions:
             most=MAX_SOURCE_BYTES,
             is_open=self._is_open(),
             games_of_it=GAMES,
-            site=str(request.base_url).rstrip("/"),
+            site=origin(request),
+            downloads=self._downloads,
             can_be_overheard=can_be_overheard(request),
         )
 
@@ -254,7 +258,8 @@ class _Submissions:
             limits=_Limits(),
             languages=LANGUAGES,
             kinds=_KINDS,
-            site=str(request.base_url).rstrip("/"),
+            site=origin(request),
+            downloads=self._downloads,
             can_be_overheard=can_be_overheard(request),
         )
 
