@@ -358,6 +358,26 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
     expect(page.get_by_role("button", name="Submit")).to_be_hidden()
     expect(page.get_by_text("arena submit mybot.py")).to_be_visible()
     visit.keep("submit-no-script")
+    visit.open("/start")
+    expect(page.get_by_label("Example in Python")).to_have_value((ROOT / "bots/greedy/bot.py").read_text())
+    expect(page.locator("[data-editor]")).to_be_hidden()
+
+
+@pytest.mark.parametrize("size", ["phone", "desktop"])
+def test_other_ways_are_beside_the_editor(windows: Windows, town: Town, size: str) -> None:
+    """Or below it on a phone; with this site's address. Nothing moves while the editor loads."""
+    visit = windows.open(town.here, size, "light")
+    page = visit.page
+    page.add_init_script(WATCH_SHIFTS)
+    visit.open("/start")
+    ways = page.get_by_role("region", name="Other ways")
+    expect(ways).to_contain_text(f"arena login {town.here}")
+    editor, box = page.locator("[data-editor]").bounding_box(), ways.bounding_box()
+    assert editor is not None
+    assert box is not None
+    beside = box["x"] > editor["x"] + editor["width"] and box["y"] < editor["y"]
+    assert beside == (size == "desktop")
+    assert page.evaluate("window.moved") == 0
 
 
 def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:

@@ -254,6 +254,8 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     for sample in ("greedy/bot.py", "greedy-js/bot.js"):
         assert escape((ROOT / "bots" / sample).read_text()) in stranger
     assert 'href="/login?next=/start"' in stranger
+    for way in ("curl -O {}/docs/greedy.py", "arena login {}\narena submit ./mybot", "{}/api/v1/bots/mybot/"):
+        assert way.format(HTTPS) in stranger
     assert '<button type="submit"' not in stranger
     author = logged_in(world, world.add("ann").name)
     assert '<button type="submit" name="submit" disabled>' in author.get("/start").text
@@ -261,7 +263,7 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
     assert 'value=""' in author.get("/start?bot=%22%3E").text
 
 
-@pytest.mark.parametrize("path", ["/submit"])
+@pytest.mark.parametrize("path", ["/start", "/submit"])
 def test_downloads_are_shown_where_there_are_any(world: World, ann: KnownAccount, path: str) -> None:
     """The package in a command, the source as a link."""
     without = logged_in(world, ann.name).get(path).text

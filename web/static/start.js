@@ -108,9 +108,9 @@ form.querySelector("[data-again]").addEventListener("click", () => {
   show();
   editor.focus();
 });
-for (const area of sources.values()) area.closest("p").hidden = true;
-host.hidden = false;
 if (sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
+// The first frame has estimated heights of lines.
+requestAnimationFrame(() => requestAnimationFrame(() => host.toggleAttribute("data-drawn", true)));
 if (submit) check.disabled = submit.disabled = form.hasAttribute("data-closed");
