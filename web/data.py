@@ -25,6 +25,13 @@ from web.viewer.pages import origin
 PARQUET_TYPE: Final = "application/vnd.apache.parquet"
 _TYPES: Final = {PARQUET: PARQUET_TYPE, JSON_LINES: "application/gzip"}
 
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": "GET, HEAD",
+    "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
+    "Access-Control-Max-Age": "86400",
+}
+"""Requests that other sites' scripts may send. Readers of Parquet send ranges, about which browsers ask first."""
+
 DAYS_SHOWN: Final = 100
 
 COLUMNS: Final = (
@@ -98,11 +105,13 @@ def data_pages(folder: Folder) -> APIRouter:
 
     @files.get(f"/data/{MANIFEST}")
     def manifest(request: Request) -> Response:
+        request.state.readable = True
         found = encoded(read_manifest(folder))
         return tagged(request, Response(found, media_type="application/json"))
 
     @files.get("/data/{name}")
     def one_file(request: Request, name: Annotated[str, Path(pattern=r"^[a-z0-9.-]{1,64}$")]) -> Response:
+        request.state.readable = True
         file = next((each for each in read_manifest(folder).files if each.name == name), None)
         if file is None or not (folder / name).is_file():
             raise HTTPException(404, "There is no such file. The page /data lists the files.")
@@ -113,6 +122,11 @@ def data_pages(folder: Folder) -> APIRouter:
             return FileResponse(folder / name, headers=headers, media_type=_TYPES[name.partition(".")[2]])
         known.headers.update(headers)
         return known
+
+    @files.options("/data/{name}")
+    def preflight(request: Request) -> Response:
+        request.state.readable = True
+        return Response(status_code=204, headers=_PREFLIGHT)
 
     router.routes += files.routes
     return router

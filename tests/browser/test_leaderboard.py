@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import groupby
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import Page, Response, expect
@@ -14,7 +12,7 @@ from playwright.sync_api import Page, Response, expect
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.browser.visits import WATCH_SHIFTS, Windows
+from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere
 from tests.builders import add_bots, play_set
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
@@ -187,27 +185,12 @@ def test_the_front_page_plays_a_game(
     visit.keep(f"front-plays-{size}-{reduced}")
 
 
-class _Elsewhere(BaseHTTPRequestHandler):
-    """Another site, with an empty page."""
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
 def test_a_badge_is_shown_by_other_sites(windows: Windows, url: str) -> None:
     """As a picture in a page of another origin. What is not for others is not shown there."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as elsewhere:
-        Thread(target=elsewhere.serve_forever).start()
-        visit = windows.open(f"http://127.0.0.1:{elsewhere.server_port}", "desktop", "light")
+    with elsewhere() as other:
+        visit = windows.open(other, "desktop", "light")
         visit.open("/")
         assert visit.page.evaluate(SHOW, f"{url}/static/mark.svg") == 0
         assert visit.page.evaluate(SHOW, f"{url}/bots/greedy/badge.svg") > 100
         visit.keep("badge")
         visit.forgive("ERR_BLOCKED_BY_RESPONSE")
-        elsewhere.shutdown()

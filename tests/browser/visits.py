@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
@@ -177,6 +179,30 @@ def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
                 for each in page.context.cookies()
             ]
         )
+
+
+class _Elsewhere(BaseHTTPRequestHandler):
+    """Another site, with an empty page."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def elsewhere() -> Iterator[str]:
+    """Give the address of another site, with empty pages."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as server:
+        Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 WATCH_SHIFTS = """

@@ -93,6 +93,7 @@ MATRIX: Final = {
     ("GET", "/data"): EVERYBODY,
     ("GET", "/data/manifest.json"): EVERYBODY,
     ("GET", "/data/{name}"): EVERYBODY,
+    ("OPTIONS", "/data/{name}"): known(204, anonymous=204),
     ("GET", "/games/{game}"): EVERYBODY,
     ("GET", "/games/{game}/decisions/{seat}"): EVERYBODY,
     ("GET", "/puzzle"): EVERYBODY,

@@ -1,5 +1,6 @@
 """Security headers, and protection against cross-site request forgery (CSRF)."""
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -27,6 +28,16 @@ FRAMABLE: Final = SECURITY_HEADERS | {
 }
 """Replaces ``SECURITY_HEADERS`` on pages that any site may frame; they contain nothing private."""
 
+READABLE: Final = SECURITY_HEADERS | {
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers": "Accept-Ranges, Content-Range, ETag",
+}
+"""Replaces ``SECURITY_HEADERS`` on data that scripts of any site may read, without cookies.
+
+They are on every answer, whether the request has an ``Origin`` or not, so that caches can store one for all.
+"""
+
 FRESH: Final = "no-cache"
 """Pages change at any time, and revalidation by 304 is cheap."""
 
@@ -44,8 +55,9 @@ _OVER_HTTPS: Final = {
 class SecurityHeaders:
     """ASGI middleware that adds ``SECURITY_HEADERS`` and ``Cache-Control`` to every answer.
 
-    A route whose page other sites may frame sets ``framable`` on the request's state; one whose page is made
-    for a visitor who isn't logged in sets ``private``.
+    A route whose page other sites may frame sets ``framable`` on the request's state, and one whose data
+    their scripts may read ``readable``; one whose page is made for a visitor who isn't logged in sets
+    ``private``.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -58,7 +70,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(FRAMABLE if noted.get("framable") else SECURITY_HEADERS)
+                headers.update(_headers_of(noted))
                 private = noted.get("caller") or noted.get("private")
                 headers.setdefault("Cache-Control", PRIVATE if private else FRESH)
                 if scope["scheme"] == "https":
@@ -66,6 +78,12 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
+
+
+def _headers_of(noted: Mapping[str, object]) -> Mapping[str, str]:
+    if noted.get("framable"):
+        return FRAMABLE
+    return READABLE if noted.get("readable") else SECURITY_HEADERS
 
 
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -1,0 +1,75 @@
+"""Data files in a notebook that runs in the browser, on another site."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.ops.export.manifest import MANIFEST
+from tests.browser.visits import Windows, elsewhere
+from tests.databases import sqlite_store
+from tests.db.builders import START
+from tests.web.exported import SIZE, content_of, name_of, put_files
+from tests.web.site import opened
+
+pytestmark = pytest.mark.chromium
+
+NAME = name_of(START.date())
+
+ASK = """
+async ([url, method, headers, credentials]) => {
+  try {
+    const answer = await fetch(url, {method, headers, credentials});
+    const body = new Uint8Array(await answer.arrayBuffer());
+    return {
+      status: answer.status, length: body.length, first: [...body.slice(0, 4)],
+      range: answer.headers.get("Content-Range"), etag: answer.headers.get("ETag"),
+    };
+  } catch (error) {
+    return {refused: error.name};
+  }
+}
+"""
+"""Send a request from a page."""
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """Serve the files of a day."""
+    sqlite_store(tmp_path / "arena.sqlite3").close()
+    put_files(tmp_path / "exports", 1)
+    with opened(tmp_path) as site:
+        yield site.url
+
+
+def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:
+    """The manifest, and files whole or in ranges; without cookies, and nothing else."""
+    with elsewhere() as other:
+        visit = windows.open(other, "desktop", "light")
+        visit.open("/")
+
+        def ask(
+            path: str, method: str = "GET", credentials: str = "omit", **headers: str
+        ) -> dict[str, object]:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            answer: dict[str, object] = visit.page.evaluate(ASK, [url + path, method, sent, credentials])
+            return answer
+
+        assert ask(f"/data/{MANIFEST}")["status"] == 200
+        content, file = content_of(NAME), f"/data/{NAME}"
+        whole = ask(file)
+        assert (whole["status"], whole["length"]) == (200, SIZE)
+        assert ask(file, "HEAD")["etag"] == whole["etag"] is not None
+        part = ask(file, Range="bytes=100-299", If_Range=str(whole["etag"]))
+        assert (part["status"], part["length"], part["first"]) == (206, 200, [*content[100:104]])
+        assert part["range"] == f"bytes 100-299/{SIZE}"
+        assert ask("/data/missing")["status"] == 404
+        for refused in (
+            ask(file, credentials="include"),
+            ask(file, "PUT"),
+            ask("/api/v1/leaderboard"),
+            ask("/data"),
+        ):
+            assert refused == {"refused": "TypeError"}
+        visit.forgive("CORS policy")
+        visit.forgive("Failed to load resource")
