@@ -30,7 +30,7 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "86400",
 }
-"""Requests that other sites' scripts may send. Readers of Parquet send ranges, about which browsers ask first."""
+"""Requests that other sites' scripts may send. Readers of Parquet send ranges, so browsers ask first."""
 
 DAYS_SHOWN: Final = 100
 
