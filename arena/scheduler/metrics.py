@@ -155,14 +155,14 @@ def _queue(queue: Queue) -> GaugeMetricFamily:
 
 def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
     slots = GaugeMetricFamily(
-        "kaiten_worker_slots", "Bots that a worker can run at once.", labels=("worker",)
+        "kaiten_worker_slots", "Number of bots that a worker can run.", labels=("worker",)
     )
     busy = GaugeMetricFamily(
         "kaiten_worker_busy_slots", "Bots that a worker was running recently.", labels=("worker",)
     )
     usable = GaugeMetricFamily(
         "kaiten_worker_usable_slots",
-        "Bots that a worker may run at once, given its host's load.",
+        "Number of bots that a worker may run, given its host's load.",
         labels=("worker",),
     )
     for worker in workers:

@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_code() -> None:
     assert f"`{FORMAT}`" in text
     assert f"`{DISCLOSED_FORMAT}`" in text
     assert 1 / SHOW_SECONDS == 1 / NEWS_SECONDS == 2
-    assert "no more than twice a second" in text
+    assert "at most twice per second per match" in " ".join(text.split())
     millis = re.search(r"EVERY_MILLIS = (\d+);", POLLING.read_text())
     assert millis is not None
     assert f"every {int(millis[1]) // 1000} seconds" in " ".join(text.split())

@@ -182,7 +182,7 @@ class HostGauges(Collector):
         for outcome, count in self.seating.ended().items():
             matches.add_metric((outcome,), count)
         yield matches
-        yield GaugeMetricFamily("kaiten_host_slots", "Bots that this host can run at once.", self.seats)
+        yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
         busy = sum(self.seating.state().busy.values())
         yield GaugeMetricFamily("kaiten_host_busy_slots", "Bots that this host is running.", busy)
         yield GaugeMetricFamily(
