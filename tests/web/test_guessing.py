@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 from fastapi.testclient import TestClient
+from starlette.types import ASGIApp
 
 from tests.accounts.world import PASSWORD, World
 from tests.web.app import site_over
@@ -53,8 +54,11 @@ def test_the_owner_comes_in_while_others_guess(world: World) -> None:
         owner, stranger = Visitor(site, "127.0.0.1"), Visitor(site, "127.0.0.9")
         assert owner.log_in(PASSWORD) == 303
         del owner.cookies["kaiten-session"]
-        assert guess_until_refused(site) == [403] * 50 + [429] * 22
-        assert stranger.log_in(PASSWORD) == 429
+        assert guess_until_refused(site) == [403] * 48 + [429] * 24
+        assert stranger.log_in(PASSWORD, "ben") == 403  # one of three
+        assert [stranger.log_in(password) for password in ("a typo", PASSWORD)] == [403, 303]
+        stranger.cookies.clear()
+        assert [stranger.log_in(password) for password in ("a typo", PASSWORD)] == [403, 429]
         assert [owner.log_in(password) for password in ("a typo", PASSWORD)] == [403, 303]
         nearby = Visitor(site, "127.0.0.2", dict(owner.cookies))
         assert nearby.log_in(PASSWORD) == 303
@@ -64,7 +68,7 @@ def test_the_owner_comes_in_while_others_guess(world: World) -> None:
 def test_names_that_nobody_has_are_guarded_alike(world: World) -> None:
     """So nobody learns from the limits which names there are."""
     with serving(site_over(world)) as site:
-        assert guess_until_refused(site, "nobody") == [403] * 50 + [429] * 22
+        assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 24
 
 
 def test_a_known_browser_guesses_no_further_than_others(world: World) -> None:
@@ -106,13 +110,45 @@ def test_a_known_browser_costs_no_more_hashes_than_others(world: World) -> None:
     assert statuses == [303] * 20 + [429]
 
 
+def guess(app: ASGIApp, address: str, password: str) -> int:
+    """Try a password of ann's in a new browser at an address, and return the status."""
+    guesser = TestClient(
+        app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(address, 1), follow_redirects=False
+    )
+    return guesser.post("/login", data={"name": "ann", "password": password}).status_code
+
+
+@pytest.mark.parametrize("address", ["192.0.2.{}", "2001:db8:{:x}::1"])
+def test_twenty_new_addresses_an_hour_keep_new_browsers_out(world: World, address: str) -> None:
+    """Fewer don't. An address that has guessed is new again after a day."""
+    world.add("ann")
+    app = browser(world).app
+    statuses = [guess(app, address.format(number % 19), "wrong") for number in range(190)]
+    assert statuses == [403] * (19 * 3 + 30) + [429] * 103
+    assert guess(app, address.format(100), PASSWORD) == 303
+    assert [guess(app, address.format(101), "wrong") for _ in range(4)] == [403] * 3 + [429]
+    assert guess(app, address.format(102), PASSWORD) == 429
+    world.later(hours=1)
+    statuses = [guess(app, address.format(number % 19), "wrong") for number in range(190)]
+    assert statuses == [403] * 30 + [429] * 160
+    assert guess(app, address.format(102), PASSWORD) == 303
+    world.later(days=1)
+    assert guess(app, address.format(101), PASSWORD) == 303
+
+
+def test_networks_of_one_customer_are_one_place(world: World) -> None:
+    """Of IPv6 a customer may have 65,536 networks."""
+    world.add("ann")
+    app = browser(world).app
+    statuses = [guess(app, f"2001:db8:1:{number:x}::1", "wrong") for number in range(60)]
+    assert statuses == [403] * 33 + [429] * 27
+    assert guess(app, "2001:db8:2::1", PASSWORD) == 303
+
+
 def locked_for(visitor: TestClient, password: str = PASSWORD) -> int:
     """Have others guess at ann until they are held, then log in as ann, and return the status."""
-    for number in range(51):
-        guesser = TestClient(
-            visitor.app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number}", 1)
-        )
-        guesser.post("/login", data={"name": "ann", "password": "wrong"})
+    for number in range(100):
+        guess(visitor.app, f"192.0.2.{number % 20}", "wrong")
     return visitor.post("/login", data={"name": "ann", "password": password}).status_code
 
 

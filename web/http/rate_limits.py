@@ -14,11 +14,13 @@ from fastapi import Request
 from arena.accounts.accounts import Accounts
 from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import KnownAccount, OpenSession
-from arena.db.people import People, RateLimit
+from arena.db.people import People, RateLimit, TooOften
 from web.http.authentication import browser_mark
-from web.http.errors import Problem, too_much
+from web.http.errors import too_much
 
 _NETWORK: Final = 64
+_SITE: Final = 48
+"""The prefix of the IPv6 addresses of a customer, who may have 65,536 networks."""
 
 
 def address_of(request: Request) -> str:
@@ -26,7 +28,7 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def network_of(host: str) -> str:
+def network_of(host: str, prefix: int = _NETWORK) -> str:
     """Return the source of an address: for IPv6 its /64, since one host has all addresses in it."""
     try:
         address = ip_address(host)
@@ -35,7 +37,7 @@ def network_of(host: str) -> str:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return str(address.ipv4_mapped)
-        return str(ip_network((address, _NETWORK), strict=False))
+        return str(ip_network((address, prefix), strict=False))
     return host
 
 
@@ -68,25 +70,8 @@ class RateLimits:
         A browser that has logged in to the account has its own limits: nobody else can lock it out. Raises
         Problem (429) after too many attempts.
         """
-        address, key, mark = address_of(request), name.lower()[:_LONGEST_NAME], browser_mark(request)
-        source = network_of(address)
-        limits: tuple[RateLimit, ...]
-        of_failures: tuple[RateLimit, ...]
-        if mark and self._accounts.sessions.knows(name, mark):
-            with_it = _limit(10, _HOUR, "log in", "with", mark)
-            # Right passwords count here too, since each attempt costs a hash.
-            limits = (with_it, _limit(20, _QUARTER, "log in", "known to", key))
-            of_failures = limits[:1]
-        else:
-            limits = (
-                # Right passwords count, as above. A classroom behind one router is one address.
-                _limit(100, _QUARTER, "log in", "from", source),
-                _limit(10, _QUARTER, "log in", "from", source, "to", key),
-                _limit(50, _HOUR, "log in", "to", key),  # from all addresses; more would help guessing
-            )
-            of_failures = limits[1:]
         # Counted before the password is checked: attempts at the same moment can't exceed a limit.
-        self._count("to log in", *limits, refused=lambda: self._accounts.sessions.locked(name, address))
+        of_failures = self._count_log_in(request, name)
         is_wrong = False
         try:
             yield
@@ -96,6 +81,40 @@ class RateLimits:
         finally:
             if not is_wrong:
                 self._people.take_back(of_failures)
+
+    def _count_log_in(self, request: Request, name: str) -> tuple[RateLimit, ...]:
+        """Count an attempt to log in; return the limits that don't count right passwords.
+
+        Raises Problem (429) after too many attempts.
+        """
+        address, key, mark = address_of(request), name.lower()[:_LONGEST_NAME], browser_mark(request)
+        source = network_of(address)
+
+        def refused() -> None:
+            self._accounts.sessions.locked(name, address)
+
+        if mark and self._accounts.sessions.knows(name, mark):
+            with_it = _limit(10, _HOUR, "log in", "with", mark)
+            # Right passwords count here too, since each attempt costs a hash.
+            self._count(
+                "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
+            )
+            return (with_it,)
+        # Right passwords count, as above. A classroom behind one router is one address.
+        from_source = _limit(100, _QUARTER, "log in", "from", source)
+        from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
+        self._count("to log in", from_source, from_source_to_name, refused=refused)
+        # Owners mostly come from an address that has guessed nothing. Guessers need ever new ones to use up
+        # what is reserved for these. All names count, so that names don't multiply the counters.
+        first = (
+            _limit(3, _DAY, "log in", "first from", network_of(address, _SITE)),
+            _limit(60, _HOUR, "log in", "first to", key),
+        )
+        if self._fits(*first):
+            return (from_source_to_name, *first)
+        to_name = _limit(30, _HOUR, "log in", "to", key)  # from all addresses; more would help guessing
+        self._count("to log in", to_name, refused=refused)
+        return (from_source_to_name, to_name)
 
     def once_more(self, session: OpenSession) -> None:
         """Count a password attempt within a session; attempts elsewhere don't count.
@@ -133,17 +152,35 @@ class RateLimits:
     def _count(self, what: str, *limits: RateLimit, refused: Callable[[], None] = lambda: None) -> None:
         """Count an attempt; call ``refused`` once per window, at the first attempt beyond a limit."""
         now = self._now()
-        # Check before counting: repeated attempts beyond the limit then cost no transaction.
-        for limit in limits:
-            if (ends := self._full_until(limit.key, now)) is not None:
-                raise _too_many(what, ends - now)
-        passed = self._people.attempt(limits, now)
+        passed = self._known_full(limits, now) or self._attempt(limits, now)
         if passed is None:
             return
-        self._remember(passed.limit.key, now + passed.wait)
         if passed.is_first:
             refused()
-        raise _too_many(what, passed.wait)
+        raise too_much(f"Too many attempts {what}.", passed.wait)
+
+    def _fits(self, *limits: RateLimit) -> bool:
+        """Count an attempt, unless it exceeds one of the limits; then return False, and none counts it."""
+        now = self._now()
+        if self._known_full(limits, now) is not None:
+            return False
+        passed = self._attempt(limits, now)
+        if passed is not None:
+            self._people.take_back(limits[: limits.index(passed.limit)])
+        return passed is None
+
+    def _known_full(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
+        """Return the first limit that was exceeded before: further attempts then cost no transaction."""
+        for limit in limits:
+            if (ends := self._full_until(limit.key, now)) is not None:
+                return TooOften(limit=limit, wait=ends - now, is_first=False)
+        return None
+
+    def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
+        passed = self._people.attempt(limits, now)
+        if passed is not None:
+            self._remember(passed.limit.key, now + passed.wait)
+        return passed
 
     def _full_until(self, key: str, now: datetime) -> datetime | None:
         with self._lock:
@@ -163,7 +200,3 @@ class RateLimits:
 def _limit(most: int, window: timedelta, *what: str) -> RateLimit:
     key = sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
     return RateLimit(key=key, most=most, window=window)
-
-
-def _too_many(what: str, wait: timedelta) -> Problem:
-    return too_much(f"Too many attempts {what}.", wait)
