@@ -24,6 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from arena.accounts.accounts import open_accounts
+from arena.cli.help import plain_record
 from arena.cli.main import app
 from arena.db.store import open_store
 from arena.db.subscriptions import SubscriptionKind
@@ -57,17 +58,6 @@ how they work together. `{name}` is required, `[name]` optional; `--json` prints
 _JSON: Final = ("--json", "Print JSON.")
 _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
 """Meanings that the usage shows."""
-
-_VALUES: Final = {
-    "str": "TEXT",
-    "int": "N",
-    "int range": "N",
-    "float": "N",
-    "path": "PATH",
-    "file": "PATH",
-    "dir": "PATH",
-}
-"""The word for an option's value, by its type."""
 
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
@@ -215,7 +205,8 @@ def _commands(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str,
 def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as above
     context = typer.Context(command, info_name=" ".join(words))
     # A parameter that the help hides has no record.
-    records = [*filter(None, (each.get_help_record(context) for each in command.get_params(context)))]
+    found = filter(None, (each.get_help_record(context) for each in command.get_params(context)))
+    records = [plain_record(*record) for record in found]
     listed = [
         (name, meaning)
         for name, meaning in records
@@ -227,7 +218,7 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     if _JSON in records:
         usage.append("[--json]")
     text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
-    rows = [(f"`{_cell(_with_value(name))}`", _cell(_meaning(name, meaning))) for name, meaning in listed]
+    rows = [(f"`{_cell(name)}`", _cell(_meaning(name, meaning))) for name, meaning in listed]
     return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
 
 
@@ -235,14 +226,6 @@ def _meaning(name: str, meaning: str) -> str:
     """Return a meaning; the usage shows which arguments are required."""
     text = " ".join(meaning.split())
     return text if name.startswith("-") else text.replace(" [required]", "").replace("; required]", "]")
-
-
-def _with_value(name: str) -> str:
-    """Return an option with a word for its value, or an argument without its type."""
-    plain, _, kind = name.rstrip(">").partition(" <")
-    if not plain.startswith("-") or plain.startswith("-- "):
-        return plain
-    return f"{plain} {_VALUES.get(kind, f'<{kind}>')}" if kind else plain
 
 
 def messages_page() -> str:

@@ -34,7 +34,7 @@ _COLUMNS: Final = ("bot", "games", "wins", "place", "points")
 def challenge(  # noqa: PLR0913 - its options
     bot: Annotated[str, typer.Argument(help="Name of your bot.")],
     opponents: Annotated[
-        list[str], typer.Argument(metavar="OPPONENT...", help="Bots, or versions such as greedy@2.")
+        list[str], typer.Argument(metavar="OPPONENT", help="Bots, or versions such as greedy@2.")
     ],
     *,
     version: Annotated[

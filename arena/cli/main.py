@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from arena import __version__
+from arena.cli.help import PlainCommand
 
 STYLE: Final[dict[str, Any]] = {
     "no_args_is_help": True,
@@ -44,7 +45,7 @@ class LazyGroup(TyperGroup):
             group: Any = typer.main.get_command(holder)
             return group.commands[cmd_name]
         single = typer.Typer(**STYLE)
-        single.command(cmd_name)(part)
+        single.command(cmd_name, cls=PlainCommand)(part)
         return typer.main.get_command(single)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature

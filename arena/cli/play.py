@@ -45,7 +45,7 @@ _TABLE: Final = (2, 5)
 def play(  # noqa: PLR0913 - one argument an option
     bots: Annotated[
         list[str] | None,
-        typer.Argument(help="Two to five bots: files, folders or house bots.", metavar="BOT..."),
+        typer.Argument(help="Two to five bots: files, folders or house bots.", metavar="BOT"),
     ] = None,
     *,
     commands: MoreCommands = None,

@@ -128,7 +128,7 @@ def conformance(
 def referee(  # noqa: PLR0913 - one argument an option
     others: Annotated[
         list[str] | None,
-        typer.Argument(help="Python bots for the other seats. Default: greedy.", metavar="BOT..."),
+        typer.Argument(help="Python bots for the other seats. Default: greedy.", metavar="BOT"),
     ] = None,
     *,
     listen: Annotated[

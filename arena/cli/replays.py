@@ -12,6 +12,7 @@ from typing import Annotated, BinaryIO
 import typer
 
 from arena.cli.console import USAGE, WRONG, Json, fail, opened, print_json, say, tracked
+from arena.cli.help import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.home.bots import HomeBot, UnusableBot, find_bot
 from arena.home.solving import simulated_mistake, simulated_player
@@ -143,7 +144,7 @@ def replay() -> None:
     """Work with public replays."""
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def verify(
     file: Annotated[str, typer.Argument(help="Replays, one per line, or a single document; - for stdin.")],
 ) -> None:
@@ -166,7 +167,7 @@ def verify(
     typer.echo(f"{games} game{'s' * (games != 1)} verified")
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def get(
     game: Annotated[str, typer.Argument(help="The game's id, number or URL.")],
     *,

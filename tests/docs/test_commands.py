@@ -8,6 +8,7 @@ from typing import Any
 import click
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from arena.cli.main import app
 from tests.docs.documents import DOCUMENTS, ROOT, code_lines, name
@@ -129,6 +130,18 @@ def test_the_list_of_commands_here_is_complete() -> None:
         below = command.list_commands(context) if hasattr(command, "list_commands") else [""]
         found |= {f"arena {first} {second}".strip() for second in below}
     assert found == EVERY_COMMAND
+
+
+@pytest.mark.parametrize("command", sorted(EVERY_COMMAND))
+def test_help_is_in_plain_words(command: str) -> None:
+    """Options have a word or a choice for their value, and no type of Python; ranges are written out."""
+    done = CliRunner().invoke(app, [*command.split()[1:], "--help"], terminal_width=500)
+    assert done.exit_code == 0
+    assert "  --help  " in done.stdout
+    kinds = re.findall(r"<([^>]*)>", done.stdout)
+    assert [kind for kind in kinds if "|" not in kind] == []
+    assert "x>=" not in done.stdout
+    assert "<=" not in done.stdout
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)

@@ -1,0 +1,45 @@
+"""The help of commands, in plain words."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from typer.core import TyperCommand
+
+_WORDS: Final[Mapping[str, str]] = {
+    "str": "TEXT",
+    "int": "N",
+    "int range": "N",
+    "float": "N",
+    "path": "PATH",
+    "file": "PATH",
+    "dir": "PATH",
+}
+"""The word for an option's value, by the library's name of its type."""
+
+_FROM_TO: Final = re.compile(r"(\d+)<=x<=(\d+)")
+_AT_LEAST: Final = re.compile(r"x>=(\d+)")
+
+
+def plain_record(name: str, meaning: str) -> tuple[str, str]:
+    """Return a line of help with a word instead of a type, and a range as people write it.
+
+    Arguments have no type, since they are words themselves; a choice keeps its values.
+    """
+    plain, _, kind = name.rstrip(">").partition(" <")
+    if kind and plain.startswith("-") and not plain.startswith("-- "):
+        plain = f"{plain} {_WORDS.get(kind, f'<{kind}>')}"
+    return plain, _AT_LEAST.sub(r"at least \1", _FROM_TO.sub(r"\1 to \2", meaning))
+
+
+class PlainCommand(TyperCommand):
+    """A command with such help; the library would print the types of Python."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
+        """Write the arguments and the options."""
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            params = (each for each in self.get_params(ctx) if each.param_type_name == kind)
+            records = [record for each in params if (record := each.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([plain_record(*record) for record in records])
