@@ -51,9 +51,10 @@ def _front_page(
     request: Request, activity: Activity, boards: Boards, puzzle: KnownPuzzle | None, live: LiveGames
 ) -> Response:
     board = boards.board(_TOP)
+    rows = [row for row in board.rows if row.games]
     shown = activity.running[:_TABLES]
     featured = _featured(activity)
-    watch_address = f"/games/{featured.game.game}/1/1" if featured else "/games"
+    watch_address = f"/games/{featured.game.game}/1/1" if featured else None
     for match, _ in islice(watchable(live, shown), 1):
         watch_address = f"/live/{match}"
     return page(
@@ -66,8 +67,9 @@ def _front_page(
         more=activity.matches_running - len(shown),
         upsets=_of(activity, HighlightKind.UPSET),
         most_points=_of(activity, HighlightKind.POINTS),
-        board=board,
-        scale=scale_of(board.rows),
+        bots=board.bots,
+        rows=rows,
+        scale=scale_of(rows),
         puzzle=None if puzzle is None else laid_out_puzzle(puzzle),
         card_name=card_name,
     )

@@ -45,10 +45,22 @@ def read(visitor: TestClient, path: str = "/mine") -> str:
 
 
 def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> None:
-    """And who is not logged in is sent to do so."""
-    assert "No bots yet" in read(logged_in(world, ann.name))
+    """In the editor or by a file. Who is not logged in is sent to do so."""
+    text = read(logged_in(world, ann.name))
+    assert "No bots yet" in text
+    assert {"/start", "/submit"} <= set(Page(text).links)
+    assert "/submissions" not in Page(text).links
     assert browser(world).get("/bots").headers["location"] == "/mine"
     assert browser(world).get("/mine").headers["location"] == "/login?next=/mine"
+
+
+def test_a_bot_without_games_has_no_figures(world: World, ann: KnownAccount) -> None:
+    """It says so, and what was sent."""
+    active(world, ann, "a1", "fresh")
+    text = read(logged_in(world, ann.name))
+    assert "No rated games yet." in text
+    assert re.findall(r"<dt>(.*?)</dt>", text) == ["Last submission"]
+    assert "/submissions" in Page(text).links
 
 
 def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> None:
@@ -78,7 +90,7 @@ def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> No
     assert '<a href="/submissions/a4">rejected</a>' in plays
     assert ("Reactivate" in plays, "Reactivate" in resting, "Reactivate" in sits) == (False, True, True)
     assert "5 of its last 10 games &lt;failed&gt;" in sits
-    assert "<dt>Rank</dt><dd>\N{EN DASH}</dd>" in resting
+    assert ("Rank" in resting, "Last submission" in resting) == (False, True)
     assert [row[0] for row in Page(text).tables[0][1:]] == ["coming, received 2026-03-01 09:35:00"]
     assert "bens" not in text
 

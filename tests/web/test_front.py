@@ -46,20 +46,32 @@ def test_the_arena_introduces_itself(world: World) -> None:
     """One line says what it is; the button leads to the editor."""
     stranger = browser(world)
     assert "Where bots play Sushi&nbsp;Go!" in text_of(stranger)
-    button = '<a class="button second" href="{}">Submit a bot</a>'
-    assert button.format("/start") in text_of(stranger)
+    assert '<a class="button" href="/start">Submit a bot</a>' in text_of(stranger)
     assert stranger.get("/start").status_code == 200
 
 
 def test_an_empty_arena_draws_nothing_empty(world: World) -> None:
-    """It says that there is nothing to see yet; no game is shown and no table drawn."""
+    """No game, table or heading, and no figure. Bots that haven't played are only counted."""
+    empty = text_of(browser(world))
+    add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
+    new = text_of(browser(world))
+    for text in (empty, new):
+        page = Page(text)
+        assert [tag for tag, _ in page.tags if tag in {"h1", "h2", "h3", "table", "figure"}] == ["h1"]
+        assert "Watch a game" not in text
+        assert "games" not in text[text.index('class="totals"') : text.index("</main>")]
+    assert ("<b>2</b> bots" in empty, "<b>2</b> bots" in new) == (False, True)
+
+
+def test_only_what_there_is_gets_a_heading(world: World) -> None:
+    """Without an upset there are games with many points."""
+    versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben"), ("cyd-s", "cyd")])
+    play_set(world.store, [versions[:2]], Rules(players=2), name="two")
     text = text_of(browser(world))
-    assert "Now playing" not in text
-    assert 'class="featured"' not in text
-    assert '<a class="button" href="/games">Watch a game</a>' in text
-    assert "No rated bots yet" in text
-    assert "No upsets lately" in text
-    assert "<b>0</b> games in the last hour" in text
+    assert ("Most points" in text, "Against the odds" in text) == (True, False)
+    assert len(Page(text).tables[0][1:]) == 2
+    assert "cyd-s" not in text
+    assert '<a class="button second" href="/start">Submit a bot</a>' in text
 
 
 def test_who_plays_now_is_told(world: World) -> None:
@@ -67,7 +79,7 @@ def test_who_plays_now_is_told(world: World) -> None:
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     claims = [world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
-    assert '<a class="button" href="/games">Watch a game</a>' in browser(world).get("/").text
+    assert "Watch a game" not in browser(world).get("/").text
     assert claims[1] is not None
     show(world.store, claims[1], 1)
     page = browser(world).get("/").text
@@ -99,7 +111,7 @@ def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
     assert "<b>2</b> games in the last hour</span>" in text_of(browser(world))
     world.now = START + timedelta(hours=20)
     text = text_of(browser(world))
-    assert "<b>0</b> games in the last hour</span>" in text
+    assert "in the last hour" not in text
     assert "<b>2</b> games in 24 hours</span>" in text
 
 
@@ -117,7 +129,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
     assert f'<b>1 in {1 / upset.value:.0f}</b> <a href="/games/s-0-20">Game 21</a>' in text
     games = browser(world).get("/games?order=upset").text
     assert re.findall(r'<th scope="row" class="number"><a href="/games/([^"]+)"', games) == ["s-0-20"]
-    assert '<a href="/games?order=upset">upsets</a>' in games
+    assert '<a href="/games?order=upset" aria-current="page">upsets</a>' in games
     board = text[text.index("In the lead") :]
     assert board.index("weak-1</bdi>") > board.index("strong-1</bdi>")
     worth = text[text.index("Against the odds") :]

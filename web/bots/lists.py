@@ -107,6 +107,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             request,
             "mine.html",
             bots=[lines(bot) for bot in store.bots.of_account(account)],
+            submitted=bool(store.submissions.newest(account=account, limit=1)),
             on_their_way=[each for each in store.submissions.on_their_way() if each.account == account],
         )
 
