@@ -1,1 +1,1 @@
-"""Tests of what runs the bots."""
+"""Tests of the sandboxes that run bots."""

@@ -1,4 +1,4 @@
-"""Stages for the tests of the runtimes."""
+"""Fixtures that run programs in each runtime."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
 @pytest.fixture(scope="session")
 def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
-    """Give a place for programs in containers."""
+    """Return a stage that runs programs in containers."""
     stage = DockerStage(docker_client, base_image)
     yield stage
     stage.close()
@@ -18,7 +18,7 @@ def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterato
 
 @pytest.fixture(scope="session")
 def gvisor_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
-    """Give a place for programs in containers of gVisor, which nobody needs to have."""
+    """Return a stage that runs programs under gVisor; skip the test if the engine has no gVisor."""
     runtimes = docker_client.info()["Runtimes"]
     if "runsc" not in runtimes:
         pytest.skip("the engine has no runtime runsc (scripts/gvisor registers it)")
@@ -29,14 +29,14 @@ def gvisor_stage(docker_client: docker.DockerClient, base_image: str) -> Iterato
 
 @pytest.fixture(params=["docker", "gvisor"])
 def container_stage(request: pytest.FixtureRequest) -> DockerStage:
-    """Give containers of the engine's default runtime, then of gVisor."""
+    """Return a stage with the engine's default runtime, then one with gVisor."""
     chosen: DockerStage = request.getfixturevalue(f"{request.param}_stage")
     return chosen
 
 
 @pytest.fixture(scope="session")
 def process_stage() -> Iterator[ProcessStage]:
-    """Give a place for programs in plain processes."""
+    """Return a stage that runs programs as plain processes."""
     stage = ProcessStage()
     yield stage
     stage.close()
@@ -44,6 +44,6 @@ def process_stage() -> Iterator[ProcessStage]:
 
 @pytest.fixture(params=[pytest.param("docker", marks=pytest.mark.docker), "process"])
 def stage(request: pytest.FixtureRequest) -> Stage:
-    """Give each runtime in turn."""
+    """Return a stage for each runtime in turn."""
     chosen: Stage = request.getfixturevalue(f"{request.param}_stage")
     return chosen

@@ -1,4 +1,4 @@
-"""Puts small programs into a runtime: the same ones into containers and into plain processes."""
+"""Runs small test programs in a runtime, in containers or as plain processes."""
 
 import io
 import os
@@ -25,7 +25,7 @@ LAUNCH_LIMITS = Limits(cpus=0.4, memory_mib=128, pids=32, tmp_mib=4)
 
 
 class Stage(Protocol):
-    """A runtime, with a way to put programs into it and to see what is left."""
+    """A runtime under test, with ways to run programs in it and to list its leftovers."""
 
     @property
     def runtime(self) -> Runtime:
@@ -37,23 +37,23 @@ class Stage(Protocol):
 
     @property
     def install(self) -> str:
-        """Whose its sandboxes are."""
+        """Id of the installation that its sandboxes belong to."""
 
     def source(self, program: str) -> str:
-        """Return the source of a bot that is this Python program."""
+        """Return the source of a bot that runs this Python program."""
 
     def empty_source(self) -> str:
-        """Return a source that holds nothing to run."""
+        """Return a source without a program."""
 
     def leftovers(self) -> list[str]:
-        """Return what is left of this stage's sandboxes on this host."""
+        """Return the remains of this stage's sandboxes on this host."""
 
     def close(self) -> None:
         """Remove everything."""
 
 
 class DockerStage:
-    """Programs in containers; each program is an image that adds only its command to the base, made once."""
+    """Programs in containers. Each has an image, built once, that adds only its command to the base."""
 
     deadline_code = 124
 
@@ -69,10 +69,10 @@ class DockerStage:
         self._sources: dict[str, str] = {}
 
     def image(self, instructions: str, base: str = "") -> str:
-        """Return the id of an image of a base, Python's if none is named, and these lines of a Dockerfile."""
-        # The label makes it an image of its own, so that removing it hurts no other test.
+        """Build an image from lines of a Dockerfile on a base, by default Python's; return its id."""
+        # The label makes the image unique, so that removing it affects no other test.
         text = f"FROM {base or self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
-        # Nor does it look for cached steps, which other tests may be removing: the build would fail.
+        # Without the cache, since another test may be removing the cached steps, which fails the build.
         image, _ = self.client.images.build(
             fileobj=io.BytesIO(text.encode()), rm=True, nocache=True, network_mode="none"
         )
@@ -88,7 +88,7 @@ class DockerStage:
         return self._sources[program]
 
     def started_by(self, command: list[str], base: str = "") -> str:
-        """Return the id of an image of a base with this command, which takes a third of a build's time."""
+        """Commit an image of a base with this command, a third of a build's time, and return its id."""
         container = self.client.api.create_container(base or self._base)["Id"]
         try:
             made = self.client.api.commit(container, conf={"Entrypoint": command, "Cmd": None})
@@ -103,14 +103,14 @@ class DockerStage:
         return self.image("ENTRYPOINT []\nCMD []")
 
     def leftovers(self) -> list[str]:
-        """Return the names of this stage's containers, in any state."""
+        """Return the names of this stage's containers in any state."""
         found = self.client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={self.install}"})
         return [container["Names"][0] for container in found]
 
     def close(self) -> None:
         """Remove containers and images."""
         self.runtime.sweep(self.install)
-        for image in reversed(self._images):  # some are made of earlier ones, which go with the last of them
+        for image in reversed(self._images):  # some are based on earlier ones
             with suppress(ImageNotFound):
                 self.client.images.remove(image, force=True)
         self.runtime.close()
@@ -138,7 +138,7 @@ class ProcessStage:
         return tempfile.mkdtemp(dir=self._folder)
 
     def leftovers(self) -> list[str]:
-        """Return home folders and processes that carry this stage's name."""
+        """Return home folders and processes that belong to this stage."""
         mark = f"kaiten.{self.install}.".encode()
         homes = [path.name for path in Path(tempfile.gettempdir()).glob(f"kaiten.{self.install}.*")]
         return homes + [
@@ -160,8 +160,8 @@ def _read(path: str) -> bytes:
 
 @contextmanager
 def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
-    """Give a socket directory as the arena makes it, and the socket that listens in it."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: an address holds 107 bytes
+    """Create a socket folder like the arena's, with a listening socket."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: a socket's path may have 107 bytes
     path = folder / SOCKET_NAME
     try:
         with socket.socket(socket.AF_UNIX) as server:
@@ -195,7 +195,7 @@ def spec_for(
 def launched(
     stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
 ) -> Iterator[tuple[Sandbox, socket.socket]]:
-    """Give a started sandbox and its referee's socket; remove it in the end."""
+    """Start a sandbox, return it with its referee's socket, and remove it at the end."""
     with listening(slot) as (folder, server):
         sandbox = stage.runtime.launch(spec_for(stage, source, folder, slot=slot, limits=limits))
         try:
@@ -212,6 +212,6 @@ def run(stage: Stage, program: str, *, slot: int = 0, limits: Limits = LAUNCH_LI
 def run_source(
     stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
 ) -> tuple[Exit, str]:
-    """Do the same with a source of the stage's runtime."""
+    """Run a source to its end in a sandbox, and return how it ended and what it printed to stderr."""
     with launched(stage, source, slot=slot, limits=limits) as (sandbox, _):
         return sandbox.wait(), sandbox.stderr()

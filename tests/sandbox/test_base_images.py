@@ -1,4 +1,4 @@
-"""The base images under the limits that bots have in the arena."""
+"""The base images under the arena's limits for bots."""
 
 import pytest
 
@@ -36,14 +36,14 @@ console.error((await WebAssembly.instantiate(new Uint8Array(empty))).module inst
 
 
 def test_numpy_computes_in_one_thread(docker_stage: DockerStage) -> None:
-    """It is imported on the read-only root and multiplies and inverts matrices without a second thread."""
+    """NumPy is imported from the read-only root, and multiplies and inverts matrices in one thread."""
     ended, said = run(docker_stage, USES_NUMPY, limits=Limits())
     assert ended.code == 0, said
     assert said.endswith("threads 1\n")
 
 
 def test_numpy_would_start_a_thread_for_each_core(docker_stage: DockerStage) -> None:
-    """That it doesn't is the work of the image's environment: without it there is one a core."""
+    """Only the image's environment prevents this: without it NumPy starts one thread per core."""
     untold = f"import os\ndel os.environ['OPENBLAS_NUM_THREADS']\n{USES_NUMPY}"
     ended, said = run(
         docker_stage, untold + "print(len(os.sched_getaffinity(0)), file=sys.stderr)", limits=Limits()
@@ -54,7 +54,7 @@ def test_numpy_would_start_a_thread_for_each_core(docker_stage: DockerStage) -> 
 
 
 def test_a_file_of_javascript_is_a_module(docker_stage: DockerStage, javascript_image: str) -> None:
-    """With either suffix it imports the library; it can't write beside itself, but to /tmp it can."""
+    """With either suffix the file can import the library. It can write to /tmp, but not to its folder."""
     program = (
         "import { CARDS } from 'kaiten'; import { writeFileSync } from 'node:fs';"
         "writeFileSync('/tmp/x', CARDS[0]); "

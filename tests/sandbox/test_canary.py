@@ -1,4 +1,4 @@
-"""The canary on the engine that is there: all of the template holds, and what is missing is named."""
+"""The canary on the installed engine: every control of the template passes, and missing ones are reported."""
 
 import copy
 import json
@@ -35,12 +35,12 @@ Change = Callable[[dict[str, Any]], object]
 
 
 class WeakClient(docker.APIClient):
-    """An engine's client that takes something away from every container that it creates."""
+    """An engine client that removes a control from every container that it creates."""
 
     change: Change
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as docker-py has it
-        """Create it with less."""
+        """Create the container without the removed controls."""
         weaker = copy.deepcopy(arguments)
         if "canary" in str(arguments.get("name")):
             self.change(weaker)
@@ -49,14 +49,14 @@ class WeakClient(docker.APIClient):
 
 @pytest.fixture(scope="module")
 def image(docker_client: docker.DockerClient, base_image: str) -> str:
-    """Give the id of the canary's image."""
+    """Return the id of the canary's image."""
     assert base_image
     return build_canary_image(docker_client)
 
 
 @pytest.fixture
 def run_dir() -> Iterator[Path]:
-    """Give a short folder for sockets."""
+    """Create a folder with a short path for sockets."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-k-"))
     folder.chmod(0o711)
     yield folder
@@ -70,7 +70,7 @@ def missing(
     owner: Owner = slot_owner,
     runtime: str | None = None,
 ) -> dict[str, str]:
-    """Return the controls that were not held, with what was seen, where containers lack something.
+    """Return the failed controls with their observations, for weakened containers.
 
     The canary must warn that it can't measure the host's share if a container is gone or in another group.
     """
@@ -99,12 +99,12 @@ def missing(
 
 
 def host(**values: object) -> Change:
-    """Return a change of these settings of the host's side."""
+    """Return a change of these settings in the host config."""
     return lambda arguments: arguments["host_config"].update(values)
 
 
 def ulimit(name: str, most: int) -> Change:
-    """Return a change that raises a limit of processes."""
+    """Return a change that raises a process limit."""
 
     def change(arguments: dict[str, Any]) -> None:
         limits = arguments["host_config"]["Ulimits"]
@@ -115,7 +115,7 @@ def ulimit(name: str, most: int) -> Change:
 
 
 def with_tmp(old: str, new: str) -> Change:
-    """Return a change of how /tmp is mounted."""
+    """Return a change of the mount options of /tmp."""
 
     def change(arguments: dict[str, Any]) -> None:
         tmpfs = arguments["host_config"]["Tmpfs"]
@@ -126,7 +126,7 @@ def with_tmp(old: str, new: str) -> Change:
 
 
 def with_new_privileges(arguments: dict[str, Any]) -> None:
-    """Let programs gain rights. runc then needs some calls itself, before it starts the bot."""
+    """Allow programs to gain privileges. runc then makes some calls itself before it starts the bot."""
     (option,) = (
         option for option in arguments["host_config"]["SecurityOpt"] if option.startswith("seccomp=")
     )
@@ -140,25 +140,25 @@ def with_new_privileges(arguments: dict[str, Any]) -> None:
 
 
 def with_open_socket_folder(arguments: dict[str, Any]) -> None:
-    """Mount the socket's folder for writing, and let everybody write there."""
+    """Mount the socket's folder writable for everyone."""
     mount = arguments["host_config"]["Mounts"][0]
     mount["ReadOnly"] = False
     Path(mount["Source"]).chmod(0o777)
 
 
 def on_the_host_network(arguments: dict[str, Any]) -> None:
-    """Give it the host's own network. Not a bridge: engines of 20.10 can deadlock over those."""
+    """Use the host's network. Not a bridge, which can deadlock Docker 20.10."""
     arguments["network_disabled"] = False
     arguments["host_config"]["NetworkMode"] = "host"
 
 
 def without_deadline(arguments: dict[str, Any]) -> None:
-    """Give the container's init all the time there is."""
+    """Set the init's deadline to the maximum."""
     arguments["entrypoint"][1] = "3600"
 
 
 def with_a_secret(arguments: dict[str, Any]) -> None:
-    """Hand on what a bot must not see."""
+    """Add a secret to the environment."""
     arguments["environment"]["HTTPS_PROXY"] = "http://user:password@proxy.example"
 
 
@@ -203,7 +203,7 @@ PARTS = 2
 def test_the_template_holds_on_this_engine(
     image: str, run_dir: Path, docker_client: docker.DockerClient
 ) -> None:
-    """Bots' own template, unweakened: every control is tried and held, and no container or folder is left."""
+    """With the unchanged template every control is tested and passes, and no container or folder is left."""
     assert missing(image, run_dir) == {}
     found = docker_client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={INSTALL}"})
     # Other canaries may be out at the same time; one's own are known by where their sockets lie.
@@ -216,7 +216,7 @@ def test_the_template_holds_on_this_engine(
 def test_controls_that_are_missing_are_named(
     part: int, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Containers that lack every other control: just these are found missing, so each judgement can fail."""
+    """With some controls removed, exactly these fail, so each test can fail."""
     lacking = list(WEAKENED)[part::PARTS]  # neighbours in the list may depend on each other
     if "deadline" in lacking:
         monkeypatch.setattr(check, "_DEADLINE_PATIENCE_SECONDS", 2.0)  # all of it is waited for
@@ -232,14 +232,14 @@ def test_controls_that_are_missing_are_named(
 @pytest.mark.soak
 @pytest.mark.parametrize("control", WEAKENED)
 def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: Path) -> None:
-    """Each alone, too."""
+    """Each control also fails when only it is removed."""
     assert missing(image, run_dir, WEAKENED[control]).keys() == {control, *FALLS_WITH.get(control, ())}
 
 
 def test_every_call_that_the_kernel_does_is_named(image: str, run_dir: Path) -> None:
-    """Rare options, and calls that tell what the host does: each of them is tried.
+    """The canary tries rare options, and calls that reveal what the host does, one by one.
 
-    Not ioctl: with fcntl it sends the probe a signal.
+    ioctl is left out: together with fcntl it would send the probe a signal.
     """
     calls = allowing(
         *("bind", "clone", "fcntl", "fdatasync", "flock", "fsync", "getsockopt", "inotify_init1"),
@@ -257,7 +257,7 @@ def test_every_call_that_the_kernel_does_is_named(image: str, run_dir: Path) -> 
 
 @pytest.mark.usefixtures("root")
 def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
-    """Where all slots share a user, a bot can dial another's socket: that is found."""
+    """If all slots share a user, a bot can connect to another's socket, and the control fails."""
 
     def shared(_slot: int, uid: int, gid: int) -> tuple[int, int]:
         return slot_owner(0, uid, gid)
@@ -278,7 +278,7 @@ def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
 def test_layers_out_of_reach_are_named(
     driver: dict[str, Any] | None, seen: str, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An engine that doesn't say where they are, and an arena in a container that doesn't see them."""
+    """The control fails if the engine doesn't report the layers' folders, or the arena can't see them."""
 
     def inspect(client: docker.APIClient, name: str) -> dict[str, Any]:
         found: dict[str, Any] = docker.APIClient.inspect_image(client, name)  # type: ignore[no-untyped-call] # so in its stubs
@@ -291,12 +291,12 @@ def test_layers_out_of_reach_are_named(
 
 
 def test_every_control_of_a_container_is_shown_to_fail() -> None:
-    """No control is left without a test in which it is missing."""
+    """Every control has a test in which it is removed."""
     assert {*WEAKENED, "other-sockets", "layers-in-memory"} == set(CONTROL_NAMES)
 
 
 def test_a_probe_that_says_nothing_holds_nothing(base_image: str, run_dir: Path) -> None:
-    """An image whose program ends at once: every control that it should have tried is not held."""
+    """If the probe exits immediately, every control that it should have tested fails."""
     found = missing(base_image, run_dir)
     # These are not the probe's to try.
     assert set(CONTROL_NAMES) - found.keys() <= {"all-bots-memory", "disk-rate", "layers-in-memory"}
@@ -304,13 +304,13 @@ def test_a_probe_that_says_nothing_holds_nothing(base_image: str, run_dir: Path)
 
 
 def test_an_engine_without_the_image_is_trouble_of_the_arena(run_dir: Path) -> None:
-    """It stops the check: nobody would know anything."""
+    """Without its image the check can't report anything, so it raises."""
     with pytest.raises(RuntimeTrouble):
         missing("sha256:" + "0" * 64, run_dir)
 
 
 def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_dir: Path) -> None:
-    """Its kernel ignores the number of files in /tmp; all else holds, though calls succeed in it."""
+    """All controls except `tmp-files` pass, although calls succeed in gVisor's kernel."""
     assert gvisor_stage.gvisor
     assert missing(image, run_dir, runtime="runsc").keys() == {"tmp-files"}
 
@@ -319,7 +319,7 @@ def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_d
 def test_under_gvisor_too_a_missing_control_is_named(
     gvisor_stage: DockerStage, control: str, image: str, run_dir: Path
 ) -> None:
-    """What is judged by effect there can fail."""
+    """Controls that are tested by effect can fail under gVisor too."""
     assert gvisor_stage.gvisor
     found = missing(image, run_dir, WEAKENED[control], runtime="runsc")
     assert found.keys() == {"tmp-files", control}

@@ -1,4 +1,4 @@
-"""The canary's judgement, from evidence as hosts with control groups of version 1 and version 2 give it."""
+"""The canary's verdicts on evidence from hosts with cgroup v1 and v2."""
 
 import json
 from dataclasses import replace
@@ -80,7 +80,7 @@ CPU = Trial(
 
 
 def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
-    """Return what is seen where all is held, with some of it changed."""
+    """Return evidence with which all controls pass, with some changes."""
     looked = Trial(
         said=SEEN | (V1 if version == "1" else V2) | seen,
         exit=Exit(0),
@@ -115,7 +115,7 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
 
 
 def lacking(found: Evidence) -> dict[str, str]:
-    """Return what is not held, with what was seen."""
+    """Return the failed controls with their observations."""
     findings = judge(found)
     assert tuple(finding.control for finding in findings) == CONTROL_NAMES
     return {finding.control: finding.detail for finding in findings if not finding.held}
@@ -128,7 +128,7 @@ def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - field
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_everything_is_held(version: str) -> None:
-    """With either version of the control groups."""
+    """All controls pass with both cgroup versions."""
     assert lacking(evidence(version)) == {}
 
 
@@ -168,7 +168,7 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_what_the_probe_could_do_is_named(version: str, name: str) -> None:
-    """One thing that it could do: exactly that control is not held."""
+    """If the probe can do one thing, exactly its control fails."""
     control, seen = BROKEN[name]
     assert lacking(evidence(version, **seen)).keys() == {control}
 
@@ -202,25 +202,25 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
 
 @pytest.mark.parametrize("name", ENDED)
 def test_how_a_container_ended_is_judged(name: str) -> None:
-    """Exactly the control that it was there for is not held."""
+    """If a container ends in the wrong way, exactly the control that it tests fails."""
     control, task, trial = ENDED[name]
     assert lacking(evidence(trials={task: trial})).keys() == {control}
 
 
 def test_a_container_that_nobody_could_watch_holds_nothing() -> None:
-    """Neither its share nor what else was to be read of it."""
+    """If a container couldn't be watched, all controls that are read from its control group fail."""
     unseen = Trial(said=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
 def test_layers_that_are_not_in_memory_are_named() -> None:
-    """With the reason."""
+    """The observation gives the reason."""
     cold = replace(evidence(), cold="/layer can't be read: Permission denied")
     assert lacking(cold) == {"layers-in-memory": cold.cold}
 
 
 def test_a_busy_host_is_judged_by_its_quota() -> None:
-    """A share below the limit says nothing if it was never held back; then what is set counts."""
+    """If the container was never throttled, a share below the limit proves nothing, so the quota counts."""
     idle = {"cpu": replace(CPU, share=Share(cores=0.1, throttled=0))}
     assert lacking(evidence("1", idle)) == {}
     assert lacking(evidence("2", idle, quota=-1)).keys() == {"cpu"}
@@ -238,12 +238,12 @@ def test_a_busy_host_is_judged_by_its_quota() -> None:
     ],
 )
 def test_swap_is_judged_by_what_the_group_says(version: str, seen: dict[str, Any]) -> None:
-    """Anything beyond the memory itself is too much."""
+    """Any swap beyond the memory limit fails the control."""
     assert lacking(evidence(version, **seen)).keys() == {"swap"}
 
 
 def test_swap_without_a_group_to_see_is_judged_by_the_engine() -> None:
-    """As under gVisor, and with version 1 where swap is not counted: the engine then says -1."""
+    """Under gVisor, and on cgroup v1 without swap accounting, the engine's setting counts; there it is -1."""
     blind = evidence("1", v1_memory=None, v1_memory_and_swap=None)
     assert lacking(blind) == {}
     assert lacking(looked(blind, memory_and_swap=-1)).keys() == {"swap"}
@@ -251,7 +251,7 @@ def test_swap_without_a_group_to_see_is_judged_by_the_engine() -> None:
 
 
 def test_a_kernel_of_its_own_answers_calls_harmlessly() -> None:
-    """Calls succeed in gVisor that never reach the host; that it ignores the number of files is named."""
+    """Calls that succeed in gVisor never reach the host, so they pass. Only `tmp-files` fails."""
     blind = looked(evidence(), said=SEEN | GVISOR)
     assert lacking(blind).keys() == {"tmp-files"}
 
@@ -270,14 +270,14 @@ def test_a_kernel_of_its_own_answers_calls_harmlessly() -> None:
     ],
 )
 def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
-    """Whatever the attempt says: the engine knows what it has dropped."""
+    """A warning from the engine overrides the observation."""
     (detail,) = lacking(looked(evidence(), warnings=(warning,))).items()
     assert detail[0] == control
     assert warning in detail[1]
 
 
 def test_a_probe_that_says_nothing_holds_nothing() -> None:
-    """Not one control is taken for held because nobody looked."""
+    """Without output from the probe, no control passes."""
     silent = {
         task: Trial(said=None, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
@@ -288,7 +288,7 @@ def test_a_probe_that_says_nothing_holds_nothing() -> None:
 
 
 def test_an_attempt_that_failed_is_told_with_its_error() -> None:
-    """The others are judged as ever."""
+    """A failed attempt is reported with its error, and the other controls are judged as usual."""
     found = looked(evidence(), said={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
     said = dict(found.trials["look"].said or {})
     del said["tmp_files"]
@@ -296,7 +296,7 @@ def test_an_attempt_that_failed_is_told_with_its_error() -> None:
 
 
 def test_the_report_says_where_and_when() -> None:
-    """Host, engine, runtime, control groups, time, findings, warnings."""
+    """The report has host, engine, runtime, control groups, time, findings and warnings."""
     checked = datetime(2026, 3, 1, tzinfo=UTC)
     report = report_of(looked(evidence("2"), warnings=("careful",)), "docker/runc", checked)
     assert (report.host, report.engine, report.cgroup) == ("vm", "24.0.7", "v2, systemd")
@@ -306,7 +306,7 @@ def test_the_report_says_where_and_when() -> None:
 
 
 def test_the_last_readable_line_counts() -> None:
-    """Other output and a line that was cut off by the end of its process are passed over."""
+    """Other output, and a line that was cut off when its process ended, are ignored."""
     lines = [
         "noise",
         f"canary {json.dumps({'bytes': 1})}",
@@ -318,7 +318,7 @@ def test_the_last_readable_line_counts() -> None:
 
 
 def test_a_share_is_what_was_used_between_two_moments() -> None:
-    """By the engine's own clock, whose moments have nine decimals or none."""
+    """The share is measured by the engine's clock, whose times have nine decimals or none."""
 
     def usage(read: str, nanos: int, periods: int) -> dict[str, Any]:
         stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}
@@ -333,6 +333,6 @@ def test_a_share_is_what_was_used_between_two_moments() -> None:
 
 
 def test_a_life_is_measured_by_the_engine() -> None:
-    """From start to end."""
+    """The lifetime is the time from the engine's start to its end of the container."""
     state = {"StartedAt": "2026-03-01T10:00:00.5Z", "FinishedAt": "2026-03-01T10:00:01.750000001Z"}
     assert seconds_of_life(state) == 1.25

@@ -1,4 +1,4 @@
-"""The limit on all bots together: which files, which values, and that it holds."""
+"""The common limit on all bots: its files, its values and its effect."""
 
 import socket
 import uuid
@@ -24,17 +24,17 @@ SLICE = GroupPlace(parent="kaiten-1a2b.slice", driver="systemd", version=2)
 
 
 def written(place: GroupPlace) -> list[tuple[str, str]]:
-    """Return what is written to where, in order."""
+    """Return the written files and values in order."""
     return [(line.file, line.value) for line in place.lines(CAP)]
 
 
 def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
-    """Of memory and processes one slot more, so that it is never met in play; of cores just the shares."""
+    """Memory and processes have one slot to spare, so that play never reaches the limit; CPU has none."""
     assert cap_for(Limits(), 5, 64) == CAP
 
 
 def test_files_of_version_1() -> None:
-    """One folder a hierarchy; the limit with swap is lifted first, since it can't be the lower one."""
+    """Each hierarchy has a folder. The limit with swap, which must be the higher one, is raised first."""
     assert written(V1) == [
         ("memory/kaiten/1a2b/memory.use_hierarchy", "1"),
         ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "-1"),
@@ -47,7 +47,7 @@ def test_files_of_version_1() -> None:
 
 
 def test_files_of_version_2() -> None:
-    """One folder, and the controllers handed down to it."""
+    """There is one folder, for which the controllers are enabled."""
     assert written(V2) == [
         ("cgroup.subtree_control", "+cpu +memory +pids"),
         ("kaiten/cgroup.subtree_control", "+cpu +memory +pids"),
@@ -59,7 +59,7 @@ def test_files_of_version_2() -> None:
 
 
 def test_where_systemd_has_a_slice() -> None:
-    """Slices lie in each other by their names, and containers in scopes."""
+    """Slices are nested by their names, and containers are scopes."""
     assert SLICE.path == "kaiten.slice/kaiten-1a2b.slice"
     assert replace(SLICE, parent="kaiten.slice").path == "kaiten.slice"
     assert SLICE.child("c0ffee") == "kaiten.slice/kaiten-1a2b.slice/docker-c0ffee.scope"
@@ -82,13 +82,13 @@ def test_where_systemd_has_a_slice() -> None:
     ],
 )
 def test_what_a_file_may_say(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column
-    """The cap or less holds; more, or no limit at all, does not."""
+    """The cap or a lower value passes; a higher one or no limit fails."""
     assert holds(Line(file="f", value=value), found) is enough
 
 
 @pytest.mark.parametrize("place", [V1, V2])
 def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
-    """What is written is read back; afterwards more would be found out, by the file's name and its value."""
+    """Written values are read back. A higher value is later reported with its file's name."""
     group = CommonGroup(replace(place, root=tmp_path), CAP)
     assert not group.held().held
     group.hold()
@@ -103,7 +103,7 @@ def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -
 
 
 def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
-    """Limits in a group in which the engine's containers are not seen hold nobody."""
+    """Limits of a group that doesn't contain the engine's containers don't count."""
     group = CommonGroup(replace(V2, root=tmp_path), CAP)
     group.hold()
     assert not group.held("c0ffee").held
@@ -112,7 +112,7 @@ def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
 
 
 def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
-    """Nothing is written, and the command that an operator needs is named."""
+    """With systemd nothing is written, and the message has the operator's command."""
     group = CommonGroup(replace(SLICE, root=tmp_path), CAP)
     group.hold()
     group.remove()
@@ -124,7 +124,7 @@ def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written(tmp_path: Path) -> None:
-    """It is no error, but it is seen, with what to do."""
+    """If the files aren't writable, the arena reports this with a remedy, without an error."""
     (tmp_path / "kaiten").write_text("in the way")
     group = CommonGroup(replace(V2, root=tmp_path), CAP)
     group.hold()
@@ -144,7 +144,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.socket | None:
-    """Return the line of a bot that has all its memory, or None when it was ended before."""
+    """Return a bot's line after it has allocated all its memory, or None if it was killed before."""
     server.settimeout(0.1)
     while not ended.done():
         try:
@@ -155,7 +155,7 @@ def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.soc
 
 
 def how_it_ended(ended: Future[Exit]) -> int | str | None:
-    """Return a bot's exit code, or why nobody blames it."""
+    """Return a bot's exit code, or the reason why it isn't blamed."""
     try:
         return ended.result(timeout=WAIT_SECONDS).code
     except RuntimeTrouble as trouble:
@@ -163,7 +163,7 @@ def how_it_ended(ended: Future[Exit]) -> int | str | None:
 
 
 def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
-    """Let four bots take 80 MiB each below the cap of this many slots, and return how they ended."""
+    """Run four bots that allocate 80 MiB each under the cap for some slots, and return how they ended."""
     limits = replace(LAUNCH_LIMITS, memory_mib=96, cpus=0.2)
     runtime = DockerRuntime(connect(), install=f"test{uuid.uuid4().hex[:12]}")
     group = runtime.common_group(limits, slots)
@@ -192,7 +192,7 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
 
 
 def test_overruns_are_counted(tmp_path: Path) -> None:
-    """Of version 1 the highest use is looked at and set back, of version 2 the group's own events."""
+    """Version 1 has a peak of usage, which is reset; version 2 has events of the group."""
     one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1, root=tmp_path)
     folder = tmp_path / "memory" / "kaiten" / "a"
     folder.mkdir(parents=True)
@@ -214,7 +214,7 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
 @pytest.mark.docker
 @pytest.mark.usefixtures("root")
 def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None:
-    """Bots that each keep to their limits are ended when they go beyond the cap together; none is blamed."""
+    """Bots within their own limits are killed if they exceed the common cap, and none is blamed."""
     driver = docker_stage.client.info()["CgroupDriver"]
     if driver == "systemd":
         pytest.skip("slices are systemd's: an operator limits them")
@@ -227,7 +227,7 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize("name", ["docker", "gvisor"])
 def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequest, name: str) -> None:
-    """Every runtime starts bots in the group that was just made, on the cores that they may use."""
+    """Every runtime starts bots in a new group, on the cores that they may use."""
     stage: DockerStage = request.getfixturevalue(f"{name}_stage")
     runtime = DockerRuntime(
         connect(), runtime=stage.runtime.host.runtime, install=f"test{uuid.uuid4().hex[:12]}", cores="0"
@@ -248,7 +248,7 @@ def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequ
 @pytest.mark.docker
 @pytest.mark.usefixtures("root")
 def test_what_is_left_in_the_group_is_ended(docker_stage: DockerStage) -> None:
-    """Removing the group ends what still runs in it, as a runtime may leave it, and leaves nothing."""
+    """Removing the group kills processes that a runtime has left in it, and leaves nothing."""
     if docker_stage.client.info()["CgroupDriver"] == "systemd":
         pytest.skip("slices are systemd's")
     install = f"test{uuid.uuid4().hex[:12]}"

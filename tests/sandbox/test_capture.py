@@ -1,4 +1,4 @@
-"""The bounded memory of a bot's stderr."""
+"""The bounded copy of a bot's stderr."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from arena.sandbox.runtime import CAPTURE_LIMIT, Capture
 
 
 def captured(*pieces: bytes) -> str:
-    """Return the text of a capture that was fed these pieces."""
+    """Return the text of a capture after these pieces."""
     capture = Capture()
     for piece in pieces:
         capture.feed(piece)
@@ -15,14 +15,14 @@ def captured(*pieces: bytes) -> str:
 
 
 def test_short_output_is_kept_whole() -> None:
-    """Nothing is lost or added below the limit."""
+    """Output below the limit is unchanged."""
     assert captured() == ""
     assert captured(b"one\n", b"", b"two\n") == "one\ntwo\n"
     assert captured(b"x" * 60_000) == "x" * 60_000
 
 
 def test_the_gap_is_named() -> None:
-    """Where the middle is left out, a line says how many bytes that were."""
+    """A line gives the number of bytes that were omitted in the middle."""
     text = captured(b"a" * 16_384, b"b" * 1_000_000, b"the end")
     assert text.startswith("a" * 16_384 + "\n[... ")
     assert text.endswith("b" * 1_000 + "the end")
@@ -32,7 +32,7 @@ def test_the_gap_is_named() -> None:
 
 
 def test_a_character_cut_in_two_arrives_whole() -> None:
-    """Pieces need not end between characters."""
+    """A character may be split between two pieces."""
     assert captured(b"\xc3", b"\xa9") == "é"
 
 
@@ -43,7 +43,7 @@ def test_bytes_that_are_no_text_are_marked() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(b"abc"), st.integers(0, 70_000)), max_size=12))
 def test_it_holds_the_head_the_tail_and_the_limit(runs: list[tuple[int, int]]) -> None:
-    """However the output comes in pieces: never above the limit, always its own head and tail."""
+    """In whatever pieces the output comes, the capture has its head and tail and stays within the limit."""
     pieces = [bytes([character]) * length for character, length in runs]
     whole = b"".join(pieces).decode()
     text = captured(*pieces)

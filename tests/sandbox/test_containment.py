@@ -1,4 +1,4 @@
-"""What the launch template keeps from a bot, where neither the canary nor the hostile bots try it."""
+"""Restrictions of the launch template that neither the canary nor the hostile bots test."""
 
 import json
 import os
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.docker
 
 
 def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - whatever the program reports
-    """Run a program that puts JSON on stderr through ``tell``, and return that."""
+    """Run a program that calls ``tell``, and return the JSON that it printed to stderr."""
     prelude = "import json, os, sys\ndef tell(value): sys.stderr.write(json.dumps(value))\n"
     ended, said = run(stage, prelude + program)
     assert ended.code == 0, said
@@ -21,9 +21,9 @@ def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - whatever 
 
 
 def test_counters_in_the_folders_of_processes_are_closed(docker_stage: DockerStage) -> None:
-    """Of the files that a process has in /proc a bot reads what runtimes need, and no counter of the host's.
+    """In the folders of processes in /proc, a bot can read what runtimes need, but no counter of the host.
 
-    No mount can cover these: each process has its own. Files elsewhere can still be moved between folders.
+    A mount can't cover these folders, which appear with each process. Other files can still be moved.
     """
     program = """
 import errno, threading
@@ -56,7 +56,7 @@ tell([
 
 
 def test_nothing_is_flushed(docker_stage: DockerStage) -> None:
-    """It succeeds even on a pipe, for which the kernel refuses it: no flush reaches the host's disk."""
+    """The call succeeds even on a pipe, where the kernel refuses it: no flush reaches the host's disk."""
     program = """
 read, write = os.pipe()
 for call in (os.fsync, os.fdatasync):
@@ -68,7 +68,7 @@ tell("done")
 
 
 def test_out_of_band_data_is_refused(docker_stage: DockerStage) -> None:
-    """Neither sent nor received; the same calls without the flag work."""
+    """Out-of-band data can't be sent or received; the same calls work without the flag."""
     program = """
 import errno, socket
 one, other = socket.socketpair()
@@ -93,7 +93,7 @@ tell([
 
 
 def test_health_checks_and_users_of_the_image_are_ignored(container_stage: DockerStage) -> None:
-    """An image that asks for root and for commands of its own gets neither."""
+    """An image's USER and HEALTHCHECK have no effect."""
     image = container_stage.image(
         "USER 0:0\nSTOPSIGNAL SIGUSR1\nHEALTHCHECK --interval=1s CMD true\n"
         'ENTRYPOINT ["python3", "-c", "import os, sys; sys.stderr.write(str(os.getuid()))"]'
@@ -112,7 +112,7 @@ def test_health_checks_and_users_of_the_image_are_ignored(container_stage: Docke
 
 
 def test_gvisor_applies_the_allow_list_too(gvisor_stage: DockerStage) -> None:
-    """Its own kernel answers other calls only where it isn't asked to: the canary takes either."""
+    """With its seccomp option gVisor allows no other calls; the canary accepts both."""
     arguments = gvisor_stage.client.info()["Runtimes"]["runsc"].get("runtimeArgs") or ()
     if "--oci-seccomp" not in arguments:
         pytest.skip("gVisor answers these calls itself here; --oci-seccomp is not among its arguments")

@@ -1,4 +1,4 @@
-"""Where the engine's disk is, by a tree of devices as the kernel shows it."""
+"""Finding the engine's disk in the kernel's tree of devices."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ INFO = {"KernelVersion": os.uname().release, "DockerRootDir": "/"}
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Give a tree with a disk, a partition of it, and a device without a name."""
+    """Create a tree with a disk, one of its partitions, and a device without a name."""
     disk = tmp_path / "devices" / "pci" / "sda"
     part = disk / "sda2"
     nameless = tmp_path / "devices" / "loop"
@@ -38,7 +38,7 @@ def test_a_partition_stands_for_its_disk(tree: Path, minor: int, path: str) -> N
 
 @pytest.mark.parametrize("number", [(7, 0), (0, 45)])
 def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None:
-    """A device without a name, and the numbers that file systems make up."""
+    """Devices without a name, and the numbers that file systems invent, are not disks."""
     assert disk_of_device(*number, tree) == ""
 
 
@@ -51,12 +51,12 @@ def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None
     ],
 )
 def test_the_disk_of_another_machine_is_unknown(base_url: str, info: dict[str, str]) -> None:
-    """Its engine would not start a container with a device that it has not."""
+    """A remote engine couldn't start a container with a device of this machine."""
     assert disk_of_engine(base_url, info) == ""
 
 
 def test_layers_alone_are_enough() -> None:
-    """In a container the data root is a folder of the container's own, in which they are mounted."""
+    """In a container the data root is the container's own folder, where only the layers are mounted."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as root:  # a file system without a disk
         Path(root, "overlay2").symlink_to("/")
         seen = disk_of_engine("http+docker://localhost", INFO | {"DockerRootDir": root})
@@ -65,14 +65,14 @@ def test_layers_alone_are_enough() -> None:
 
 @pytest.mark.docker
 def test_the_disk_of_this_engine_is_one(docker_client: docker.DockerClient) -> None:
-    """A block device, where the engine is this machine's and keeps its images on one."""
+    """It is a block device if a local engine stores its images on one."""
     api = docker_client.api
     path = disk_of_engine(api.base_url, api.info())
     assert path == "" or Path(path).is_block_device()
 
 
 def test_the_limit_is_read_of_both_versions() -> None:
-    """Where the group has it and what stands there."""
+    """The limit's file and format differ between cgroup v1 and v2."""
     place = GroupPlace(parent="/kaiten/1", driver="cgroupfs", version=1)
     assert place.disk_limits("c" * 64) == f"blkio/kaiten/1/{'c' * 64}/blkio.throttle.read_bps_device"
     place = GroupPlace(parent="kaiten-1.slice", driver="systemd", version=2)

@@ -1,4 +1,4 @@
-"""Submitted images reach the engine by digest, when they are needed, and are believed by their content."""
+"""Submitted images are loaded into the engine by digest, on demand, and verified by their content."""
 
 import json
 import uuid
@@ -32,14 +32,14 @@ def layer_with(text: str) -> bytes:
 
 @dataclass
 class Counting:
-    """A source that counts what it gives."""
+    """An image source that counts the archives that it returns."""
 
     source: StoreSource
     given: list[str] = field(default_factory=list)
 
     @property
     def repository(self) -> str:
-        """As the source's own."""
+        """As in the source under test."""
         return self.source.repository
 
     def find(self, id_: str) -> KeptImage | None:
@@ -55,13 +55,13 @@ class Counting:
         return KeptImage(config=kept.config, archive=archive)
 
     def ids(self) -> Collection[str]:
-        """As the source's own."""
+        """As in the source under test."""
         return self.source.ids()
 
 
 @dataclass
 class Hall:
-    """A store, an engine, and what is between them."""
+    """An image store, an engine, and the runtime that connects them."""
 
     folder: Path
     store: ImageStore
@@ -70,27 +70,27 @@ class Hall:
     images: DockerImages
 
     def keep(self, text: str) -> BotImage:
-        """Keep an image that no other test has."""
+        """Store an image that no other test uses."""
         return keep(self.store, layer_with("below"), layer_with(f"{text} {uuid.uuid4()}"))
 
     def name(self, image: BotImage) -> str:
-        """Return what the engine calls an image."""
+        """Return an image's name in the engine."""
         return f"{self.source.repository}:{image.id.removeprefix('sha256:')}"
 
     def inspect(self, name: str) -> dict[str, Any]:
-        """Return what the engine says of an image."""
+        """Return the engine's description of an image."""
         image: dict[str, Any] = self.client.inspect_image(name)  # type: ignore[no-untyped-call] # so in its stubs
         return image
 
     def names(self) -> list[str]:
-        """Return the names of all that is loaded."""
+        """Return the names of all loaded images."""
         found = self.client.images(name=self.source.repository)
         return [name for image in found for name in image["RepoTags"] or ()]
 
 
 @pytest.fixture
 def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
-    """Give an empty store and an engine that loads from it; nothing is left in the engine."""
+    """Create an empty store and a runtime that loads from it; leave nothing in the engine."""
     assert docker_client
     client = connect()
     store = store_in(tmp_path)
@@ -103,7 +103,7 @@ def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
 
 
 def test_a_kept_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
-    """Once; it has the layers and the command that are kept, and is started by the engine's own id."""
+    """It is loaded once, has the stored layers and command, and is started by the engine's id."""
     image = hall.keep("first")
     found = hall.images.find(image.id)
     inspected = hall.inspect(hall.name(image))
@@ -114,7 +114,7 @@ def test_a_kept_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
 
 
 def test_two_seats_load_it_once(hall: Hall) -> None:
-    """Several bots of the same image, and of another, start at the same time."""
+    """Bots of the same image and of another one start at the same time; each image is loaded once."""
     first, second = hall.keep("first"), hall.keep("second")
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(hall.images.find, [image.id for image in (first, second) * 3]))
@@ -123,7 +123,7 @@ def test_two_seats_load_it_once(hall: Hall) -> None:
 
 
 def test_two_processes_may_load_it_at_once(hall: Hall) -> None:
-    """A command beside a running arena: each has an engine's client and no lock in common."""
+    """A command and a running arena have separate clients and share no lock."""
     image = hall.keep("shared")
     others = [DockerImages(hall.client, hall.source) for _ in range(3)]
     with ThreadPoolExecutor(3) as pool:
@@ -133,7 +133,7 @@ def test_two_processes_may_load_it_at_once(hall: Hall) -> None:
 
 
 def test_use_is_noted(hall: Hall) -> None:
-    """What plays is not what is pruned."""
+    """A start updates the image's time of use, so that it isn't pruned."""
     old, played = (
         keep(hall.store, layer_with(text), now=NOW - timedelta(days=2)) for text in ("old", "played")
     )
@@ -143,7 +143,7 @@ def test_use_is_noted(hall: Hall) -> None:
 
 @pytest.mark.parametrize("part", ["layer", "configuration"])
 def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
-    """The trouble names it; the engine has no such image, and has one once the blob is mended."""
+    """The error names the blob. The engine gets the image only after the blob is repaired."""
     image = hall.keep("damaged")
     digest = image.layers[0].digest if part == "layer" else image.id
     blob = hall.folder / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")
@@ -159,19 +159,19 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
 
 
 def test_an_image_that_nobody_has_is_the_arenas_fault(hall: Hall) -> None:
-    """Neither kept nor in the engine."""
+    """An image that is neither in the store nor in the engine is an arena fault."""
     with pytest.raises(RuntimeTrouble, match="the image is missing"):
         hall.images.find("sha256:" + "0" * 64)
 
 
 def test_an_image_of_the_engines_own_needs_no_source(hall: Hall, base_image: str) -> None:
-    """The house's bots are built there."""
+    """House bots' images are built in the engine and are not in the store."""
     assert hall.images.find(base_image).id == base_image
     assert hall.source.given == []
 
 
 def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> None:
-    """Another image under our name is not started: what is stored is loaded again."""
+    """If the name points to another image, the stored image is loaded again."""
     image = hall.keep("right")
     repository, _, tag = hall.name(image).rpartition(":")
     hall.client.tag(base_image, repository, tag)
@@ -182,7 +182,7 @@ def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> N
 
 
 def test_the_same_layers_with_another_command_are_not_believed(hall: Hall) -> None:
-    """What is started belongs to the content."""
+    """An image with the same layers but another command is loaded again."""
     image = hall.keep("right")
     first = hall.images.find(image.id)
     container = hall.client.create_container(first.id, command=["bot"])["Id"]
@@ -196,7 +196,7 @@ def test_the_same_layers_with_another_command_are_not_believed(hall: Hall) -> No
 
 
 def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
-    """An archive that is none of the image's is named with what the engine said."""
+    """If the engine loads something else, the error quotes the engine."""
     image = hall.keep("right")
     kept = hall.source.source.find(image.id)
     assert kept is not None
@@ -216,7 +216,7 @@ def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
 
 
 def test_prune_removes_what_is_no_longer_kept(hall: Hall, base_image: str) -> None:
-    """What is stored stays, as does what a container uses, and what others have loaded."""
+    """Pruning keeps stored images, images in use by a container, and images that others have loaded."""
     stays, used, goes = hall.keep("stays"), hall.keep("used"), hall.keep("goes")
     found = {image.id: hall.images.find(image.id).id for image in (stays, used, goes)}
     container = hall.client.create_container(found[used.id], command=["bot"])["Id"]

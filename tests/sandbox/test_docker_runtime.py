@@ -1,4 +1,4 @@
-"""What the Docker runtime promises besides the common suite."""
+"""Guarantees of the Docker runtime that the common suite doesn't test."""
 
 import gc
 import os
@@ -66,12 +66,12 @@ def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
 
 
 def test_it_names_what_isolates(docker_stage: DockerStage) -> None:
-    """The runtime's name is the engine's own."""
+    """The runtime reports its name as the engine does."""
     assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
 
 
 def test_an_unknown_runtime_is_named_with_those_that_there_are() -> None:
-    """A container runtime that the engine does not have is trouble, which says which it has."""
+    """The error for an unknown container runtime lists those of the engine."""
     client = connect()
     with pytest.raises(
         RuntimeTrouble, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
@@ -81,41 +81,41 @@ def test_an_unknown_runtime_is_named_with_those_that_there_are() -> None:
 
 
 def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:
-    """What was chosen is what runs: gVisor answers with a kernel of its own, and the page says so."""
+    """The chosen runtime runs the bot: gVisor shows its own kernel, and is named in the description."""
     assert gvisor_stage.runtime.describe == "docker/runsc"
     _, said = run(gvisor_stage, "import os, sys; sys.stderr.write(os.uname().release)")
     assert said != os.uname().release
 
 
 def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:
-    """A bot that takes more memory than its limit is ended, and its exit says why."""
+    """A bot that exceeds its memory limit is killed, and its exit says so."""
     limits = replace(LAUNCH_LIMITS, memory_mib=32)
     ended, _ = run(docker_stage, "hoard = [bytes(1 << 20) + b'x' for _ in range(256)]", limits=limits)
     assert (ended.code, ended.out_of_memory) == (137, True)
 
 
 def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
-    """An id that no image has is trouble of the arena's own, and nothing remains."""
+    """An unknown image id is an arena fault, and nothing is left behind."""
     with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is missing"):
         docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
     assert docker_stage.leftovers() == []
 
 
 def test_only_ids_are_run(docker_stage: DockerStage) -> None:
-    """A name, which someone could move to another image, is not accepted."""
+    """A name is refused, since it could be moved to another image."""
     with pytest.raises(RuntimeTrouble, match="is not an image id"):
         docker_stage.runtime.check_source("kaiten/bot-base-python:latest")
 
 
 def test_a_volume_is_refused(docker_stage: DockerStage) -> None:
-    """An image that declares a volume would have a place to fill: its owner is told."""
+    """An image with a VOLUME, which a bot could fill, is refused with a message for its owner."""
     with pytest.raises(LaunchRefused, match="VOLUME"):
         docker_stage.runtime.check_source(docker_stage.image('VOLUME /data\nENTRYPOINT ["true"]'))
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/run/arena-init"])  # noqa: S108 - the image's
 def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerStage, place: str) -> None:
-    """An image that the template can't be laid over is refused in our words, and nothing remains."""
+    """An image on which the template can't be mounted is refused, and nothing is left behind."""
     image = docker_stage.image(f'USER 0\nRUN rm -rf {place} && touch {place}\nENTRYPOINT ["true"]')
     with (
         listening() as (folder, _),
@@ -138,7 +138,7 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
 def test_a_wrong_entry_point_ends_at_once(
     docker_stage: DockerStage, command: str, code: int, words: str
 ) -> None:
-    """A bot that can't be started has a shell's exit code, and the reason on its stderr."""
+    """A bot that can't be started has a shell's exit code, and stderr gives the reason."""
     image = docker_stage.started_by([command])
     with launched(docker_stage, image) as (sandbox, _):
         assert sandbox.wait().code == code
@@ -146,14 +146,14 @@ def test_a_wrong_entry_point_ends_at_once(
 
 
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
-    """Without its socket directory no bot is started, and nobody blames it."""
+    """Without its socket folder the bot isn't started, and isn't blamed."""
     spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")
     with pytest.raises(RuntimeTrouble, match="is not a folder"):
         docker_stage.runtime.launch(spec)
 
 
 def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None:
-    """A second container of the same name is trouble, and the first one runs on."""
+    """A second container with the same name fails, and the first one keeps running."""
     with listening() as (folder, server):
         spec = spec_for(docker_stage, docker_stage.source(LISTEN), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -168,7 +168,7 @@ def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None
 
 
 def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
-    """A container that someone else removed meanwhile needs no removal, and waits no more."""
+    """If someone else removes the container, waiting ends and removal succeeds."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -179,7 +179,7 @@ def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
 
 
 def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
-    """Created, running and ended containers of an installation go; those of others stay."""
+    """Sweep removes the installation's created, running and exited containers, and no others."""
     install = f"test-{uuid.uuid4().hex[:12]}"
     api = docker_stage.client.api
     image = docker_stage.source("import signal; signal.pause()")
@@ -197,7 +197,7 @@ def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
 
 
 def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> None:
-    """A process in the group of a container that is no more is ended; one of a living container is not."""
+    """Sweep kills processes in the control group of a removed container, but not of an existing one."""
     install = uuid.uuid4().hex[:8]
     runtime = DockerRuntime(connect(), install=install)
     parent = runtime.host.cgroup_parent.strip("/")
@@ -230,7 +230,7 @@ def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> 
 
 
 def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
-    """An image that claims to be another installation's runs as ours."""
+    """An image with another installation's label is still treated as ours."""
     image = docker_stage.image(f'LABEL {INSTALL_LABEL}=someone-else\nENTRYPOINT ["true"]')
     with launched(docker_stage, image):
         assert docker_stage.runtime.sweep("someone-else") == 0
@@ -238,7 +238,7 @@ def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
 
 
 def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bot that outlasts one call to the engine is waited for all the same."""
+    """Waiting continues if the bot runs longer than one call to the engine."""
     monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
     with listening() as (folder, server), futures.ThreadPoolExecutor(1) as pool:
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(LISTEN), folder))
@@ -253,7 +253,7 @@ def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.Monk
 def test_a_hung_engine_is_trouble(
     docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who waits is told when the engine takes calls but no longer answers them."""
+    """A wait fails if the engine accepts calls but no longer answers them."""
     monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
@@ -276,7 +276,7 @@ def test_a_hung_engine_is_trouble(
 
 @DIAL_FAILURES_LEAK
 def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Where no engine answers, the text names the address and a remedy."""
+    """If no engine answers, the error has its address and a remedy."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(RuntimeTrouble, match=r"none\.sock.*DOCKER_HOST"):
         connect()
@@ -284,7 +284,7 @@ def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPat
 
 
 def test_half_settings_of_an_engine_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """TLS without certificates is a setting to mend, and no defect of the arena's."""
+    """TLS without certificates is reported as a wrong setting."""
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
     monkeypatch.setenv("DOCKER_CERT_PATH", "/nowhere")
     with pytest.raises(RuntimeTrouble, match="certificate"):
@@ -293,7 +293,7 @@ def test_half_settings_of_an_engine_are_named(monkeypatch: pytest.MonkeyPatch) -
 
 @DIAL_FAILURES_LEAK
 def test_an_engine_that_goes_away_is_trouble(docker_stage: DockerStage, tmp_path: Path) -> None:
-    """When the engine goes away under a runtime, its calls are trouble of the arena's own."""
+    """If the engine disappears, all calls raise RuntimeTrouble."""
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
     client = docker.APIClient(base_url=f"unix://{door}", version="auto")

@@ -1,4 +1,4 @@
-"""The first process of a container: what a bot can do to it, what it reports, and how it gets there."""
+"""The first process of a container: attacks by its bot, its messages, and its installation."""
 
 import io
 import json
@@ -128,16 +128,16 @@ raise SystemExit(7)
 
 
 def test_what_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
-    """Two bots could talk by locks on a file that both can open. They can start the init, and no more.
+    """Two bots could signal by locks on a common file, so they can execute the init but not open it.
 
-    gVisor starts only what can be read, and keeps locks and watches to each bot's own kernel.
+    gVisor executes only readable files, but has locks and watches in each bot's own kernel.
     """
     ended, said = run(docker_stage, LOCKS)
     assert (ended.code, said) == (0, "EACCES ENOLCK -1\n")
 
 
 def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) -> None:
-    """An engine that keeps a log first writes down what was printed, which takes it seconds a bot."""
+    """Removal is quick after a flood, unlike in an engine that writes a log."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source(PRINTS), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -152,10 +152,10 @@ def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) ->
 
 
 def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
-    """No signal, no priority and no way into its memory: the init ends the bot when its time is over.
+    """A bot can't signal, slow down or modify its init, which ends it at the deadline.
 
-    Under gVisor a bot can stop its init, which ends with it a second later; most other signals end both at
-    once.
+    Under gVisor a bot can stop its init; both are killed a second after the deadline. Most other signals end
+    both immediately.
     """
     signals = "[19, 20, 21, 22]" if container_stage.gvisor else "range(1, 65)"
     with listening() as (folder, _):
@@ -178,13 +178,13 @@ def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
 
 
 def test_the_dead_are_collected(container_stage: DockerStage) -> None:
-    """Children of children that end leave no zombies, which would count as processes."""
+    """Orphaned grandchildren are reaped: zombies would count as processes."""
     ended, said = run(container_stage, ORPHANS)
     assert (ended.code, said) == (0, "")
 
 
 def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
-    """Processes that a bot left in sessions of their own, deaf to signals, end when it does."""
+    """Processes that a bot leaves in other sessions, and that ignore signals, end with it."""
     with launched(container_stage, container_stage.source(DAEMON)) as (sandbox, server):
         channel, _ = server.accept()
         with channel:
@@ -194,7 +194,7 @@ def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
 
 
 def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None:
-    """A script that can't be run is told in words that help its author."""
+    """The message about a script that can't be run helps its author."""
     wrong = [
         ("#!/bin/python9\\n", 127, "it is there, but what runs it is not"),
         ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a line end of Windows belongs to its name"),
@@ -211,7 +211,7 @@ def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None
 
 
 def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
-    """Entry point and command follow each other, and no word is interpreted."""
+    """Entry point and command are passed on as they are."""
     image = docker_stage.image(
         'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
         'CMD ["a b", "$HOME", "", "--"]'
@@ -221,7 +221,7 @@ def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
 
 
 def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> None:
-    """A bot finds the arena's init where it is mounted, not its own."""
+    """The arena's init is mounted over a file of the image."""
     place = "/run/arena-init"
     image = docker_stage.image(
         f"USER 0\nRUN mkdir -p {place} && echo x > {place}/kaiten-init\n"
@@ -233,7 +233,7 @@ def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> 
 
 
 def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
-    """A container is removed with all it had; the one volume of all bots stays, and is no leftover."""
+    """A container is removed with its volumes; only the common volume of the init stays."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source("pass"), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -249,7 +249,7 @@ def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
 
 @pytest.fixture
 def init(docker_client: docker.DockerClient) -> Iterator[Init]:
-    """Give an init that no engine has seen, and remove what was made of it."""
+    """Create an init that no engine has seen, and remove its volume and image at the end."""
     own = init_for(docker_client.info()["Architecture"])
     init = Init(own.machine, own.program + uuid.uuid4().bytes)
     yield init
@@ -264,7 +264,7 @@ def init(docker_client: docker.DockerClient) -> Iterator[Init]:
 
 
 def content(client: docker.DockerClient, image: str, volume: str) -> bytes:
-    """Return what a container finds as the init in a volume."""
+    """Return the init program in a volume, as a container sees it."""
     api = client.api
     container = api.create_container(
         image, ["true"], host_config=api.create_host_config(binds=[f"{volume}:/look:ro,nocopy"])
@@ -281,7 +281,7 @@ def content(client: docker.DockerClient, image: str, volume: str) -> bytes:
 def test_many_make_the_volume_at_once(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """Arenas that start at the same time on one engine make the volume once, and whole."""
+    """Arenas that start at the same time on one engine make one complete volume."""
 
     def make() -> None:
         client = connect()
@@ -299,7 +299,7 @@ def test_many_make_the_volume_at_once(
 def test_a_pruned_volume_is_made_again(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """Who removed volume and image while the arena runs has done no harm."""
+    """Removing the volume and the image while the arena runs does no harm."""
     volume = InitVolume(docker_client.api, init)
     volume.ensure()
     docker_client.api.remove_volume(init.volume)
@@ -311,7 +311,7 @@ def test_a_pruned_volume_is_made_again(
 def test_a_spoilt_volume_is_made_again(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """What was cut off while it was made, by a crash of the engine, is found out by its content."""
+    """A volume that is incomplete after a crash of the engine is recognised by its content."""
     found = b"half of it"
     spoilt = Init(init.machine, found)
     # Under the right name, as a cut-off copy would be.
@@ -330,7 +330,7 @@ def test_a_spoilt_volume_is_made_again(
 def test_who_died_while_making_it_stands_in_nobodys_way(
     docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container that was left by the maker of the volume is removed after a while."""
+    """A container left by a process that died while making the volume is removed after a while."""
     monkeypatch.setattr(init_program, "_STALE_SECONDS", 0.3)
     docker_client.api.create_container(base_image, ["true"], name=init.volume)
     InitVolume(docker_client.api, init).ensure()
@@ -338,14 +338,14 @@ def test_who_died_while_making_it_stands_in_nobodys_way(
 
 
 def test_an_engine_of_another_kind_is_refused() -> None:
-    """Without an init for the engine's processor nothing is started."""
+    """Nothing is started if there is no init for the engine's processor."""
     with pytest.raises(RuntimeTrouble, match=r"riscv64.*only for x86_64 and aarch64"):
         init_for("riscv64")
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_the_image_is_the_same_every_time(machine: str) -> None:
-    """The same program gives the same bytes, and other content another name."""
+    """The same program gives the same bytes, and other content gives another name."""
     init = init_for(machine)
     assert init.archive() == init_for(machine).archive()
     assert Init(machine, init.program + b"x").volume != init.volume

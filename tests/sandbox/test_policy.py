@@ -1,4 +1,4 @@
-"""The launch template, compared with the one that was committed."""
+"""The launch template, compared with the committed one."""
 
 import json
 from dataclasses import replace
@@ -49,7 +49,7 @@ FORBIDDEN = {
 
 
 def readable(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments with the seccomp profile as data instead of as text in text."""
+    """Return the arguments with the seccomp profile decoded."""
     host_config = arguments["host_config"]
     options = [
         {"seccomp": json.loads(option.removeprefix("seccomp="))} if option.startswith("seccomp=") else option
@@ -59,12 +59,12 @@ def readable(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_golden() -> None:
-    """The arguments for a fixed spec are exactly the committed ones: a change of any control is seen."""
+    """The arguments for a fixed spec equal the committed ones, so any change of a control is noticed."""
     assert readable(container_arguments(SPEC, HOST, COMMAND)) == json.loads(GOLDEN.read_text())
 
 
 def test_every_limit_of_the_spec_arrives() -> None:
-    """No limit is a constant of the template."""
+    """Every limit of the spec is in the arguments."""
     limits = Limits(cpus=1.5, memory_mib=64, pids=7, tmp_mib=3)
     found = container_arguments(replace(SPEC, limits=limits), HOST, COMMAND)["host_config"]
     assert found["NanoCpus"] == 1_500_000_000
@@ -75,14 +75,14 @@ def test_every_limit_of_the_spec_arrives() -> None:
 
 
 def test_a_bot_that_gives_way_has_the_lowest_weight() -> None:
-    """Others have the engine's default."""
+    """Bots at a person's table get the lowest CPU weight, others the engine's default."""
     assert "CpuShares" not in container_arguments(SPEC, HOST, COMMAND)["host_config"]
     found = container_arguments(replace(SPEC, gives_way=True), HOST, COMMAND)["host_config"]
     assert found["CpuShares"] == 2
 
 
 def test_the_host_decides_runtime_parent_cores_and_user() -> None:
-    """Runtime, control group and cores are passed on, and without root bots run as the caller."""
+    """Runtime, control group and cores are in the arguments. Without root, bots run as the caller."""
     host = replace(HOST, runtime="crun", cgroup_parent="kaiten-a1.slice", uid=1000, gid=100, cores="1-3")
     found = container_arguments(SPEC, host, COMMAND)
     assert found["user"] == "1000:100"
@@ -92,20 +92,20 @@ def test_the_host_decides_runtime_parent_cores_and_user() -> None:
 
 
 def test_a_disk_that_nobody_knows_is_not_named() -> None:
-    """The engine refuses to start a container with a device that is not there."""
+    """Without a known disk there are no disk limits, since the engine refuses unknown devices."""
     found = container_arguments(SPEC, replace(HOST, disk=""), COMMAND)["host_config"]
     assert not [name for name in found if "Blkio" in name]
 
 
 def test_the_bot_is_started_by_the_init_with_its_deadline() -> None:
-    """The image's command, word for word, stands behind the init and the seconds it has."""
+    """The command line is the init, the deadline in seconds, and the image's command."""
     found = container_arguments(replace(SPEC, deadline_seconds=77), HOST, COMMAND)
     assert found["entrypoint"] == ["/run/arena-init/kaiten-init", "77", *COMMAND]
     assert "command" not in found
 
 
 def test_gvisor_gets_processes_for_its_own_kernel() -> None:
-    """Under gVisor the limit on processes is at least what gVisor itself needs; more stays more."""
+    """Under gVisor the process limit is at least what gVisor needs; a higher limit is kept."""
     host = replace(HOST, runtime="runsc", gvisor=True)
     assert container_arguments(SPEC, host, COMMAND)["host_config"]["PidsLimit"] == 256
     assert "256 processes and threads" in limits_in_words(SPEC, host, ())
@@ -123,38 +123,38 @@ def test_gvisor_gets_processes_for_its_own_kernel() -> None:
     ],
 )
 def test_the_control_group_of_all_bots(driver: str, install: str, parent: str) -> None:
-    """Each installation's bots have a group of their own inside one of all, in the driver's own form."""
+    """Each installation's bots have a group inside the common one, in the driver's notation."""
     assert cgroup_parent(driver, install) == parent
 
 
 def rules(host: EngineHost, name: str) -> list[dict[str, Any]]:
-    """Return the rules of a system call on a host."""
+    """Return the rules for a system call on a host."""
     config = readable(container_arguments(SPEC, host, COMMAND))["host_config"]
     found: list[dict[str, Any]] = config["SecurityOpt"][1]["seccomp"]["syscalls"]
     return [rule for rule in found if name in rule["names"]]
 
 
 def test_gvisor_gets_its_own_futexes() -> None:
-    """They are nobody else's there, and a refusal would not be EAGAIN under each of its versions."""
+    """Futexes are private under gVisor, and not every version would refuse them with EAGAIN."""
     assert all(rule["args"] for rule in rules(HOST, "futex"))
     assert rules(replace(HOST, gvisor=True), "futex") == [{"names": ["futex"], "action": "SCMP_ACT_ALLOW"}]
 
 
 def test_gvisor_lets_bots_call_select() -> None:
-    """By its own name of the call. Without it select() is refused, and asyncio and gRPC may use it."""
+    """Under gVisor, select() has another name; asyncio and gRPC may use it."""
     assert rules(replace(HOST, gvisor=True), "pselect") == [
         {"names": ["pselect"], "action": "SCMP_ACT_ALLOW"}
     ]
 
 
 def test_slots_have_different_owners() -> None:
-    """Under root every slot has a uid and gid of its own; anyone else has but his own."""
+    """As root, every slot has its own uid and gid; otherwise all have the caller's."""
     assert [slot_owner(slot, 0, 0) for slot in (0, 5)] == [(64_000, 64_000), (64_005, 64_005)]
     assert slot_owner(5, 1000, 100) == (1000, 100)
 
 
 def test_limits_in_words() -> None:
-    """Without warnings the words promise what the spec asks for."""
+    """Without warnings the description gives the spec's limits."""
     assert limits_in_words(SPEC, HOST, ()) == (
         "memory 256 MiB without swap",
         "0.4 CPU cores",
@@ -177,7 +177,7 @@ def test_limits_in_words() -> None:
     ],
 )
 def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
-    """What the engine could not hold is said where it was promised, and nowhere else."""
+    """A limit that the engine couldn't enforce is marked, and only this one."""
     words = limits_in_words(SPEC, HOST, (warning,))
     assert [said for said in words if warning in said] == [
         f"{control} (not enforced by this host: {warning})"
@@ -185,14 +185,14 @@ def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
 
 
 def test_an_unknown_warning_is_not_lost() -> None:
-    """A warning that fits no control stands at the end."""
+    """A warning that fits no control is added at the end."""
     words = limits_in_words(SPEC, HOST, ("The moon is full.",))
     assert words[-1] == "warning of the engine: The moon is full."
     assert words[:-1] == limits_in_words(SPEC, HOST, ())
 
 
 def test_calls_that_no_bot_may_make() -> None:
-    """None of the calls that lead out of a sandbox is allowed under any condition."""
+    """No system call that leads out of a sandbox is allowed under any condition."""
     allowed = {
         name for rule in profile()["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
     }
@@ -200,6 +200,6 @@ def test_calls_that_no_bot_may_make() -> None:
 
 
 def test_no_call_is_listed_twice() -> None:
-    """Every call without conditions stands in the list once."""
+    """No system call without conditions is listed twice."""
     plain = profile()["syscalls"][0]["names"]
     assert len(plain) == len(set(plain))

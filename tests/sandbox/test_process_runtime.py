@@ -1,4 +1,4 @@
-"""What plain processes promise besides the common suite."""
+"""Guarantees of the process runtime that the common suite doesn't test."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ while True:
 
 @pytest.mark.parametrize("by_command", [False, True], ids=["folder", "command"])
 def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *, by_command: bool) -> None:
-    """A bot ends when its launcher gets SIGKILL; sweep removes its folder."""
+    """A bot ends when its launcher is killed, and sweep removes its folder."""
     folder_of_bot = process_stage.source(CALL_AND_ECHO)
     source = "command" if by_command else folder_of_bot
     command = [f"{folder_of_bot}/bot.py"]
@@ -70,7 +70,7 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
 
 
 def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
-    """A bot of several files imports them from its own folder, and its folder stays as it is."""
+    """A bot of several files imports them from its folder, which stays unchanged."""
     source = process_stage.source("import neighbour, sys; sys.exit(neighbour.CODE)")
     Path(source, "neighbour.py").write_text("CODE = 5")
     with listening() as (folder, _):
@@ -81,26 +81,26 @@ def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
 
 
 def test_a_bot_is_the_main_program(process_stage: ProcessStage) -> None:
-    """The part behind `if __name__ == "__main__"` runs, in the bot's own folder."""
+    """Code after `if __name__ == "__main__"` runs, in the bot's folder."""
     _, said = run(process_stage, "import os, sys\nif __name__ == '__main__': sys.exit(os.listdir('.'))")
     assert said == "['bot.py']\n"
 
 
 def test_a_missing_folder_is_named(process_stage: ProcessStage) -> None:
-    """The text of a refusal names the folder and the file that is wanted."""
+    """The error names the folder and the missing file."""
     with pytest.raises(LaunchRefused, match=r"bot\.py.*/nowhere/at/all"):
         process_stage.runtime.check_source("/nowhere/at/all")
 
 
 def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
-    """The game page will say what this runtime is."""
+    """The runtime's description says that nothing is isolated."""
     assert process_stage.runtime.describe == "process (no isolation)"
 
 
 def test_an_unusable_python_is_the_arenas_fault(
     process_stage: ProcessStage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no process can be started, nobody blames the bot, and nothing remains."""
+    """If no process can be started, the bot isn't blamed, and nothing is left behind."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="could not start a process"):
         process_stage.runtime.launch(spec_for(process_stage, process_stage.source("pass"), folder))

@@ -1,4 +1,4 @@
-"""What every runtime promises: one suite for containers and plain processes."""
+"""Guarantees of every runtime, tested with containers and plain processes."""
 
 import json
 import threading
@@ -33,7 +33,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
-    """A launched program finds the socket by ARENA_REFEREE; wait returns its exit code."""
+    """A program finds its socket by ARENA_REFEREE, and wait returns its exit code."""
     with launched(stage, stage.source(SAY_HELLO)) as (sandbox, server):
         channel, _ = server.accept()
         with channel:
@@ -43,26 +43,26 @@ def test_a_bot_reaches_its_referee_and_ends(stage: Stage) -> None:
 
 @pytest.mark.parametrize("code", [0, 3])
 def test_exit_code(stage: Stage, code: int) -> None:
-    """The exit code is the program's own, and nobody blames the memory."""
+    """The exit code is the program's, and it didn't run out of memory."""
     ended, _ = run(stage, f"raise SystemExit({code})")
     assert (ended.code, ended.out_of_memory) == (code, False)
 
 
 def test_a_signal_shows_as_a_shell_shows_it(stage: Stage) -> None:
-    """A program ended by a signal has 128 + its number as exit code."""
+    """A program killed by a signal has the exit code 128 + its number."""
     ended, _ = run(stage, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert ended.code == 137
 
 
 def test_stderr_is_captured_and_stdout_is_not(stage: Stage) -> None:
-    """A traceback arrives whole; what goes to stdout does not."""
+    """A traceback on stderr is stored completely; stdout is discarded."""
     _, said = run(stage, "print('to stdout', flush=True)\nraise ValueError('mark: é')")
     assert "ValueError: mark: é" in said
     assert "to stdout" not in said
 
 
 def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
-    """Of many megabytes the first and the last lines are kept, 64 KiB at most."""
+    """Of many megabytes, the first and the last lines are stored, at most 64 KiB."""
     program = "import sys\nfor n in range(60000): print(f'line {n:6} ' + 'x' * 50, file=sys.stderr)"
     ended, said = run(stage, program)
     assert ended.code == 0
@@ -72,7 +72,7 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
 
 
 def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -> None:
-    """A bot that never would is ended with all its children; for containers see test_init.py."""
+    """A bot that never ends is killed with its children at the deadline; for containers see test_init.py."""
     stage = process_stage
     with listening() as (folder, server):
         spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
@@ -89,7 +89,7 @@ def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -
 
 
 def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
-    """Remove ends a running program with its children, and nothing remains; again it does nothing."""
+    """Remove kills a running program with its children and leaves nothing. A second call does nothing."""
     with listening() as (folder, server):
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder))
         channel, _ = server.accept()
@@ -102,7 +102,7 @@ def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
 
 
 def test_remove_wakes_all_that_wait(stage: Stage) -> None:
-    """A thread in wait returns when another removes the sandbox."""
+    """A thread in wait returns when another one removes the sandbox."""
     with listening() as (folder, _), ThreadPoolExecutor(1) as pool:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         waiting = pool.submit(sandbox.wait)
@@ -111,7 +111,7 @@ def test_remove_wakes_all_that_wait(stage: Stage) -> None:
 
 
 def test_environment_holds_no_more_than_it_must(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the launcher's own environment reaches a bot but the search path."""
+    """Only the search path of the launcher's environment reaches a bot."""
     monkeypatch.setenv("ARENA_SECRET", "s3cret")
     _, said = run(stage, "import os, sys, json; json.dump(dict(os.environ), sys.stderr)")
     found: dict[str, str] = json.loads(said)
@@ -136,7 +136,7 @@ def test_a_bot_imports_the_sdk(stage: Stage) -> None:
 
 
 def test_parallel_launches_do_not_mix(stage: Stage) -> None:
-    """Sandboxes launched by many threads at once each have their own exit code and stderr."""
+    """Sandboxes launched in parallel have separate exit codes and stderr."""
     sources = [stage.source(f"import sys; sys.stderr.write('bot {n}'); sys.exit({n})") for n in range(6)]
     together = threading.Barrier(len(sources))
 
@@ -155,19 +155,19 @@ def test_parallel_launches_do_not_mix(stage: Stage) -> None:
 
 
 def test_limits_are_words(stage: Stage) -> None:
-    """A sandbox says what holds it."""
+    """A sandbox describes its limits."""
     with launched(stage, stage.source(FOREVER)) as (sandbox, _):
         assert sandbox.limits
         assert all(sandbox.limits)
 
 
 def test_a_good_source_passes_the_check(stage: Stage) -> None:
-    """A program that can be launched passes check_source."""
+    """check_source accepts a program that can be launched."""
     stage.runtime.check_source(stage.source("pass"))
 
 
 def test_sweep_counts_what_it_removes(stage: Stage) -> None:
-    """Sweep removes every sandbox of the installation, and no other's; then there is nothing to do."""
+    """Sweep removes every sandbox of the installation and no others. A second sweep removes nothing."""
     with listening() as (folder, _):
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         assert stage.runtime.sweep(f"{stage.install}0") == 0
@@ -179,7 +179,7 @@ def test_sweep_counts_what_it_removes(stage: Stage) -> None:
 
 
 def test_nothing_to_run_is_the_bots_fault(stage: Stage) -> None:
-    """A source that holds nothing to run is refused before anything starts."""
+    """A source without a program is refused before anything starts."""
     source = stage.empty_source()
     with pytest.raises(LaunchRefused):
         stage.runtime.check_source(source)

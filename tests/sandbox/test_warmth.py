@@ -1,4 +1,4 @@
-"""Images are in the page cache before a bot starts, so that nobody hears by it what others have read."""
+"""Images are in the page cache before a bot starts, so that bots can't signal by what they have read."""
 
 import json
 import mmap
@@ -35,7 +35,7 @@ json.dump(times, sys.stderr)
 
 
 class Pages:
-    """An image with a file that nobody has read, and programs on it."""
+    """An image with a file that has not been read, and programs that use it."""
 
     def __init__(self, stage: DockerStage) -> None:
         self._stage = stage
@@ -44,23 +44,23 @@ class Pages:
 
     @property
     def file(self) -> Path:
-        """Where it is on this machine."""
+        """Path of the file on this machine."""
         return next(path for folder in self.folders if (path := folder / "pages").exists())
 
     def forget(self) -> None:
-        """Have the host drop what it keeps of it in memory."""
+        """Drop the file from the page cache."""
         file = os.open(self.file, os.O_RDONLY)
         os.fsync(file)  # what is not written yet can't be dropped
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(file)
 
     def program(self, text: str, bits: str) -> str:
-        """Return an image with a program, which knows these bits."""
+        """Return an image with a program that has these bits."""
         words = text.replace("BITS", repr(bits)).replace("STEP", str(_STEP))
         return self._stage.started_by(["python3", "-c", words], self.image)
 
     def tell(self) -> float:
-        """Let a bot say bits and another one hear them; return the share that it can have got right."""
+        """Send bits from one bot to another, and return an upper bound of the share received correctly."""
         bits = "".join(secrets.choice("01") for _ in range(_BITS))
         said = run_source(self._stage, self.program(SAY, bits))
         assert said[0].code == 0, said
@@ -75,13 +75,13 @@ class Pages:
 
 @pytest.fixture(scope="module")
 def known_pages(docker_stage: DockerStage) -> Pages:
-    """Give a file, made once."""
+    """Return a file, created once per module."""
     return Pages(docker_stage)
 
 
 @pytest.fixture
 def pages(known_pages: Pages, root: None) -> Pages:
-    """Give a file that is not in memory."""
+    """Return a file that is not in the page cache."""
     del root
     if not known_pages.folders or not known_pages.folders[0].exists():
         pytest.skip("the engine's folders can't be seen (let it use overlay2 on this machine)")
@@ -91,21 +91,21 @@ def pages(known_pages: Pages, root: None) -> Pages:
 
 @pytest.mark.docker
 def test_what_a_bot_has_read_tells_nobody_anything(pages: Pages) -> None:
-    """Pages are read as quickly whether or not another bot has read them before."""
+    """Pages are read equally fast whether or not another bot has read them before."""
     assert pages.tell() < 0.65
 
 
 @pytest.mark.soak
 @pytest.mark.docker
 def test_without_warmth_it_does(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same programs on a cold file: nearly every bit arrives."""
+    """With a file that is not in the page cache, nearly every bit arrives."""
     monkeypatch.setattr(Warmth, "warm", lambda *_: None)
     assert pages.tell() > 0.9
 
 
 @pytest.mark.docker
 def test_layers_are_read_once_a_minute(pages: Pages) -> None:
-    """What was read is believed to stay for that long; then it is read again."""
+    """Layers are assumed to stay in memory for a minute, then read again."""
     now = 0.0
     warmth = Warmth(clock=lambda: now)
     assert not warmth.warm(pages.folders)
@@ -121,7 +121,7 @@ def test_layers_are_read_once_a_minute(pages: Pages) -> None:
 
 @pytest.mark.docker
 def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
-    """Half of what it has must stay."""
+    """Layers are read only if half of the spare memory remains."""
     size = pages.file.stat().st_size
     cold = Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
     assert cold == f"{pages.file.parent} has 32 MiB, and the host can spare 31 MiB for it"
@@ -131,7 +131,7 @@ def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
 
 
 def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
-    """Links to files of the host and pipes are passed over."""
+    """Links to the host's files, and pipes, are skipped."""
     layer, outside = tmp_path / "layer", tmp_path / "outside"
     layer.mkdir()
     os.mkfifo(outside)
@@ -141,7 +141,7 @@ def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    """Now and for as long as it isn't tried again; the others are read all the same."""
+    """Unreadable layers are reported until the next attempt; the other layers are still read."""
     gone, now = tmp_path / "gone", 0.0
     warmth = Warmth(clock=lambda: now)
     assert warmth.warm([gone, tmp_path]) == f"{gone} can't be read: No such file or directory"
@@ -153,12 +153,12 @@ def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_names_no_layers_is_named() -> None:
-    """As with other storage drivers than overlay2."""
+    """The engine reports no layers with storage drivers that aren't overlay2."""
     assert "its storage driver isn't overlay2" in Warmth().warm([])
 
 
 def resident(path: Path) -> bool:
-    """Tell whether all of a file is in memory: what is not there can't be read without waiting."""
+    """Return True if a whole file is in memory: only then can it be read without waiting."""
     file = os.open(path, os.O_RDONLY)
     try:
         for place in range(0, path.stat().st_size, mmap.PAGESIZE):
