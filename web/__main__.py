@@ -86,7 +86,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
                     now=lambda: datetime.now(UTC),
                     analyses=settings.analysis_playouts > 0,
                     downloads=Downloads(source=settings.source_url, package=settings.package_url),
-                    tables_for_people=settings.executor is None and settings.person_games > 0,
+                    tables_for_people=settings.person_games if settings.executor is None else 0,
                 )
             ),
             http=guarded(Connections(ConnectionLimits(most=raise_open_files()), settings.trusted_proxies)),

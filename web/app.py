@@ -129,7 +129,7 @@ class Parts:
     metrics: SiteMetrics
     exports: Path  # folder of exported games; it needn't exist
     now: Callable[[], datetime]  # UTC
-    tables_for_people: bool = True  # whether people can play against bots
+    tables_for_people: int = 2  # number of people who can play against bots at once
     analyses: bool = True  # whether games are analysed
     downloads: Downloads = field(default_factory=Downloads)
     pace: Pace = PACE

@@ -156,6 +156,13 @@ class PersonGames(Repository):
                 .limit(1)
             ).scalar_one_or_none()
 
+    def open_ids(self) -> frozenset[str]:
+        """Return the ids of all open games."""
+        with self._transactions.read() as connection:
+            return frozenset(
+                connection.execute(select(PersonGameRow.id).where(PersonGameRow.state.in_(_OPEN))).scalars()
+            )
+
     def saw(self, id_: str, at: datetime) -> None:
         """Record that the person is present."""
         with self._transactions.write() as connection:

@@ -208,7 +208,10 @@ def test_own_bots_are_opponents_of_their_owner(world: World) -> None:
 def test_there_is_an_end_to_tables(world: World) -> None:
     """Few wait at a time, and few are begun from an address in an hour."""
     one = browser(world)
-    others = [TestClient(one.app, base_url=HTTPS, headers=dict(one.headers)) for _ in range(MOST_WAITING)]
+    others = [
+        TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=(f"192.0.2.{number}", 1))
+        for number in range(MOST_WAITING)
+    ]
     visitors = [one, *others]
     *_, last = [sit_down(visitor) for visitor in visitors[:-1]]
     answer = visitors[-1].post("/play", data={"opponent": "greedy"})
@@ -220,9 +223,29 @@ def test_there_is_an_end_to_tables(world: World) -> None:
     assert statuses[-1] == 429
 
 
+def test_an_address_leaves_tables_and_places_to_others(world: World) -> None:
+    """It has one game more than there are tables; who begins another ends their own, which makes room."""
+    one = browser(world)
+    visitors = [
+        TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), follow_redirects=False)
+        for _ in range(3)
+    ]
+    first, *_ = [sit_down(visitor) for visitor in visitors]
+    answer = one.post("/play", data={"opponent": "greedy"})
+    assert answer.status_code == 503
+    assert "3 people at your address are playing or waiting" in answer.text
+    elsewhere = TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=("192.0.2.1", 1))
+    sit_down(elsewhere)
+    again = sit_down(visitors[0])
+    assert again != first
+    assert one.post("/play", data={"opponent": "greedy"}).status_code == 503
+    visitors[0].post(f"{again}/leave")
+    sit_down(one)
+
+
 def test_an_arena_without_tables_says_so(world: World) -> None:
     """On the page, and to those who ask all the same."""
-    app = create_app(replace(parts_over(world), tables_for_people=False))
+    app = create_app(replace(parts_over(world), tables_for_people=0))
     visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
     assert "People can't play against the bots" in visitor.get("/play").text
     assert visitor.post("/play", data={"opponent": "greedy"}).status_code == 409

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from threading import Lock
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, HTTPException, Path, Query, Request, Response
@@ -16,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from arena.db.bots import KnownBot
 from arena.db.errors import QuotaReached
-from arena.db.person_games import ChosenMove, NewPersonGame, PersonGame
+from arena.db.person_games import ChosenMove, NewPersonGame, PersonGame, PersonGames
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.states import BotState, PersonGameState
@@ -26,7 +27,7 @@ from web.games.pages import Participant
 from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
-from web.http.rate_limits import RateLimits
+from web.http.rate_limits import RateLimits, address_of, network_of
 from web.http.rendering import PageRouter, page, viewer_of
 from web.play.table import YOU, move_of, seating_of, table_view
 from web.viewer.pages import viewer_routes
@@ -74,17 +75,42 @@ class FinalPlace:
     total: int
 
 
+class BegunGames:
+    """Adds people's games, at most ``most`` open ones from an address, of this process. Thread-safe.
+
+    Otherwise one person could hold all tables and all places of those who wait.
+    """
+
+    def __init__(self, games: PersonGames, *, most: int) -> None:
+        self._games = games
+        self._most = most
+        self._lock = Lock()
+        self._open: dict[str, tuple[str, str]] = {}  # address and visitor, by the game's id
+
+    def add(self, new: NewPersonGame, source: str) -> None:
+        """Add a game from an address. Raises QuotaReached if too many games wait or are open there."""
+        with self._lock:
+            still = self._games.open_ids()
+            self._open = {id_: begun for id_, begun in self._open.items() if id_ in still}
+            # The visitor's own open game ends with the new one.
+            others = sum(its == source and who != new.visitor for its, who in self._open.values())
+            if others >= self._most:
+                raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
+            self._games.add(new)
+            self._open[new.id] = source, new.visitor
+
+
 def play_pages(
     store: Store,
     limits: RateLimits,
     now: Callable[[], datetime],
     *,
-    tables: bool,
+    tables: int,
     analyses: bool,
 ) -> APIRouter:
     """Return the routes.
 
-    ``tables`` is whether the arena has tables for people, ``analyses`` whether it analyses their games.
+    ``tables`` is the arena's number of tables for people, ``analyses`` whether it analyses their games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
@@ -109,7 +135,7 @@ class _Play:
         limits: RateLimits,
         now: Callable[[], datetime],
         *,
-        tables: bool,
+        tables: int,
         analyses: bool,
     ) -> None:
         self._store = store
@@ -118,6 +144,7 @@ class _Play:
         self._now = now
         self._tables = tables
         self._analyses = analyses
+        self._begun = BegunGames(store.person_games, most=tables + 1)
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""
@@ -161,22 +188,20 @@ class _Play:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error}.") from error
         self._limits.play(request)
         answer = RedirectResponse("/play", 303)
-        id_ = secrets.token_hex(16)
+        new = NewPersonGame(
+            id=secrets.token_hex(16),
+            visitor=visitor_of(request) or set_visitor(request, answer),
+            account=account,
+            rules=rules,
+            opponents=tuple(versions),
+            seat=random.SystemRandom().randrange(rules.players),
+            created=self._now(),
+        )
         try:
-            self._games.add(
-                NewPersonGame(
-                    id=id_,
-                    visitor=visitor_of(request) or set_visitor(request, answer),
-                    account=account,
-                    rules=rules,
-                    opponents=tuple(versions),
-                    seat=random.SystemRandom().randrange(rules.players),
-                    created=self._now(),
-                )
-            )
+            self._begun.add(new, network_of(address_of(request)))
         except QuotaReached as error:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
-        answer.headers["Location"] = f"/play/{id_}"
+        answer.headers["Location"] = f"/play/{new.id}"
         return answer
 
     def _awaits_analysis(self, game: PersonGame, moment: datetime) -> bool:
