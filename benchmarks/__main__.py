@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: measures everything, some times over, and prints the medians."""
+"""Measure the arena several times, and print the medians: ``python -m benchmarks``."""
 
 import argparse
 import sys
@@ -16,8 +16,10 @@ _REPETITIONS: Final = 3
 
 def main() -> None:
     """Measure and print. Bots run as the setting ``ARENA_SANDBOX`` says."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the arena.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there as well")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure the arena several times, and print the medians."
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file to write all figures to")
     file: Path | None = parser.parse_args().json
     try:
         with open_hall(read_settings().sandbox) as hall:

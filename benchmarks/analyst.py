@@ -1,4 +1,4 @@
-"""Quality of the analyst: do its chances come true, and do its best moves win more?
+"""Measure the analyst: how accurate its chances are, and how much its best moves gain.
 
     python -m benchmarks.analyst --games 1000 --positions 200
 
@@ -180,13 +180,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--games", type=int, default=1000, help="for the calibration")
     parser.add_argument(
-        "--positions", type=int, default=200, help="number of continued positions, each from a different game"
+        "--games", type=int, default=1000, help="games for the calibration (default: %(default)s)"
     )
-    parser.add_argument("--playouts", type=int, default=PLAYOUTS, help="of the analyst in these positions")
-    parser.add_argument("--bots", nargs="+", default=BOTS, metavar="BOT")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--positions",
+        type=int,
+        default=200,
+        help="positions to continue, each from a different game (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--playouts", type=int, default=PLAYOUTS, help="playouts per position (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--bots", nargs="+", default=BOTS, metavar="BOT", help=f"bots that play (default: {' '.join(BOTS)})"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="seed of decks, bots and playouts (default: %(default)s)"
+    )
     given = parser.parse_args()
     begun = time.process_time()
     alike: list[Forecast] = []

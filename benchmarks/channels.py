@@ -1,4 +1,4 @@
-"""``python -m benchmarks.channels``: how many bits pass between two bots by the channels that are open?
+"""Measure the bit rates of the open channels between bots: ``python -m benchmarks.channels``.
 
 Two containers of the launch template run `benchmarks/whisper/whisper.c`, which needs a C compiler with static
 libraries and an x86-64 processor. The sender draws random bits; the receiver prints a number for each, which
@@ -117,10 +117,16 @@ class _Client(docker.APIClient):
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.channels")
-    parser.add_argument("--times", type=int, default=3, help="runs of each line")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.channels",
+        description="Measure the bit rates of the open channels between bots.",
+    )
+    parser.add_argument("--times", type=int, default=3, help="runs per channel (default: %(default)s)")
     parser.add_argument(
-        "channels", nargs="*", help=f"of {', '.join(channel.name for channel in CHANNELS)}; all without"
+        "channels",
+        nargs="*",
+        metavar="CHANNEL",
+        help=f"channels to measure (default: all): {', '.join(channel.name for channel in CHANNELS)}",
     )
     options = parser.parse_args()
     if platform.machine() != "x86_64":

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.controls``: what the sandbox's filters cost a decision. Needs a Docker engine.
+"""Measure the CPU time that the sandbox's controls add to a decision: ``python -m benchmarks.controls``.
 
 A match seats the same bot twice, once with all controls and once without some of them, and then the other way
 round. Both bots are asked by the same referee at the same times, so other work on the machine slows both: the
@@ -95,9 +95,12 @@ _KINDS: Final[dict[str, Loosen]] = {
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.controls", description="Measure the controls."
+        prog="python -m benchmarks.controls",
+        description="Measure the CPU time that the sandbox's controls add to a decision.",
     )
-    parser.add_argument("--times", type=int, default=20, help="matches each way, for each kind of control")
+    parser.add_argument(
+        "--times", type=int, default=20, help="matches per seating and kind of control (default: %(default)s)"
+    )
     times: int = parser.parse_args().times
     client = _LooseClient()
     costs: dict[str, list[tuple[float, float]]] = {name: [] for name in _KINDS}

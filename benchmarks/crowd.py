@@ -1,4 +1,4 @@
-"""``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``: an arena with many games.
+"""Make an arena with many games: ``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``.
 
 Fills an SQLite store in a few minutes, for measuring what pages cost after years. The log of the ladder and
 all that follows from it (ratings, changes, curves, meetings, highlights) are written by the store's own code,
@@ -341,10 +341,14 @@ def _match_row(seated: _Seated, at: datetime) -> Row:
 
 def main() -> None:
     """Create a store, and print how long it took."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.crowd", description="Fill a store.")
-    parser.add_argument("folder", type=Path, help="folder of the new store")
-    parser.add_argument("--bots", type=int, default=10_000)
-    parser.add_argument("--games", type=int, default=1_000_000)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.crowd", description="Make an arena with many games."
+    )
+    parser.add_argument("folder", type=Path, help="data directory of the new arena")
+    parser.add_argument("--bots", type=int, default=10_000, help="number of bots (default: %(default)s)")
+    parser.add_argument(
+        "--games", type=int, default=1_000_000, help="number of rated games (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     file: Path = arguments.folder / "arena.sqlite3"
     if file.exists():

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.neighbours``: can busy neighbours make honest bots miss the clock?
+"""Measure whether busy neighbours make honest bots exceed their clock: ``python -m benchmarks.neighbours``.
 
 Plays games between two honest bots under the ladder's clock and limits, first without neighbours, then with
 bots that use all available processor time in every other slot of the host. Needs a Docker engine. Exits
@@ -46,9 +46,15 @@ class Outcome:
 
 def main() -> None:
     """Play and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.neighbours")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.neighbours",
+        description="Measure whether busy neighbours make honest bots exceed their clock.",
+    )
     parser.add_argument(
-        "--games", type=int, default=1000, help="games with neighbours; a tenth as many are played without"
+        "--games",
+        type=int,
+        default=1000,
+        help="games with neighbours; a tenth as many are played without (default: %(default)s)",
     )
     games: int = parser.parse_args().games
     with open_hall(RuntimeName.DOCKER) as hall:

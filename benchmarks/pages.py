@@ -1,4 +1,4 @@
-"""``python -m benchmarks.pages``: is every page as fast after a million games as after a hundred?
+"""Measure whether pages are as fast after a million games as after a hundred: ``python -m benchmarks.pages``.
 
 Makes two stores (:mod:`benchmarks.crowd`) unless they are named, serves each with a site of one process, and
 requests all public pages and lists from the two in turn, so that other load on the host affects both, while
@@ -118,14 +118,24 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.pages", description="Measure all pages.")
-    parser.add_argument("--requests", type=int, default=200, help="for each page, on each store")
-    parser.add_argument("--small", type=Path, metavar="FOLDER", help="of benchmarks.crowd; made if not named")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.pages",
+        description="Measure whether pages are as fast after a million games as after a hundred.",
+    )
+    parser.add_argument(
+        "--requests", type=int, default=200, help="requests per page and arena (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--small",
+        type=Path,
+        metavar="FOLDER",
+        help="small arena, made by benchmarks.crowd (default: make one)",
+    )
     parser.add_argument(
         "--large",
         type=Path,
         metavar="FOLDER",
-        help="of benchmarks.crowd; made if not named, which takes minutes",
+        help="large arena, made by benchmarks.crowd (default: make one, which takes minutes)",
     )
     return parser
 

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.paint``: how soon does Chromium paint a page, while games are recorded?
+"""Measure how soon Chromium paints each page while games are recorded: ``python -m benchmarks.paint``.
 
 Creates a store (:mod:`benchmarks.crowd`), serves it with a site of one process, and records 240 games per
 minute in it. Opens every public page in a new browser profile, so nothing is cached, at the size of a phone
@@ -35,9 +35,19 @@ _FIRST_PAINT: Final = """() => new Promise(resolve => new PerformanceObserver((l
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.paint", description="Measure first paints.")
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser's program")
-    parser.add_argument("--times", type=int, default=10, help="how often to open each page at each size")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.paint",
+        description="Measure how soon Chromium paints each page while games are recorded.",
+    )
+    parser.add_argument(
+        "--chromium",
+        default="/usr/bin/chromium",
+        metavar="PROGRAM",
+        help="path of the browser (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--times", type=int, default=10, help="visits per page and size (default: %(default)s)"
+    )
     options = parser.parse_args()
     with ExitStack() as stack:
         folder = made(stack, CROWD)

@@ -1,4 +1,4 @@
-"""Effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
+"""Measure the effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
 
 Addresses of this machine attack at the same time. 3,000 connections send a part of a header, then a byte now
 and then, and are opened again when the site closes them. Four accounts drip images. Six addresses guess an
@@ -55,9 +55,22 @@ _Site = tuple[str, int]
 
 def main() -> int:
     """Print how long visitors and an author wait, without the attack and during it; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.slowloris", description=__doc__)
-    parser.add_argument("--connections", type=int, default=3000, help="of those who ask for nothing")
-    parser.add_argument("--requests", type=int, default=100, help="of the visitor, each time")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.slowloris",
+        description="Measure the effect of slow requests, slow uploads and password guessing on others.",
+    )
+    parser.add_argument(
+        "--connections",
+        type=int,
+        default=3000,
+        help="connections that never complete a request (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--requests",
+        type=int,
+        default=100,
+        help="requests of the visitor in each phase (default: %(default)s)",
+    )
     wanted = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,8 +1,10 @@
-"""Error rate of ``arena compare``, and its number of deals: ``python -m benchmarks.sprt``.
+"""Measure the error rate of `arena compare` and the number of deals that it needs.
+
+    python -m benchmarks.sprt --tests 1000
 
 Draws the differences of deals from distributions of known mean and applies the command's test to them.
-``duel`` has the spread of two-player games between quite different bots, ``close`` that of two versions of
-one bot, which mostly play alike, and ``table`` that of five-player games.
+`duel` has the spread of two-player games between quite different bots, `close` that of two versions of
+one bot, which mostly play alike, and `table` that of five-player games.
 """
 
 import argparse
@@ -74,7 +76,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--tests", type=int, default=1000, help="for every line")
+    parser.add_argument(
+        "--tests", type=int, default=1000, help="tests per line of the table (default: %(default)s)"
+    )
     tests = parser.parse_args().tests
     hypotheses, dice = Hypotheses(), random.Random(1)  # noqa: S311 - the same figures each time
     print("| deals | true difference | better | not better | deals needed |")

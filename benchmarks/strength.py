@@ -1,11 +1,11 @@
-"""Strength of the sample bots: each plays against another one on all other seats, in process.
+"""Measure the sample bots' strength: each plays against one other bot on all other seats, in one process.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
 
 Every deal is played from every seat. Figures are shares of opponents left behind; a shared place counts
 half, with 95 % confidence intervals of the means of deals: the games of one deal depend on each other.
-``random``, ``rollout`` and ``mcts`` use Python's dice, seeded for every deal.
+The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
 """
 
 import argparse
@@ -76,11 +76,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = known(samples())
-    parser.add_argument("bots", nargs="*", metavar="BOT", help="whose strength: by default all")
-    parser.add_argument("--against", nargs="+", default=names, choices=names, metavar="BOT")
-    parser.add_argument("--players", nargs="+", type=int, default=(2, 3, 4, 5), choices=(2, 3, 4, 5))
+    parser.add_argument("bots", nargs="*", metavar="BOT", help="bots to measure (default: all)")
     parser.add_argument(
-        "--deals", type=int, default=30, help="for every pair and number of players, at least 2"
+        "--against",
+        nargs="+",
+        default=names,
+        choices=names,
+        metavar="BOT",
+        help="their opponents (default: all)",
+    )
+    parser.add_argument(
+        "--players",
+        nargs="+",
+        type=int,
+        default=(2, 3, 4, 5),
+        choices=(2, 3, 4, 5),
+        help="numbers of players (default: 2 to 5)",
+    )
+    parser.add_argument(
+        "--deals",
+        type=int,
+        default=30,
+        help="deals per pair and number of players, at least 2 (default: %(default)s)",
     )
     given = parser.parse_args()
     if unknown := sorted(set(given.bots) - set(names)):

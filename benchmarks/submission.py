@@ -1,9 +1,9 @@
-"""``python -m benchmarks.submission``: how long from `arena submit` to the first rated game?
+"""Measure the time from `arena submit` to the first rated game: ``python -m benchmarks.submission``.
 
 Starts an arena and its site in a new folder, submits bots with the command that authors use, as a
 source file and as a folder that becomes an image, and prints when each stage was reached. Needs a Docker
-engine and a machine that is otherwise idle: the arena's own bots play all the while, as they do. Ends with 1
-where the goal was missed.
+engine and a machine that is otherwise idle; the sample bots play, as in any arena. Exits with 1 if the goal
+was missed.
 """
 
 import argparse
@@ -53,8 +53,13 @@ class Journey:
 
 def main() -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.submission")
-    parser.add_argument("--times", type=int, default=3, help="how often each kind is submitted")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.submission",
+        description="Measure the time from `arena submit` to the first rated game.",
+    )
+    parser.add_argument(
+        "--times", type=int, default=3, help="submissions of each kind (default: %(default)s)"
+    )
     times: int = parser.parse_args().times
     with _arena() as (store, environment):
         journeys = [

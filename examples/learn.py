@@ -1,4 +1,4 @@
-"""Learns Sushi Go! from games against itself, with only NumPy, and beats ``greedy`` after some minutes.
+"""Learn Sushi Go! from games against itself, with only NumPy, and beat greedy after some minutes.
 
     python examples/learn.py --minutes 5 --out mybot
 
@@ -154,11 +154,17 @@ def share_beaten(network: Network, opponent: str, games: int) -> tuple[float, fl
 
 def main() -> None:
     """Learn, print progress, and write the bot."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=5)
-    parser.add_argument("--out", type=Path, default=Path("mybot"))
-    parser.add_argument("--games", type=int, default=1000, help="games for the final measurement")
-    parser.add_argument("--seed", type=int, default=1)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=5, help="time to learn (default: %(default)s)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("mybot"), help="folder for the bot (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--games", type=int, default=1000, help="games for the final measurement (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of the games (default: %(default)s)")
     options = parser.parse_args()
     rules, rng = Rules(players=2), np.random.default_rng(options.seed)
     network = Network(size_of(rules), action_count(rules), rng)

@@ -1,8 +1,8 @@
-"""The ladder's laboratory: plays simulated ladders with the arena's match-making and ratings, and measures.
+"""Measure the arena's match-making and ratings on simulated ladders.
 
-    python -m benchmarks.ladder                              # a table of all populations
-    python -m benchmarks.ladder --json before.json           # keep the figures
-    python -m benchmarks.ladder --against before.json        # and compare another commit with them
+    python -m benchmarks.ladder                              # print a table of all populations
+    python -m benchmarks.ladder --json before.json           # save the figures
+    python -m benchmarks.ladder --against before.json        # compare with the figures of another commit
 
 Each figure is a mean over runs (populations and seeds) with its standard error. The same seed gives the same
 games as long as match-making, deals and ratings are the same.
@@ -64,13 +64,21 @@ def _arguments() -> Any:  # noqa: ANN401 - a namespace
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--bots", type=int, default=50)
-    parser.add_argument("--seeds", type=int, default=2, help="runs of every population")
-    parser.add_argument("--matches", type=int, nargs="+", default=[150, 400, 1000], help="when to measure")
-    parser.add_argument("--deals", type=int, default=DEALS, help="of a match")
-    parser.add_argument("--only", help="name of one population")
-    parser.add_argument("--json", type=Path, help="file for the figures")
-    parser.add_argument("--against", type=Path, help="earlier figures to compare with")
+    parser.add_argument("--bots", type=int, default=50, help="bots per ladder (default: %(default)s)")
+    parser.add_argument("--seeds", type=int, default=2, help="runs per population (default: %(default)s)")
+    parser.add_argument(
+        "--matches",
+        type=int,
+        nargs="+",
+        default=[150, 400, 1000],
+        help="numbers of matches after which to measure (default: 150 400 1000)",
+    )
+    parser.add_argument("--deals", type=int, default=DEALS, help="deals per match (default: %(default)s)")
+    parser.add_argument("--only", metavar="NAME", help="simulate only this population")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file to write the figures to")
+    parser.add_argument(
+        "--against", type=Path, metavar="FILE", help="file of earlier figures to compare with"
+    )
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
-"""Fits the weighers' true strengths to games at random tables, and writes ``recorded.json``.
+"""Fit the weighers' strengths to games at random tables, and write recorded.json.
 
-Run it again only if the weighers change: ``python -m benchmarks.ladder.record --games 40000``.
+Run it again only if the weighers change: python -m benchmarks.ladder.record --games 40000
 """
 
 import argparse
@@ -21,8 +21,10 @@ _Table = tuple[list[int], tuple[int, ...]]
 def main() -> None:
     """Play, fit and write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--games", type=int, default=40_000, help="for each number of players")
-    parser.add_argument("--bots", type=int, default=50)
+    parser.add_argument(
+        "--games", type=int, default=40_000, help="games per number of players (default: %(default)s)"
+    )
+    parser.add_argument("--bots", type=int, default=50, help="number of bots (default: %(default)s)")
     wanted = parser.parse_args()
     dice = random.Random(WEIGHERS_SEED)  # noqa: S311 - must be reproducible
     bots = [draw_weigher(dice) for _ in range(wanted.bots)]

@@ -1,6 +1,6 @@
-"""Runs the fault suite (``make faults``) and prints a table of its results.
+"""Run the fault suite (make faults), and print a table of its results.
 
-Each scenario starts an arena of real processes, injects its fault a number of times while rated matches are
+Each scenario starts an arena of real processes, injects its fault several times while rated matches are
 played, and lets the arena finish. Then all rows in the database are counted. The exit code is 1 if a scenario
 fails. The same seed repeats bots and deals, and the moments of the faults as exactly as the machine allows.
 """
@@ -22,17 +22,27 @@ from tests.faults.tally import Tally, as_json, print_table
 
 def main() -> int:
     """Play, print, and return the exit code."""
-    names = ", ".join(scenario.name for scenario in SCENARIOS)
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="SCENARIO", help=f"of {names}; all without")
-    parser.add_argument(
-        "--times", type=int, help="how often each fault is brought about, instead of as usual"
+    names = [scenario.name for scenario in SCENARIOS]
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults",
+        description=__doc__,
+        epilog="\n  ".join(("scenarios:", *names)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--seed", type=int, default=None, help="of moments, bots and deals; drawn without")
-    parser.add_argument("--json", type=Path, help="a file for all figures")
+    parser.add_argument("names", nargs="*", metavar="SCENARIO", help="scenarios to run (default: all)")
+    parser.add_argument(
+        "--times", type=int, help="number of faults per scenario (default: the scenario's own)"
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=None,
+        help="seed of bots, deals and the moments of faults (default: random)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="file to write all figures to")
     options = parser.parse_args()
-    if unknown := set(options.names) - {scenario.name for scenario in SCENARIOS}:
-        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {names}")
+    if unknown := set(options.names) - set(names):
+        parser.error(f"no such scenario: {', '.join(sorted(unknown))}. Choose from {', '.join(names)}")
     wanted = [scenario for scenario in SCENARIOS if not options.names or scenario.name in options.names]
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     # SIGTERM must end the started processes too.

@@ -1,4 +1,4 @@
-"""Write the golden games and conversations anew: ``python -m tests.golden.make``.
+"""Write the golden games and conversations: ``python -m tests.golden.make``.
 
 Only to be run where the rules or the format were wrong; the difference to
 what was there before belongs into the review.

@@ -22,8 +22,17 @@ from arena.protocol.languages import LANGUAGES
 def main() -> int:
     """Build the images; return the exit code."""
     languages = {language.name: language for language in LANGUAGES}
-    parser = argparse.ArgumentParser(prog="python -m arena.images.build")
-    parser.add_argument("image", nargs="?", choices=["server", *languages], default="server")
+    parser = argparse.ArgumentParser(
+        prog="python -m arena.images.build",
+        description="Build the images of docker-compose.yml, or a base image for bots.",
+    )
+    parser.add_argument(
+        "image",
+        nargs="?",
+        choices=["server", *languages],
+        default="server",
+        help="the images of docker-compose.yml (server, the default), or the language of a base image",
+    )
     language = languages.get(parser.parse_args().image)
     try:
         with closing(docker.from_env()) as client:

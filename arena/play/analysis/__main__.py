@@ -22,8 +22,11 @@ def _end_with_stdin() -> None:
 
 def main() -> None:
     """Analyse one game."""
-    parser = argparse.ArgumentParser(prog="python -m arena.play.analysis")
-    parser.add_argument("--playouts", type=int, required=True)
+    parser = argparse.ArgumentParser(
+        prog="python -m arena.play.analysis",
+        description="Analyse replays: a line of JSON in, its analysis out.",
+    )
+    parser.add_argument("--playouts", type=int, required=True, help="playouts per position and option")
     given = parser.parse_args()
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     replay = parse(sys.stdin.buffer.readline())

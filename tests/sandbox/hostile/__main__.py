@@ -1,4 +1,4 @@
-"""``make hostile``: plays every attack, and its control, and prints the table."""
+"""Play every hostile bot, each also without the control that stops it, and print a table of the results."""
 
 import argparse
 import signal
@@ -53,11 +53,20 @@ class _Line:
 def main() -> int:
     """Play, print, and return the exit code."""
     parser = argparse.ArgumentParser(prog="make hostile", description=__doc__)
-    parser.add_argument("--runtime", help="the engine's name of what runs containers")
+    parser.add_argument("--runtime", help="runtime of the containers, by the engine's name for it")
     parser.add_argument(
-        "--times", type=int, default=1, help="how often each is played; without its control once"
+        "--times",
+        type=int,
+        default=1,
+        help="runs of each bot with its control; one without it (default: %(default)s)",
     )
-    parser.add_argument("numbers", type=int, nargs="*", help="of attacks; all without")
+    parser.add_argument(
+        "numbers",
+        type=int,
+        nargs="*",
+        metavar="NUMBER",
+        help="numbers of the hostile bots to play (default: all)",
+    )
     options = parser.parse_args()
     attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
     lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
