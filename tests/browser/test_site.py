@@ -296,7 +296,37 @@ def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
     assert ends == [1, 1]
     assert min(widths) >= 90
     assert stays
+    lefts = visit.page.locator(".compared input").evaluate_all("all => all.map((e) => e.offsetLeft)")
+    assert len(set(lefts)) == 1
     assert dashes == [[False, True, False, True]] * 2
+
+
+def test_forms_and_lists_show_whole_words(windows: Windows, url: str) -> None:
+    """The choices of a field fit into it; a figure that games are sorted by is next to their number."""
+    visit = windows.open(url, "phone", "light")
+    for size in ("phone", "zoomed", "tablet"):
+        visit.resize(size)
+        visit.open("/games?order=comeback")
+        (cut, apart) = visit.page.evaluate(
+            """() => {
+              const paper = document.createElement("canvas").getContext("2d");
+              const cut = [...document.querySelectorAll("main select")].filter((field) => {
+                const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+                paper.font = font;
+                const widths = [...field.options].map((each) => paper.measureText(each.text).width);
+                const arrow = 16;
+                const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - arrow;
+                return Math.max(...widths) > room;
+              });
+              const apart = [...document.querySelectorAll(".games tbody tr")].filter((row) => {
+                const [number, behind] = [...row.querySelectorAll("th, [data-label=Behind]")]
+                  .map((each) => each.getBoundingClientRect());
+                return Math.abs(number.bottom - behind.bottom) > 8;
+              });
+              return [cut.map((each) => each.name), apart.length];
+            }"""
+        )
+        assert (cut, apart) == ([], 0), size
 
 
 def test_a_head_begins_where_its_names_begin(windows: Windows, url: str) -> None:

@@ -491,6 +491,27 @@ def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
         assert page.locator("#says").evaluate(unseen) == [0, 0], (width, height)
 
 
+COVERED: str = """() => {
+  const boxes = [...document.querySelectorAll(".placed b")].map((badge) => badge.getBoundingClientRect());
+  const on = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+  const covered = boxes.filter((one, at) => boxes.slice(at + 1).some((other) => on(one, other)));
+  return [boxes.length, covered.length];
+}"""
+"""Counts the numbers on stacks, and those that another one lies on."""
+
+
+def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
+    """Where maki have points as well as rolls, next to a stack with points."""
+    visit.resize("phone")
+    found = 0
+    for path in (f"{FIVE}/1/7", f"{FIVE}/2/7", f"{FIVE}/3/7", f"{THREE}/1/9", "/games/faulty-0-0/2/8"):
+        numbers, covered = watch(visit, f"{path}?step=score").evaluate(COVERED)
+        found += numbers
+        assert covered == 0, path
+    assert found > 20
+
+
 def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
     """Politely, once the steps have stopped: where we are and what happened, and nothing before a step."""
     page = watch(visit, f"{THREE}/1/1")
