@@ -34,7 +34,7 @@ class ConnectionLimits:
     """Connection limits."""
 
     most: int  # in total; a further one closes the connection that has been idle longest
-    of_source: int = 256  # per IPv4 address or IPv6 /64; further ones are closed immediately
+    of_source: int = 256  # per IPv4 address or IPv6 /48; further ones are closed immediately
     header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
     rest_seconds: float = 15 * 60.0  # for the rest of a body that was answered before its end
 

@@ -18,9 +18,8 @@ from arena.db.people import People, RateLimit, TooOften
 from web.http.authentication import browser_mark
 from web.http.errors import too_much
 
-_NETWORK: Final = 64
-_SITE: Final = 48
-"""The prefix of the IPv6 addresses of a customer, who may have 65,536 networks."""
+_NETWORK: Final = 48
+"""The prefix of the IPv6 addresses that one customer may have, in 65,536 networks."""
 
 
 def address_of(request: Request) -> str:
@@ -28,8 +27,8 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def network_of(host: str, prefix: int = _NETWORK) -> str:
-    """Return the source of an address: for IPv6 its /64, since one host has all addresses in it."""
+def network_of(host: str) -> str:
+    """Return the source of an address: for IPv6 its /48, since one person may have all addresses in it."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -37,7 +36,7 @@ def network_of(host: str, prefix: int = _NETWORK) -> str:
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return str(address.ipv4_mapped)
-        return str(ip_network((address, prefix), strict=False))
+        return str(ip_network((address, _NETWORK), strict=False))
     return host
 
 
@@ -107,7 +106,7 @@ class RateLimits:
         # Owners mostly come from an address that has guessed nothing. Guessers need ever new ones to use up
         # what is reserved for these. All names count, so that names don't multiply the counters.
         first = (
-            _limit(3, _DAY, "log in", "first from", network_of(address, _SITE)),
+            _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
         )
         if self._fits(*first):
