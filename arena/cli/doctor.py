@@ -66,8 +66,10 @@ def _existing(folder: Path) -> Path:
 
 
 def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:
+    told = msgspec.to_builtins(report)
     return {
-        **msgspec.to_builtins(report),
+        "name": told.pop("host"),  # as in the API's hosts
+        **told,
         **_machine(settings),
         "accepted": sorted(settings.accept_missing),
         "unaccepted": unaccepted(report, settings.accept_missing),

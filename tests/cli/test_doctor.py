@@ -4,15 +4,18 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import docker
 import pytest
 
 from arena.protocol.controls import CONTROL_NAMES
+from arena.protocol.status import Host
 from tests.cli import forked
 from tests.cli.command import environment, worded
 
@@ -69,6 +72,11 @@ def test_plain_processes_hold_nothing(tmp_path: Path) -> None:
     done = doctor(tmp_path, sandbox="process", accept_missing=",".join(CONTROL_NAMES))
     assert done.returncode == 1
     assert "Nothing is isolated" in done.stdout
+    told = json.loads(doctor(tmp_path, "--json", sandbox="process").stdout)
+    assert told["name"] == socket.gethostname()
+    assert {"isolates", "runtime", "engine", "cgroup", "checked", "slots"} <= {
+        field.name for field in fields(Host)
+    } & {*told}
 
 
 def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
