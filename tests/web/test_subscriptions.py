@@ -3,11 +3,12 @@
 import re
 
 import pytest
+from fastapi.testclient import TestClient
 
 from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
-from tests.web.people import browser, logged_in, program, token
+from tests.web.people import HTTPS, browser, logged_in, program, token
 
 HOOK = {"kind": "webhook", "address": "https://there.example/hook", "topics": ["benched", "overtaken"]}
 MAIL = HOOK | {"kind": "mail", "address": "ann@mail.example"}
@@ -137,6 +138,37 @@ def test_requests_to_confirm_are_few(world: World) -> None:
     assert statuses == [201] * 5 + [429] * 3
     statuses = [callers[0].post(API, json=HOOK | {"address": f"x{n}"}).status_code for n in range(9)]
     assert statuses[-1] == 429
+
+
+def test_a_mailbox_is_one_address(world: World) -> None:
+    """Whatever the tag."""
+    caller = program(world, token(world, world.add("ann"), {Scope.READ, Scope.SUBMIT}))
+    statuses = []
+    for number in range(6):
+        answer = caller.post(API, json=MAIL | {"address": f"ann+{number}@mail.example"})
+        statuses.append(answer.status_code)
+        if answer.is_success:
+            caller.delete(f"{API}/{answer.json()['id']}")
+    assert statuses == [201] * 5 + [429]
+
+
+def test_a_person_with_many_accounts_sends_little(world: World) -> None:
+    """Thirty requests to confirm in a day from an address, and sixty tests in an hour."""
+    secrets = [token(world, world.add(f"user-{number}"), {Scope.READ, Scope.SUBMIT}) for number in range(8)]
+    callers = [program(world, secret) for secret in secrets]
+    statuses = [
+        callers[number // 4].post(API, json=MAIL | {"address": f"{number}@mail.example"}).status_code
+        for number in range(31)
+    ]
+    assert statuses == [201] * 30 + [429]
+    elsewhere = TestClient(
+        callers[7].app, base_url=HTTPS, headers=dict(callers[7].headers), client=("192.0.2.1", 1)
+    )
+    assert elsewhere.post(API, json=HOOK).status_code == 201
+    world.later(days=1)
+    ids = [callers[number].post(API, json=HOOK).json()["id"] for number in range(4)]
+    statuses = [callers[n % 4].post(f"{API}/{ids[n % 4]}/test").status_code for n in range(61)]
+    assert statuses == [202] * 60 + [429]
 
 
 def test_tests_are_few(world: World) -> None:

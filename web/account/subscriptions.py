@@ -130,7 +130,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
         """Add a webhook or a mail address. Requires the scope read, too, since news may be private."""
         _check_reads(caller)
-        attempts.subscribe(caller.account, wanted.address)
+        attempts.subscribe(request, caller.account, wanted.address)
         try:
             secret, made = subscriptions.add(
                 caller.account, wanted.kind, wanted.address, wanted.topics, address=address_of(request)
@@ -152,9 +152,9 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         status_code=202,
         responses=problems({409: "The mail address is not confirmed.", 429: "Too many tests."}),
     )
-    def test(caller: Owner, number: Number) -> Subscription:
+    def test(request: Request, caller: Owner, number: Number) -> Subscription:
         """Send a test. A subscription that is off is switched on again."""
-        attempts.test(caller.account)
+        attempts.test(request, caller.account)
         try:
             return _found(subscriptions.test(caller.account, number))
         except NotConfirmed as error:
@@ -226,7 +226,7 @@ class _OwnPages:
         kind: Annotated[SubscriptionKind, Form()],
         address: Annotated[str, Form(max_length=_LONGEST)] = "",
     ) -> Response:
-        self._attempts.subscribe(session.account, address)
+        self._attempts.subscribe(request, session.account, address)
         try:
             secret, _ = self._subscriptions.add(
                 session.account, kind, address.strip(), topics, address=address_of(request)
@@ -248,7 +248,7 @@ class _OwnPages:
         return _done(found is not None, "topics")
 
     def test(self, request: Request, session: Session, number: Number) -> Response:
-        self._attempts.test(session.account)
+        self._attempts.test(request, session.account)
         try:
             found = self._subscriptions.test(session.account, number)
         except NotConfirmed as error:

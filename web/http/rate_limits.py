@@ -1,5 +1,6 @@
 """Rate limits of log-ins and registrations, counted in the database so that all processes share them."""
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -132,21 +133,27 @@ class RateLimits:
         source = network_of(address_of(request))
         self._count("to play", _limit(200, _HOUR, "play", "from", source))
 
-    def subscribe(self, account: KnownAccount, address: str) -> None:
+    def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
         """Count a new subscription, and what is sent to its address. Raises Problem (429) after too many.
 
-        The limit per address protects mailboxes from repeated requests to confirm.
+        These limits protect others' mailboxes from requests to confirm: each one, and all together from a
+        person with many accounts.
         """
-        to = address.lower()[:_LONGEST_ADDRESS]
+        to = _mailbox(address.strip().lower()[:_LONGEST_ADDRESS])
         self._count(
             "to subscribe",
             _limit(10, _HOUR, "subscribe", "as", str(account.id)),
+            _limit(30, _DAY, "subscribe", "from", network_of(address_of(request))),
             _limit(5, _DAY, "subscribe", "to", to),
         )
 
-    def test(self, account: KnownAccount) -> None:
+    def test(self, request: Request, account: KnownAccount) -> None:
         """Count a test of a subscription. Raises Problem (429) after too many."""
-        self._count("to test", _limit(20, _HOUR, "test", "as", str(account.id)))
+        self._count(
+            "to test",
+            _limit(20, _HOUR, "test", "as", str(account.id)),
+            _limit(60, _HOUR, "test", "from", network_of(address_of(request))),
+        )
 
     def _count(self, what: str, *limits: RateLimit, refused: Callable[[], None] = lambda: None) -> None:
         """Count an attempt; call ``refused`` once per window, at the first attempt beyond a limit."""
@@ -194,6 +201,11 @@ class RateLimits:
             self._full[key] = ends
             while len(self._full) > _MOST_FULL:
                 self._full.popitem(last=False)
+
+
+def _mailbox(address: str) -> str:
+    """Return a mail address without its tag, as in ``ann+tag@mail.example``; other addresses unchanged."""
+    return re.sub(r"\+[^@/]*(?=@[^@/]+$)", "", address)
 
 
 def _limit(most: int, window: timedelta, *what: str) -> RateLimit:
