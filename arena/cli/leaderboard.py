@@ -7,6 +7,7 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from arena.cli.admin import opened_arena
 from arena.cli.console import Json, fail, print_json
@@ -26,7 +27,7 @@ def print_board(rows: Sequence[Row], title: str) -> None:
     for heading in ("score", "mean ± 2σ", "games", "win %", "place", "fault %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*_cells(row))
+        table.add_row(*map(Text, _cells(row)))  # names may look like markup
     # If stdout is a file, this fits every column.
     console = Console()
     console.width = max(console.width, 100)

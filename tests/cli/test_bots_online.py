@@ -336,7 +336,7 @@ def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
 
 def test_the_leaderboard_of_a_site_is_that_of_its_machine(reader: Author) -> None:
     """The same table, and the same JSON, of all games and of games of some number of players."""
-    add_bot(reader.live.store, "newcomer")
+    add_bot(reader.live.store, "newcomer", author="[red]Ann[/]")
     data = str(reader.live.uploads.parent)
     for more in ((), ("--players", "3"), ("--json",), ("--json", "--players", "3")):
         here = reader.types("leaderboard", *more, ARENA_DATA_DIR=data)
@@ -344,3 +344,4 @@ def test_the_leaderboard_of_a_site_is_that_of_its_machine(reader: Author) -> Non
         assert (there.code, there.err) == (0, "")
         assert there.out == here.out
         assert "greedy" in there.out
+        assert "[red]Ann[/]" in there.out

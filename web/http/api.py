@@ -8,7 +8,7 @@ bots:
 - Annotate the function's return type with a frozen dataclass. FastAPI serializes and describes it; no other
   place lists its fields. The docstrings of both become the API description: the function's first line is the
   summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
-  ``Query(description=…)``.
+  ``Query(description=…)``. If commands print the document, too, put it into :mod:`arena.protocol.documents`.
 - Require a scope with an argument's type, such as ``caller: Reader``. Answer ``raise Problem(404, …)`` where
   ``caller.may_see`` returns False, so that the answer doesn't reveal what exists. Domain errors become
   problems in :func:`refusal`.
