@@ -171,10 +171,18 @@ class Subscriptions(Repository):
                 _add_notice(connection, [subscription], TEST, news)
             return _read(connection, subscription)
 
-    def due(self, now: datetime, limit: int, *, kinds: Collection[SubscriptionKind]) -> tuple[DueNotice, ...]:
+    def due(
+        self,
+        now: datetime,
+        limit: int,
+        *,
+        kinds: Collection[SubscriptionKind],
+        without: Collection[int] = (),
+    ) -> tuple[DueNotice, ...]:
         """Return the oldest notice of each subscription of these kinds that is due.
 
-        At most ``limit``; those that didn't fail come first.
+        At most ``limit``; those that didn't fail come first. ``without`` are ids of subscriptions to leave
+        out.
         """
         oldest = select(func.min(NoticeRow.number)).group_by(NoticeRow.subscription_id)
         wanted = (
@@ -193,6 +201,7 @@ class Subscriptions(Repository):
             .join(AccountRow, AccountRow.id == SubscriptionRow.account_id)
             .where(NoticeRow.number.in_(oldest), SubscriptionRow.kind.in_(kinds))
             .where(SubscriptionRow.due <= now, SubscriptionRow.off.is_(None))
+            .where(SubscriptionRow.id.not_in(without))
             .order_by(SubscriptionRow.failures, NoticeRow.number)
             .limit(limit)
         )

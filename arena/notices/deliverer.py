@@ -1,7 +1,7 @@
 """Delivers notices, at least once each: what is not recorded as delivered is sent again, with the same id."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,7 +17,11 @@ from arena.platform.recurring import Backoff
 _log = structlog.get_logger()
 
 _AT_ONCE: Final = 8
-"""Notices of a round, one of each subscription. Stuck receivers delay the next round, and a stop, by 5 s."""
+"""Notices that are being delivered, one of each subscription."""
+
+_ROUND_SECONDS: Final = 6.0
+"""How long a round waits for its deliveries. Each takes at most 5 s, but the system's resolver may take
+longer to find a host; then only its thread waits."""
 
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
@@ -44,13 +48,19 @@ class Deliverer:
         self._now = now
         self._metrics = metrics
         self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="notices")
+        self._running: dict[Future[None], int] = {}  # deliveries in progress, with the subscription's id
 
     def look(self) -> None:
         """Deliver what is due, once to each subscription. Raises StoreError."""
+        self._collect()
         kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
-        due = self._store.subscriptions.due(self._now(), _AT_ONCE, kinds=kinds)
-        for done in [self._pool.submit(self._deliver, each) for each in due]:
-            done.result()
+        due = self._store.subscriptions.due(
+            self._now(), _AT_ONCE - len(self._running), kinds=kinds, without=self._running.values()
+        )
+        begun = {self._pool.submit(self._deliver, each): each.subscription.id for each in due}
+        self._running |= begun
+        wait(begun, timeout=_ROUND_SECONDS)
+        self._collect()
 
     def look_at_ranks(self) -> None:
         """Record overtaken bots, and remove mail addresses that were never confirmed. Raises StoreError."""
@@ -60,6 +70,14 @@ class Deliverer:
     def close(self) -> None:
         """End the threads. Call it when no round is in progress."""
         self._pool.shutdown()
+
+    def _collect(self) -> None:
+        """Forget the deliveries that have ended. Raises the StoreError of one that couldn't be recorded."""
+        done = [each for each in self._running if each.done()]
+        for each in done:
+            del self._running[each]
+        for each in done:
+            each.result()
 
     def _deliver(self, notice: DueNotice) -> None:
         try:

@@ -325,6 +325,43 @@ def test_a_name_that_moves_inside_is_not_connected_to(
     assert only(world, ann).trouble == "127.0.0.1 is not a public address"
 
 
+def test_a_slow_lookup_delays_nobody_else(
+    world: World, ann: KnownAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has a slow name server holds one thread; their notice is not delivered twice meanwhile."""
+    real, asked, over = socket.getaddrinfo, [], threading.Event()
+
+    def look_up(host: str, *others: Any, **more: Any) -> Any:  # noqa: ANN401 - the library's
+        if host == "slow.example":
+            asked.append(host)
+            assert over.wait(WAIT_SECONDS)
+        return real("192.0.2.1" if host.endswith(".example") else host, *others, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with receiver() as there:
+        named = frozenset({f"127.0.0.1:{there.port}"})
+        subscribe(world, ann, "https://slow.example/", named)
+        subscribe(world, ann, f"http://127.0.0.1:{there.port}/", named)
+        bench(world, "it failed")
+        with deliverer(world, named) as made:
+
+            def keep_looking() -> None:
+                while not over.wait(0.05):
+                    made.look()
+
+            looking = threading.Thread(target=keep_looking)
+            looking.start()
+            try:
+                assert there.requests.get(timeout=WAIT_SECONDS).body
+                bench(world, "again")
+                assert there.requests.get(timeout=WAIT_SECONDS).body
+                assert asked == ["slow.example"]
+            finally:
+                over.set()
+                looking.join(WAIT_SECONDS)
+    assert world.store.subscriptions.of(ann.id)[0].trouble == "192.0.2.1 is not a public address"
+
+
 ARENA = """
 import sys, threading
 from pathlib import Path
