@@ -333,6 +333,49 @@ TOUCHING: Final = """() => {
 """Returns the buttons that lie closer than four pixels."""
 
 
+OVERLAPPING: Final = """() => {
+  const styles = (element) => element ? [getComputedStyle(element), ...styles(element.parentElement)] : [];
+  const unseen = ({ clipPath, visibility }) => clipPath !== "none" || visibility === "hidden";
+  // What a text is cut by: everything around it that scrolls or hides.
+  const window_of = (element) => {
+    let [left, right] = [-Infinity, Infinity];
+    for (let e = element; e && e !== document.body; e = e.parentElement) {
+      if (getComputedStyle(e).overflowX === "visible") continue;
+      const box = e.getBoundingClientRect();
+      [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+    }
+    return [left, right];
+  };
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [node, element] = [walker.currentNode, walker.currentNode.parentElement];
+    if (!node.data.trim() || element.closest("svg, option, dialog, .film, .skip")) continue;
+    if (!element.checkVisibility() || styles(element).some(unseen)) continue;
+    const [left, right] = window_of(element);
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects()) {
+      const part = { node, top: box.top, bottom: box.bottom };
+      part.left = Math.max(box.left, left);
+      part.right = Math.min(box.right, right);
+      if (part.right - part.left > 1) texts.push(part);
+    }
+  }
+  texts.sort((a, b) => a.top - b.top);
+  const found = new Set();
+  for (const [at, a] of texts.entries()) {
+    for (let next = at + 1; next < texts.length && texts[next].top < a.bottom - 6; next += 1) {
+      const b = texts[next];
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      if (a.node !== b.node && across > 1) found.add(`${a.node.data.trim()} on ${b.node.data.trim()}`);
+    }
+  }
+  return [...found];
+}"""
+"""Returns the texts that lie on each other, outside the viewer."""
+
+
 def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> None:
     """Look at an open page in a theme, from small phones to wall screens."""
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
@@ -342,6 +385,7 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
         page.set_viewport_size(ViewportSize(width=width, height=height))
         assert page.evaluate("document.documentElement.scrollWidth") <= width, size
         assert page.evaluate(TOUCHING) == [], size
+        assert page.evaluate(OVERLAPPING) == [], size
         cards = page.locator(".film .c:visible").evaluate_all("all => all.map(e => e.offsetWidth)")
         assert min(cards, default=32) >= 32, size
         if size in {"phone", "desktop"}:
