@@ -60,7 +60,7 @@ class Passwords:
     @contextmanager
     def _turn(self) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
-            raise Busy("too many log-ins at once: try again in a few seconds")
+            raise Busy("too many people are logging in: try again in a few seconds")
         try:
             with self._working:
                 yield

@@ -201,7 +201,7 @@ def _check_working_dir(path: str) -> None:
     if not path.startswith("/") or ".." in parts:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} is not absolute: begin it with /, without ..")
     if _normal(path) != path:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not in its plainest form")
+        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not normalised: use {_normal(path)[:80]!a}")
     if parts[1] in MOUNTED:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} is a system folder: choose another, such as /bot")
 

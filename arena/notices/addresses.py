@@ -51,16 +51,16 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     ``named`` are the operator's exceptions, ``HOST:PORT``. Raises SubscriptionRefused.
     """
     if len(url) > _LONGEST or not _PLAIN.fullmatch(url):
-        raise SubscriptionRefused(f"an address has at most {_LONGEST} ASCII characters, and no spaces")
+        raise SubscriptionRefused(f"the address must have at most {_LONGEST} ASCII characters and no spaces")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
     except ValueError as error:
         raise SubscriptionRefused("the address can't be read") from error
     if not host or port is None:
-        raise SubscriptionRefused("an address begins with https:// and has a host")
+        raise SubscriptionRefused("the address must begin with https:// and have a host")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        raise SubscriptionRefused("an address has no user, password or fragment")
+        raise SubscriptionRefused("the address must not contain a user, password or fragment")
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     target = WebhookTarget(
         host=host,
@@ -70,7 +70,7 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
         named=shown in named,
     )
     if not target.named and (not target.tls or port != _HTTPS):
-        raise SubscriptionRefused(f"an address begins with https:// and uses port {_HTTPS}")
+        raise SubscriptionRefused(f"the address must begin with https:// and use port {_HTTPS}")
     if not target.named and _is_address(host):
         _check_public(host)
     return target

@@ -20,7 +20,7 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test", subject="bot:min
 
 
 def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = False) -> None:
-    """Let a match of one game be played, which the first version wins, or in which it is taken over."""
+    """Record a match of one game, which the first version wins or in which it is taken over."""
     faults = (3, *(0,) * (len(versions) - 1)) if failing else None
     places = tuple(range(1, len(versions) + 1))
     claim = claimed(store, versions, id_=f"m{minute}", deals=1)
@@ -28,29 +28,29 @@ def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = 
 
 
 def known(store: Store, name: str = "mine") -> KnownBot:
-    """Return a bot, which must be there."""
+    """Return an existing bot."""
     return present(store.bots.find(name))
 
 
 def line(store: Store, name: str = "mine") -> Standing | None:
-    """Return a bot's line of the leaderboard without its rank, or None where it is not on it."""
+    """Return a bot's line on the leaderboard without its rank, or None."""
     found = (line for line in store.ratings.standings() if line.bot == name)
     return next((replace(line, rank=0) for line in found), None)
 
 
 def playing(store: Store) -> set[int]:
-    """Return the versions that are drawn for games."""
+    """Return the versions that match-making may draw."""
     return {candidate.version for candidate in store.ratings.candidates()}
 
 
 @pytest.fixture
 def other(store: Store) -> int:
-    """Give a version of a bot of the house."""
+    """Add a version of a house bot."""
     return add_bot(store, "other", source="sha256:other", author="house")
 
 
 def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store: Store, other: int) -> None:
-    """Board, match-making and kept images follow, back and forth; no rating changes by it."""
+    """Leaderboard, match-making and retained images change with the version; no rating changes."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     before = line(store)
@@ -74,7 +74,7 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
 
 
 def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: Store, other: int) -> None:
-    """It has the next number of all, and the mean of the version that it takes the place of."""
+    """It has the next number, and starts from the mean of the version that it replaces."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     before = line(store)
@@ -91,7 +91,7 @@ def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: S
 
 @on_both
 def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
-    """Whatever plays by then."""
+    """They count for that version even if another one is active."""
     add_bot(store, "mine", source="sha256:a")
     second = add_bot(store, "mine", source="sha256:b")
     running = claimed(store, (second, other), deals=1)
@@ -105,7 +105,7 @@ def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: 
 
 
 def test_only_versions_that_are_there_can_play(store: Store) -> None:
-    """Neither unknown ones nor those whose images were removed, unless they are submitted again."""
+    """Unknown versions are refused, and so are those without an image until they are resubmitted."""
     for source in ("sha256:a", "sha256:b", "sha256:c"):
         add_bot(store, "mine", source=source)
     assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 1
@@ -124,7 +124,7 @@ def test_only_versions_that_are_there_can_play(store: Store) -> None:
 
 @on_both
 def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(store: Store) -> None:
-    """The same file again is no new version; but its image is there again."""
+    """The same file creates no new version, but restores its image."""
     version = add_bot(store, "mine", source="sha256:a")
     store.bot_states.retire("mine", NOW)
     store.bots.note_gone((), NOW)
@@ -136,7 +136,7 @@ def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(sto
 
 
 def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
-    """Someone has put it back; versions of the same image in other bots come back as well."""
+    """A restored image also reactivates other bots' versions with it."""
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
     assert store.bots.note_gone({"sha256:b"}, NOW) == 2
@@ -158,7 +158,7 @@ def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
 def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     store: Store, other: int, games: str, benched_after: int | None
 ) -> None:
-    """With the game that makes it so, and not before; what happened is told to everybody."""
+    """The fifth take-over benches it, and the reason is public."""
     mine = add_bot(store, "mine")
     for number, game in enumerate(games, 1):
         assert known(store).state is BotState.ACTIVE
@@ -176,7 +176,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
 
 
 def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int) -> None:
-    """Its image is kept, what was drawn is played and counts, and its first reason stays."""
+    """Its image is retained, drawn matches are played and count, and the first reason stays."""
     mine = add_bot(store, "mine", source="sha256:a")
     running = claimed(store, (mine, other), id_="running", deals=1)
     for minute in range(1, 6):
@@ -194,7 +194,7 @@ def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int)
 
 
 def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, other: int) -> None:
-    """Four failures after five older ones bench nobody; the fifth does."""
+    """After reactivation four more failures don't bench it; the fifth does."""
     mine = add_bot(store, "mine")
     for minute in range(1, 6):
         play(store, (mine, other), minute, failing=True)
@@ -210,7 +210,7 @@ def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, oth
 
 
 def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
-    """Who lets another version play and goes back, or retires and returns, has the failures still."""
+    """Switching versions and back, or retiring and returning, doesn't reset the failures."""
     add_bot(store, "mine", source="sha256:1")
     mine = add_bot(store, "mine", source="sha256:2")
     for minute in range(1, 5):
@@ -226,7 +226,7 @@ def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
 
 
 def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -> None:
-    """Its failures are its own, and the new version's count from its beginning."""
+    """Failures of an older version don't count for the active one."""
     first = add_bot(store, "mine", source="sha256:a")
     for minute in range(1, 5):
         play(store, (first, other), minute, failing=True)
@@ -240,7 +240,7 @@ def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -
 
 
 def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
-    """Without them nobody could qualify."""
+    """Submissions qualify against house bots."""
     mine = add_bot(store, "mine")
     for minute in range(1, 8):
         play(store, (other, mine), minute, failing=True)
@@ -249,7 +249,7 @@ def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
 
 @pytest.mark.parametrize("leave", ["bench", "retire"])
 def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -> None:
-    """As its owner's word does."""
+    """A new version reactivates a benched or retired bot, as its owner can."""
     add_bot(store, "mine", source="sha256:a")
     if leave == "bench":
         store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
@@ -262,7 +262,7 @@ def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -
 
 
 def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: int) -> None:
-    """What was drawn with it is played and counts; its image is kept no longer than that."""
+    """Drawn matches are played and count; its image is retained until then."""
     mine = add_bot(store, "mine", source="sha256:a")
     play(store, (mine, other), 1)
     running = claimed(store, (mine, other), id_="running", deals=1)
@@ -281,7 +281,7 @@ def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: i
 
 
 def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
-    """Each change leaves its line in the audit log; what changes nothing leaves none."""
+    """Each change is recorded in the audit log; calls without effect aren't."""
     add_bot(store, "mine", source="sha256:a")
     add_bot(store, "mine", source="sha256:b")
     store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
@@ -315,7 +315,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
 )
 @pytest.mark.usefixtures("other")
 def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object], why: str) -> None:
-    """It says so, and leaves no trace, in the audit log neither."""
+    """An invalid change is refused, and isn't recorded in the audit log."""
     for name in ("mine", "retired"):
         add_bot(store, name)
     store.bot_states.retire("retired", NOW)
@@ -327,7 +327,7 @@ def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object
 
 
 def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
-    """Every change names the bot that it didn't find."""
+    """The error of every change names the unknown bot."""
     for act in (
         lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
         lambda: store.bot_states.unbench("mine", NOW, ENTRY),
@@ -341,7 +341,7 @@ def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
 
 
 def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
-    """Neither by its owner nor by a new version; the answer has the reason."""
+    """Neither its owner nor a new version can change it; the error has the reason."""
     add_bot(store, "mine")
     store.bot_states.disqualify("mine", "it is greedy's twin", NOW, ENTRY)
     for act in (
@@ -358,7 +358,7 @@ def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
 
 @on_both
 def test_bots_are_listed_by_state_and_author(store: Store) -> None:
-    """By name, page by page; an author is found in any case."""
+    """The list is sorted by name and paged; the author's case is ignored."""
     for name, author in (("b", "Ann"), ("a", "Ann"), ("c", "ben")):
         add_bot(store, name, author=author)
     store.bot_states.bench("a", "why", NOW, ENTRY)

@@ -1,4 +1,4 @@
-"""Coordinators that claim, are slow, late, cut off and come back: nothing is lost, nothing counted twice."""
+"""A state machine of coordinators that claim, stall, crash and restart: no match is lost or counted twice."""
 
 import shutil
 from collections.abc import Callable
@@ -40,19 +40,19 @@ someone = st.sampled_from(("one", "two", "three"))
 
 @dataclass
 class Clock:
-    """A clock of leases that a test sets."""
+    """A lease clock that the test sets."""
 
     seconds: float = 1_000.0
     boot: int = 0
 
     def __call__(self, _: Connection) -> LeaseTime:
-        """Tell the time."""
+        """Return the time."""
         return LeaseTime(self.seconds, f"boot {self.boot}")
 
 
 @dataclass
 class Expected:
-    """Where a match should be, as the protocol is told in a few words."""
+    """The expected state of a match: a short model of the protocol."""
 
     state: MatchState = MatchState.WAITING
     attempt: int = 0
@@ -64,19 +64,19 @@ class Expected:
     claims: list[Claim] = field(default_factory=list)
 
     def end(self, state: MatchState = MatchState.WAITING) -> MatchState:
-        """Be nobody's any more."""
+        """Remove the claim."""
         self.state, self.holder = state, None
         return state
 
     def fail(self, *, void: bool) -> MatchState:
-        """Count a fault of the arena, or a loss."""
+        """Count a void or a loss."""
         self.voids, self.losses = self.voids + void, self.losses + (not void)
         borne = self.voids < MOST_VOIDS and self.losses < MOST_LOSSES
         return self.end(MatchState.WAITING if borne else MatchState.QUARANTINED)
 
 
 class Coordinators(RuleBasedStateMachine):
-    """Three coordinators at one store, and a list in which stands what should be there."""
+    """Three coordinators on one store, and the expected state of each match."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -88,26 +88,26 @@ class Coordinators(RuleBasedStateMachine):
         self.matches = {match: Expected() for each in ids for match in each}
 
     def anything(self) -> bool:
-        """Tell whether anybody ever had a claim."""
+        """Return True if there was ever a claim."""
         return bool(self.given())
 
     def given(self) -> list[Claim]:
-        """Return every claim that anybody ever had."""
+        """Return all claims so far."""
         return [claim for match in self.matches.values() for claim in match.claims]
 
     def those(self, state: MatchState, holder: str | None = None) -> dict[str, Expected]:
-        """Return the matches that should be there, and this coordinator's."""
+        """Return the expected matches that this coordinator has claimed."""
         return {i: m for i, m in self.matches.items() if (m.state, m.holder) == (state, holder)}
 
     def current(self, claim: Claim) -> Expected | None:
-        """Return the match of a claim, if its attempt is the one that counts."""
+        """Return the match of a claim if its attempt is the current one."""
         match = self.matches[claim.spec.match]
         counts = match.state is MatchState.RUNNING and match.attempt == claim.spec.attempt
         return match if counts else None
 
     @rule(coordinator=someone)
     def claim(self, coordinator: str) -> None:
-        """What waits can be claimed, the first of it first, by anyone who asks, under the next number."""
+        """Any coordinator can claim the first waiting match, with the next attempt number."""
         self.take(coordinator)
 
     def take(self, coordinator: str) -> Claim | None:
@@ -125,7 +125,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(coordinator=someone, data=st.data())
     def renew(self, coordinator: str, data: st.DataObject) -> None:
-        """Some of the signs of life arrive, and some for what was taken away meanwhile."""
+        """Renew some leases, including some that have expired."""
         wanted = data.draw(st.sets(st.sampled_from(sorted(self.matches))), label="wanted")
         self.store.leases.renew(coordinator, wanted)
         for id_, match in self.those(MatchState.RUNNING, coordinator).items():
@@ -134,7 +134,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule()
     def expire(self) -> None:
-        """Exactly those are taken away of which nothing was heard in time."""
+        """Expire exactly the leases that were not renewed in time."""
         over = {
             id_: match
             for id_, match in self.matches.items()
@@ -146,11 +146,11 @@ class Coordinators(RuleBasedStateMachine):
     @precondition(anything)
     @rule(data=st.data())
     def record(self, data: st.DataObject) -> None:
-        """A result counts if its attempt is the current one, however late it is, and once."""
+        """A result counts once, if its attempt is the current one, however late it is."""
         self.hand_in(data.draw(st.sampled_from(self.given()), label="claim"))
 
     def hand_in(self, claim: Claim) -> None:
-        """Record what came of a claim."""
+        """Record the result of a claim."""
         match = self.current(claim)
         assert self.store.results.record(finished(claim, [(1, 2)])) == (match is not None)
         if match is not None:
@@ -159,7 +159,7 @@ class Coordinators(RuleBasedStateMachine):
     @precondition(anything)
     @rule(data=st.data(), void=st.booleans())
     def fail(self, data: st.DataObject, *, void: bool) -> None:
-        """The arena has spoilt an attempt, or lost who played it; an old attempt changes nothing."""
+        """Void or lose an attempt; a stale attempt changes nothing."""
         claim = data.draw(st.sampled_from(self.given()), label="claim")
         match = self.current(claim)
         write = self.store.leases.void if void else self.store.leases.lose
@@ -168,7 +168,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(coordinator=someone, times=st.integers(2, MOST_LOSSES))
     def have_no_luck(self, coordinator: str, times: int) -> None:
-        """The player of what this coordinator claims is lost, again and again."""
+        """Lose every match that this coordinator claims."""
         for _ in range(times):
             if claim := self.take(coordinator):
                 spec = claim.spec
@@ -177,7 +177,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(coordinator=someone)
     def start_again(self, coordinator: str) -> None:
-        """Who was killed begins anew: all that it had waits, and nobody else's."""
+        """Restart a killed coordinator, which requeues its own matches and no others."""
         mine = self.those(MatchState.RUNNING, coordinator)
         assert self.store.leases.release(coordinator) == len(mine)
         for match in mine.values():
@@ -185,17 +185,17 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(seconds=st.floats(0.1, 1.5 * LEASE_SECONDS))
     def wait(self, seconds: float) -> None:
-        """Time goes on."""
+        """Advance the clock."""
         self.clock.seconds += seconds
 
     @rule()
     def boot(self) -> None:
-        """The machine starts anew, and its clock with it."""
+        """Reboot the machine, which resets its clock."""
         self.clock.seconds, self.clock.boot = 3.0, self.clock.boot + 1
 
     @rule()
     def mend(self) -> None:
-        """An operator lets wait again what was put aside."""
+        """Release a quarantined match."""
         for id_, match in self.those(MatchState.QUARANTINED).items():
             self.store.queue.release(id_, ENTRY)
             match.end()
@@ -203,7 +203,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost(self) -> None:
-        """Every match is where it should be, and put aside only after what is not borne."""
+        """Every match is in its expected state, and quarantined only after the allowed failures."""
         with self.database.read() as connection:
             rows = {row.id: row for row in connection.execute(select(*MatchRow.__table__.columns))}
         assert rows.keys() == self.matches.keys()
@@ -219,11 +219,11 @@ class Coordinators(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_counted_twice(self) -> None:
-        """There are as many games as matches that were recorded, and these once."""
+        """Each recorded match has its games exactly once."""
         assert self.store.activity.totals().games == len(self.those(MatchState.DONE))
 
     def teardown(self) -> None:
-        """What anybody still has comes in, the rest is played: each match once, ratings as the log says."""
+        """Record all claims and play the rest. Each match counts once; the ratings agree with the log."""
         with closing(self.store), closing(self.database):
             for claim in self.given():
                 self.hand_in(claim)
@@ -237,7 +237,7 @@ class Coordinators(RuleBasedStateMachine):
 
 
 def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
-    """Let the coordinators do what they can, in this many orders."""
+    """Run this many random sequences of the coordinators' actions."""
 
     class Here(Coordinators):
         def __init__(self) -> None:
@@ -256,7 +256,7 @@ def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
 
 
 def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -> None:
-    """Whatever two or three coordinators do to each other."""
+    """No sequence of actions of the coordinators loses or doubles a match."""
     template, numbers = tmp_path / "template", count(1)
     open_store(f"sqlite:///{template}").close()
 
@@ -272,7 +272,7 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
 def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
     postgresql_cluster: Cluster, postgresql_copies: Copies
 ) -> None:
-    """The same, over connections and with the locks of a server."""
+    """The same with PostgreSQL's connections and locks."""
     with ExitStack() as made:
 
         def new_database() -> str:

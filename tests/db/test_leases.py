@@ -1,4 +1,4 @@
-"""Claims under lease: renewed, released, expired, lost."""
+"""Leases of claims: renewal, release, expiry and loss."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -23,25 +23,25 @@ HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
 
 @dataclass
 class Clock:
-    """A clock of leases that a test sets."""
+    """A lease clock that the test sets."""
 
     seconds: float = 1_000.0
     name: str = "test"
 
     def __call__(self, _: Connection) -> LeaseTime:
-        """Tell the time."""
+        """Return the time."""
         return LeaseTime(self.seconds, self.name)
 
 
 @pytest.fixture
 def clock() -> Clock:
-    """Give a clock."""
+    """Return a clock."""
     return Clock()
 
 
 @pytest.fixture
 def store(url: str, clock: Clock) -> Iterator[Store]:
-    """Give a store in which three matches wait."""
+    """Create a store with three waiting matches."""
     with closing(open_store(url, clock)) as store:
         versions = [add_bot(store, name) for name in ("a", "b", "c")]
         add_matches(store, "s", versions)
@@ -49,14 +49,14 @@ def store(url: str, clock: Clock) -> Iterator[Store]:
 
 
 def states(store: Store) -> tuple[int, int]:
-    """Count what waits and what runs."""
+    """Count waiting and running matches."""
     totals = store.activity.totals()
     return totals.matches_waiting, totals.matches_running
 
 
 @on_both
 def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
-    """Of two matches the renewed one stays, the other waits again and is someone else's next."""
+    """Of two matches, the renewed one keeps running; the other is requeued and claimed by someone else."""
     kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert kept
     assert left
@@ -75,7 +75,7 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
 
 @pytest.mark.postgresql
 def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: str, clock: Clock) -> None:
-    """A transaction that has one of the matches, and waits for the ladder: the others' leases last."""
+    """While a transaction locks one match and waits for the ladder, the other leases are renewed."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
         closing(Database(postgresql_url)) as other,
@@ -99,7 +99,7 @@ def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: st
 
 @pytest.mark.postgresql
 def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: Clock) -> None:
-    """Someone has the row of a worker, and its coordinator waits for it: what is not renewed expires."""
+    """While a coordinator waits for a worker's locked row, leases that aren't renewed expire."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
         closing(Database(postgresql_url)) as other,
@@ -125,7 +125,7 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
 
 @on_both
 def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Clock) -> None:
-    """A lease that has run out costs nothing by itself; once it was seen, the next claim counts."""
+    """After its lease has ended, a claim still counts until another coordinator has noticed the end."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
     assert second
@@ -142,7 +142,7 @@ def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Cl
 
 @on_both
 def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
-    """The machine began anew: its clock too, and who held leases is gone."""
+    """After a reboot the clock starts again, so all earlier leases have ended."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     clock.seconds, clock.name = 3.0, "after the next start"
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
@@ -150,7 +150,7 @@ def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) 
 
 @on_both
 def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
-    """However that came about: nobody plays it."""
+    """A running match without a lease is requeued."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     with closing(Database(url)) as database, database.write() as connection:
         connection.execute(text("UPDATE match SET leased_until = NULL, lease_clock = NULL"))
@@ -159,7 +159,7 @@ def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
 
 @on_both
 def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
-    """Three faults of the arena are too many; losses are borne longer, and not for ever."""
+    """Three voids quarantine a match; losses are tolerated longer, but not forever."""
     match, found = None, None
     for number in range(1, 21):
         claim = store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
@@ -175,7 +175,7 @@ def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Stor
 
 @on_both
 def test_only_its_own_are_released(store: Store) -> None:
-    """A coordinator that begins anew lets its own matches wait, and nobody else's; it is no fault."""
+    """A restarted coordinator requeues only its own matches, without counting a void."""
     for coordinator in ("one", "two", "two"):
         assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
     assert store.leases.release("two") == 2
@@ -185,7 +185,7 @@ def test_only_its_own_are_released(store: Store) -> None:
 
 @on_both
 def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
-    """The match that is due says how many seats it takes."""
+    """The next match is claimed only if there are enough seats for it."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=3)
@@ -194,7 +194,7 @@ def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
 
 @on_both
 def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
-    """What they told last; none of those whose coordinator has ended, or is silent."""
+    """The last status of each worker is returned, except those of ended or silent coordinators."""
     store.leases.tell("one", [HERE])
     store.leases.tell("two", [HERE])
     assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
@@ -208,7 +208,7 @@ def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clo
 
 @on_both
 def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
-    """Apart from those that play. One that has just joined again is no longer refused."""
+    """They are listed separately. A worker that has joined again is no longer refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
     store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
     assert store.leases.workers() == (KnownWorker("one", HERE),)
@@ -222,7 +222,7 @@ def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, cl
 
 @on_both
 def test_the_databases_own_time_goes_on(url: str) -> None:
-    """Both kinds of database tell a time that rises, by one clock."""
+    """Both kinds of database have one clock that only rises."""
     database = Database(url)
     with database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))

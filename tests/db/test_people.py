@@ -27,13 +27,13 @@ PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
 
 
 def session(account: KnownAccount, number: int = 1, *, hour: int = 0) -> NewSession:
-    """Make what is stored of a session."""
+    """Return a session as it is stored."""
     created = START + timedelta(hours=hour)
     return NewSession(account=account.id, hash=f"{number:064x}", browser="Firefox\0", created=created)
 
 
 def token(account: KnownAccount, number: int = 1) -> NewApiToken:
-    """Make what is stored of a token."""
+    """Return a token as it is stored."""
     return NewApiToken(
         account=account.id,
         name="laptop",
@@ -46,7 +46,7 @@ def token(account: KnownAccount, number: int = 1) -> NewApiToken:
 
 
 def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
-    """It keeps the case that it was made with; no other may differ in case alone."""
+    """The original case is stored, and another name must not differ only in case."""
     made = add_account(store, "Ann")
     found = present(store.people.account("aNN"))
     assert (found.account, found.password) == (made, "hash of Ann's")
@@ -57,7 +57,7 @@ def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
 
 
 def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
-    """Nobody can pass for the author of bots that an operator has added."""
+    """An account can't take the author name of bots that an operator has added."""
     add_bot(store, "greedy", author="Ben")
     with pytest.raises(NameTaken):
         add_account(store, "ben")
@@ -65,7 +65,7 @@ def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
 
 @pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
 def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) -> None:
-    """Neither an account's, nor that of a bot or of its author, whatever its case and shapes are."""
+    """A name that looks like that of an account, a bot or an author is refused."""
     add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
     add_bot(store, "gree_dyo", author="g_bot")
@@ -74,7 +74,7 @@ def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) 
 
 
 def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> None:
-    """Nor a reserved one. The accounts' names stay free for their owners' bots."""
+    """Reserved names are refused too. An account's name stays free for its owner's bots."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     for bot, why in (("Ann", "looks like the name of the account ann"), ("nu11", "reserved for the arena")):
         with pytest.raises(BotTaken, match=why):
@@ -85,7 +85,7 @@ def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> No
 
 @on_both
 def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
-    """Without an account at first; with the next version it belongs to the account of that name."""
+    """The bot has no owner until its next version, which gives it to the account with the author's name."""
     ann = add_account(store, "ann")
     add_bot(store, "by-hand", author="ann")
     bot_of(store, "by-hand", ann, source="sha256:2")
@@ -97,7 +97,7 @@ def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
 
 @on_both
 def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
-    """One that is unknown, used or too old makes no account."""
+    """An unknown, used or expired invitation creates no account."""
     entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
     store.people.invite("a" * 64, START, LATER, entry)
     store.people.invite("b" * 64, START, START, entry)
@@ -109,7 +109,7 @@ def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
 
 
 def test_a_session_replaces_the_one_before(store: Store) -> None:
-    """The old secret is good for nothing; the others of the account stay."""
+    """The old secret no longer works; the account's other sessions stay."""
     ann = add_account(store, "ann")
     for number, instead in ((1, None), (2, None), (3, f"{1:064x}")):
         store.credentials.open_session(session(ann, number), instead_of=instead)
@@ -121,7 +121,7 @@ def test_a_session_replaces_the_one_before(store: Store) -> None:
 
 @on_both
 def test_old_sessions_end(store: Store) -> None:
-    """Those that began too long ago, and those that were not seen for too long."""
+    """Sessions end after their maximum age, or after too long without use."""
     ann = add_account(store, "ann")
     for number in range(3):
         new = store.credentials.open_session(session(ann, number, hour=number))
@@ -133,7 +133,7 @@ def test_old_sessions_end(store: Store) -> None:
 
 @on_both
 def test_a_new_password_ends_sessions(store: Store) -> None:
-    """All but the one in which it was changed; and all tokens but those that are kept."""
+    """It ends all other sessions, and all tokens except those that the user keeps."""
     ann = add_account(store, "ann")
     ids = [store.credentials.open_session(session(ann, number)) for number in range(3)]
     ended, kept = (store.credentials.add_token(token(ann, number), most=3) for number in (1, 2))
@@ -152,7 +152,7 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
 
 @on_both
 def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
-    """A password that was changed meanwhile stays changed."""
+    """A password that was changed in the meantime isn't overwritten."""
     ann = add_account(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
     store.people.rehash(ann.id, "hash of ann's", "right")
@@ -162,7 +162,7 @@ def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store)
 
 @on_both
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
-    """By their own account alone; there can't be too many that work."""
+    """Only their own account can revoke them, and the number of valid tokens is limited."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     made = store.credentials.add_token(token(ann), most=1)
     assert store.credentials.token(f"{1:064x}") == (made, ann)
@@ -180,13 +180,13 @@ def test_tokens_are_found_used_and_revoked(store: Store) -> None:
 
 
 def token_works_after(store: Store, account: KnownAccount) -> bool:
-    """Whether the newest token still works when its time is over."""
+    """Return whether the newest token still works at this time."""
     newest = store.credentials.tokens(account.id)[0]
     return newest.works(newest.expires)
 
 
 def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
-    """On bots, boards and games, in replays and in the audit log; its ways in are gone."""
+    """Bots, leaderboards, games, replays and the audit log have the pseudonym; secrets are deleted."""
     ann = add_account(store, "ann")
     mine = bot_of(store, "mine", ann)
     by_hand = add_bot(store, "by-hand", author="Ann")
@@ -220,14 +220,14 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
 
 
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
-    """Someone else may have it."""
+    """Someone else can register the name."""
     ann = add_account(store, "ann")
     store.people.delete(ann.id, "former-1", LATER)
     assert add_account(store, "ann").id != ann.id
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
-    """Two deleted accounts can be told apart; a second deletion changes nothing."""
+    """Two deleted accounts have different pseudonyms; a second deletion changes nothing."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     store.people.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
@@ -237,7 +237,7 @@ def test_a_pseudonym_is_given_once(store: Store) -> None:
 
 
 def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store) -> None:
-    """Its replay has the name of the moment in which it is kept."""
+    """The replay has the name at the time when the match is recorded."""
     ann = add_account(store, "ann")
     seats = [bot_of(store, "mine", ann), add_bot(store, "greedy", author="house")]
     add_matches(store, "s", seats, matches=1)
@@ -251,7 +251,7 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
 
 
 def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
-    """They are retired: they leave match-making and the board, and say why."""
+    """The bots are retired with a reason: they leave match-making and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")
@@ -264,7 +264,7 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
 
 
 def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
-    """With a line in the audit log, unless it may do that already or is deleted."""
+    """A change of role is recorded in the audit log, unless it has no effect or the account is deleted."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
     assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
@@ -279,7 +279,7 @@ def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
 
 @on_both
 def test_the_last_operator_stays(store: Store) -> None:
-    """A deleted one counts no more; where there is none at all, a user stays a user."""
+    """A deleted operator doesn't count. Without any operator, demoting a user is not an error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
@@ -292,7 +292,7 @@ def test_the_last_operator_stays(store: Store) -> None:
 
 
 def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
-    """However close together they do it."""
+    """Even if they do so at the same time."""
     both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
         store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
@@ -309,7 +309,7 @@ def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
 
 
 def test_the_audit_log_is_in_order(store: Store) -> None:
-    """The last entries, oldest first, with their numbers."""
+    """It returns the last entries with their numbers, oldest first."""
     for number in range(5):
         store.people.record(NewAuditEntry(at=START, who="terminal:root", what=f"w{number}", detail="d"))
     last = store.people.audit(2)
@@ -323,7 +323,7 @@ def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
 
 @on_both
 def test_attempts_are_counted_in_windows(store: Store) -> None:
-    """One begins with its first attempt; a full one says how long it lasts, and once that it is full now."""
+    """A window begins with the first attempt. A full one returns its end, and reports its filling once."""
     few = limit("a", 2)
     assert [store.people.attempt((few,), START) for _ in range(2)] == [None, None]
     later = START + timedelta(minutes=5)
@@ -336,7 +336,7 @@ def test_attempts_are_counted_in_windows(store: Store) -> None:
 
 
 def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
-    """Limits are checked in order: a client refused by the first uses up nothing of the second."""
+    """Limits are checked in order: a client refused by the first limit doesn't use up the second."""
     own, common = limit("own", 1), limit("common", 2)
     for _ in range(5):
         store.people.attempt((own, common), START)
@@ -346,7 +346,7 @@ def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
 
 
 def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
-    """Of those of several processes as many get through as there may, and nobody waits for ever."""
+    """With several processes exactly the allowed number succeeds, and none waits forever."""
     limits = (limit("from", 30), limit("to", 20, 60))
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: store.people.attempt(limits, START), range(40)))
@@ -356,7 +356,7 @@ def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
 
 @on_both
 def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None:
-    """At each limit that it counted at; what was never counted stays at nothing."""
+    """It is subtracted from each limit that counted it, and never below zero."""
     own, common = limit("own", 2), limit("common", 2)
     for _ in range(2):
         store.people.attempt((own, common), START)
@@ -372,7 +372,7 @@ def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None
 def test_counts_of_attempts_take_bounded_room(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Windows that are over go with the next attempt, and of too many those that end first."""
+    """The next attempt removes expired windows, and if there are too many, those that expire first."""
     monkeypatch.setattr(people, "MOST_COUNTERS", 5)
     for number in range(20):
         store.people.attempt((limit(f"k{number}", 1, 15 + number),), START)
@@ -382,20 +382,20 @@ def test_counts_of_attempts_take_bounded_room(
 
 
 def keys(url: str) -> set[str]:
-    """Return what attempts are counted at."""
+    """Return the keys of all counters."""
     with closing(Database(url)) as database, database.read() as connection:
         return set(connection.execute(text("SELECT key FROM attempt")).scalars())
 
 
 def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
-    """Return the entry of what someone did on a day."""
+    """Return an audit entry of a user's action on a day."""
     at = START + timedelta(days=number)
     return NewAuditEntry(at=at, who=who, what="log-in", subject=subject, address="192.0.2.1")
 
 
 @on_both
 def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What operators did stays; of visits go those that are too old, and the oldest of too many."""
+    """Operators' entries stay. Old visits are removed, and the oldest if there are too many."""
     store.people.record(PROMOTED)
     for number in range(10):
         store.people.record(visit(number))
@@ -409,7 +409,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """They stand under its pseudonym, what was tried at it too; those of others are as they were."""
+    """Its visits and others' attempts to log in to it have the pseudonym; other accounts' are unchanged."""
     ann = add_account(store, "ann")
     store.people.record(visit(0))
     store.people.record(visit(1, who="", subject="account:ann"))

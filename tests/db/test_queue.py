@@ -1,4 +1,4 @@
-"""The queue of matches, and the quarantine."""
+"""The match queue and the quarantine."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +39,14 @@ def claimed_id(store: Store) -> str | None:
 
 
 def waiting_and_running(store: Store) -> tuple[int, int]:
-    """Count the matches that are open."""
+    """Count the open matches."""
     totals = store.activity.totals()
     return totals.matches_waiting, totals.matches_running
 
 
 @on_both
 def test_a_match_is_there_before_it_is_played(store: Store) -> None:
-    """It waits in the queue, and a claim gives all that is needed to play it."""
+    """It waits in the queue, and a claim returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
     random_ = add_bot(store, "random", source="sha256:bb")
     wanted = replace(new_match("s7-0", [greedy, random_]), seatings=((1, 0), (0, 1)))
@@ -79,7 +79,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
 
 @on_both
 def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
-    """Its matches wait, and others are claimed; when its source is back, so is it."""
+    """Its matches wait while others are claimed. When its source is back, it plays again."""
     pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
     house, ann, ben = (add_bot(store, name, author=author) for name, author in pairs)
     store.queue.add(new_match("with", [house, ann]))
@@ -97,7 +97,7 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
 
 @on_both
 def test_claims_come_oldest_first(store: Store) -> None:
-    """In the order in which they were added; then nothing waits."""
+    """Matches are claimed in the order in which they were added."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         add_matches(store, id_, versions)
@@ -107,7 +107,7 @@ def test_claims_come_oldest_first(store: Store) -> None:
 
 @on_both
 def test_a_released_match_is_claimed_anew(store: Store) -> None:
-    """After a crash what ran waits again; the next claim has a higher attempt, the old one is stale."""
+    """After a crash running matches are requeued. The next claim has a higher attempt; the old is stale."""
     old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.leases.release("here") == 1
     new = present(store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER))
@@ -119,7 +119,7 @@ def test_a_released_match_is_claimed_anew(store: Store) -> None:
 
 @on_both
 def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
-    """Being released is no fault of the match: after many restarts one fault only makes it wait again."""
+    """A restart is not a void: after many restarts, one void only requeues the match."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
         store.leases.release("here")
@@ -131,7 +131,7 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
 
 @on_both
 def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
-    """A voided match is played again, with other deals; the third time it is put aside."""
+    """A void match is played again with other deals; the third void quarantines it."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
     for attempt in (2, 3):
@@ -146,7 +146,7 @@ def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
 
 @on_both
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
-    """Only the current claim can void a match, and only while it runs."""
+    """Only the current attempt can void a match, and only while it runs."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.leases.void(claim.spec.match, 2, "engine gone", START) is None
     assert store.leases.void("another", 1, "engine gone", START) is None
@@ -156,7 +156,7 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
 
 @on_both
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
-    """Nothing of it is written."""
+    """A match of unknown versions is refused, and nothing is stored."""
     version = add_bot(store, "a")
     with pytest.raises(ValueError, match="unknown versions"):
         add_matches(store, "s", [version, version + 1])
@@ -184,7 +184,7 @@ def test_a_match_that_makes_no_sense_can_not_be_made(
 
 @on_both
 def test_no_deal_is_dealt_twice(store: Store) -> None:
-    """Neither in two rated matches nor in two attempts of one, and the database would refuse it."""
+    """Two rated matches, or two attempts of one, never share a deal; the database enforces this."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     add_matches(store, "s", versions, deals=6)
     seeds: list[str] = []
@@ -205,7 +205,7 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
 
 @on_both
 def test_a_match_is_claimed_once(store: Store) -> None:
-    """Several claimers at once get different matches, and all of them."""
+    """Concurrent claims return different matches, and together all of them."""
     versions = [add_bot(store, name) for name in "abcde"]
     ids = {match for id_ in ("s", "t") for match in add_matches(store, id_, versions)}
     with ThreadPoolExecutor(4) as pool:
@@ -220,13 +220,13 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="release", subject="matc
 
 @pytest.fixture
 def versions(store: Store) -> tuple[int, int]:
-    """Give versions of two bots."""
+    """Add versions of two bots."""
     return add_bot(store, "mine", source="sha256:a"), add_bot(store, "other", source="sha256:b")
 
 
 @on_both
 def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -> None:
-    """The last one first, with who sits there, why and when; also a submission that is no version yet."""
+    """Quarantined matches are listed newest first, with seats, reason and time, also those of submissions."""
     assert store.queue.quarantine() == ()
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
@@ -258,7 +258,7 @@ def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -
 
 @on_both
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
-    """It may fail as often; its attempts go on, so no old result counts; and it is played and rated."""
+    """It may fail three more times. Attempts keep counting, so stale results are ignored, and it is rated."""
     add_matches(store, "s", versions, matches=1)
     first = claim_one(store)
     store.leases.void("s-0", 1, "no engine", START)
@@ -282,7 +282,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
 
 @on_both
 def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[int, int]) -> None:
-    """After three more faults, with the newest reason and time."""
+    """Three more voids quarantine it again, with the latest reason and time."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
     store.queue.release("s-0", ENTRY)
@@ -293,7 +293,7 @@ def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[i
 
 @on_both
 def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
-    """Others say where they are; nothing is written down."""
+    """The error for another match gives its state, and nothing is recorded."""
     with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
         store.queue.release("s-0", ENTRY)
     running = claimed(store, versions)
@@ -307,7 +307,7 @@ def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, 
 
 @on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
-    """Its submission plays another one; a fourth would be one too many."""
+    """A quarantined qualification match can't be released: its submission gets another one."""
     store.submissions.add(new(bot="third"), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
@@ -319,7 +319,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
 
 @on_both
 def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int]) -> None:
-    """A bot that was disqualified, or whose image was removed; reinstated it can."""
+    """Matches with a disqualified bot or a removed image can't be released until that is undone."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store)
     store.bot_states.disqualify("other", "it is a twin", NOW, ENTRY)

@@ -1,4 +1,4 @@
-"""Submissions, their games, and what they become, on both kinds of database."""
+"""Submissions, their games and their versions, on both kinds of database."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ CAUSE = Cause(
 
 
 def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | None = None) -> NewSubmission:
-    """Make what is known of a file that is here; another file for each id."""
+    """Return a received file; each id has different content."""
     return NewSubmission(
         id=id_,
         bot=bot,
@@ -59,7 +59,7 @@ def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | 
 
 
 def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualification:
-    """Make a match of a submission."""
+    """Return a match of a submission."""
     return NewQualification(
         id=f"{id_}-0",
         submission=submission,
@@ -79,13 +79,13 @@ def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
 
 
 def stage(store: Store, id_: str = "u1") -> Stage:
-    """Return how far a submission is."""
+    """Return a submission's stage."""
     found = present(store.submissions.find(id_))
     return found.stage
 
 
 def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
-    """Each stage has its time; in the end there is a version with the note, the size and the digest."""
+    """Each stage has a time, and the final version has the note, size and digest."""
     store.submissions.add(new(), PLENTY)
     qualify(store)
     assert store.bots.find("mine") is None
@@ -102,7 +102,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
 
 
 def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
-    """Anyone who is killed between two steps may do the last one again; no stage is left out."""
+    """After a crash the last step can be repeated; stages can't be skipped."""
     store.submissions.add(new(), PLENTY)
     assert store.submissions.activate("u1", START) is None
     store.submissions.qualifying("u1", START)
@@ -119,7 +119,7 @@ def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
 
 @on_both
 def test_a_rejected_submission_says_why(store: Store) -> None:
-    """The cause comes back as it was; there is no bot, and nothing waits."""
+    """The cause is stored completely; no bot is created, and nothing is queued."""
     store.submissions.add(new(), PLENTY)
     store.submissions.wait("u1", "no room on the disk")
     assert [each.waiting for each in store.submissions.on_their_way()] == ["no room on the disk"]
@@ -130,7 +130,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
 
 
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
-    """Its game is there for its owner; no list, number, rating or log knows of it."""
+    """Its game is stored for its owner, but is in no list, statistics, rating or log."""
     house = [add_bot(store, name) for name in "ab"]
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -160,7 +160,7 @@ def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
 
 
 def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
-    """Qualifications first, then matches for someone new, then the rest, each in their order."""
+    """Qualifications come first, then matches with new versions, then the rest, each oldest first."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "rest", versions, matches=1)
     store.queue.add(replace(new_match("soon", versions), soon=True))
@@ -172,7 +172,7 @@ def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
 
 
 def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
-    """Where untrusted bots must not play its match waits, and nobody's match-making counts it."""
+    """While untrusted bots are barred, its match waits, and match-making ignores it."""
     house = add_bot(store, "a", author="house")
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -184,7 +184,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
 
 @on_both
 def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
-    """Three faults of the arena are no game of the submission's."""
+    """A match that was quarantined is replaced, and doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -200,7 +200,7 @@ def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
 
 
 def test_the_older_version_plays_until_then(store: Store) -> None:
-    """Matches with it that were made before stay its own; the new one starts from its rating."""
+    """Matches drawn with the older version count for it; the new one starts from its rating."""
     store.submissions.add(new("u0"), PLENTY)
     qualify(store, "u0", "sha256:old")
     store.submissions.activate("u0", START)
@@ -219,7 +219,7 @@ def test_the_older_version_plays_until_then(store: Store) -> None:
 
 
 def test_names_belong_to_their_first_owner(store: Store) -> None:
-    """Neither someone else's bot nor one on its way can be taken; one's own can be sent again."""
+    """The name of another author's bot or open submission is refused; your own can be reused."""
     add_bot(store, "taken", author="ann")
     with pytest.raises(BotTaken, match="belongs to a bot of ann"):
         store.submissions.add(new(bot="taken"), PLENTY)
@@ -236,7 +236,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
 
 @on_both
 def test_nobody_sends_more_than_the_quota(store: Store) -> None:
-    """This many within a day, this many bots, this many of all authors on their way."""
+    """Submissions per day, bots, and open submissions of all authors are limited."""
     quota = Quota(submissions_a_day=2, bots=1, on_their_way=3)
     store.submissions.add(new("u1"), quota)
     with pytest.raises(QuotaReached, match="ben has 1 bots, and the limit is 1"):
@@ -253,7 +253,7 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
 
 
 def test_checks_have_a_quota_of_their_own(store: Store) -> None:
-    """They use up nothing of that of submissions, and have a limit as high."""
+    """Checks don't count towards the quota of submissions, and have an equal one."""
     quota = Quota(submissions_a_day=1, bots=1, on_their_way=9)
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
@@ -268,7 +268,7 @@ def test_checks_have_a_quota_of_their_own(store: Store) -> None:
 
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
-    """Until the oldest submission of the day is a day old; what no time mends says nothing of it."""
+    """The wait ends when the oldest submission is a day old. A limit that time doesn't lift gives no wait."""
     quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
     for hour in range(3):
         store.submissions.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
@@ -290,7 +290,7 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
 
 @on_both
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
-    """Whatever becomes of it: once as an upload or as a submission, and not where it is given back."""
+    """It counts once, as an upload or a submission, unless the quota is returned."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
     for hour in range(3):
@@ -317,7 +317,7 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
 
 
 def test_a_file_is_submitted_during_its_check(store: Store) -> None:
-    """Nobody waits for the check; a second one of the file would tell nothing new."""
+    """A submission doesn't wait for the check; a second check of the file is refused."""
     one = new("u1")
     store.submissions.add(replace(one, check_only=True), PLENTY)
     with pytest.raises(SameContent, match="same file as submission u1 of mine, which is in progress"):
@@ -330,7 +330,7 @@ def test_a_file_is_submitted_during_its_check(store: Store) -> None:
 
 @on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
-    """Neither while it is on its way nor afterwards, and the words say what became of it."""
+    """The same file is refused while it is in progress and afterwards, and the error says which it is."""
     one, other = new("u1"), new("u2")
     store.submissions.add(one, PLENTY)
     again = replace(one, id="u9")
@@ -362,7 +362,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
 
 
 def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
-    """Counted as a file would be; what an operator has set for an account goes before the arena's own."""
+    """It is computed like the check of an upload. An account's quotas override the arena's."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
     for number in range(2):
@@ -380,7 +380,7 @@ def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
 
 
 def test_a_deleted_account_leaves_no_name(store: Store) -> None:
-    """Its submissions and their replays have the pseudonym, and what was on its way ends."""
+    """Its submissions and their replays have the pseudonym; open submissions end."""
     house = add_bot(store, "a", author="house")
     owner = add_account(store, "ben")
     store.submissions.add(new(account=owner.id), PLENTY)
@@ -398,13 +398,13 @@ def test_a_deleted_account_leaves_no_name(store: Store) -> None:
 
 @pytest.fixture
 def ben(store: Store) -> KnownAccount:
-    """Give an account."""
+    """Create an account."""
     return add_account(store, "ben")
 
 
 @on_both
 def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> None:
-    """Number by number; zero is a number. Each change is in the audit log."""
+    """Each quota is changed separately; zero is valid. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()
     store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
@@ -418,7 +418,7 @@ def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> No
 
 @on_both
 def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
-    """More or less than the arena's, until they are reset; for someone without an account nothing is set."""
+    """They may be higher or lower than the arena's, until they are reset. They need an account."""
     mine = replace(new("u9"), account=ben.id)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
     for number, bot in enumerate(("mine", "second", "mine")):

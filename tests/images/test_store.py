@@ -1,4 +1,4 @@
-"""Images are kept by digest, whole or not at all."""
+"""Images are stored by digest, completely or not at all."""
 
 import subprocess
 import sys
@@ -22,14 +22,14 @@ BASE, ONE, TWO = b"base" * 1000, b"first", b"second"
 
 @pytest.fixture(params=["folder", "memory"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ImageStore:
-    """Give an empty store, on this host's disk and elsewhere."""
+    """Create an empty store on this host's disk, then one elsewhere."""
     if request.param == "folder":
         return store_in(tmp_path)
     return ImageStore(Objects(f"memory://{uuid.uuid4().hex}"), tmp_path / "lock")
 
 
 def test_what_was_added_is_there(store: ImageStore) -> None:
-    """An image comes back as it was, its layers and its configuration by their digests."""
+    """An image is returned unchanged, with layers and configuration by their digests."""
     added = keep(store, BASE, ONE)
     assert store.records.image(added.id) == added
     assert store.records.ids() == {added.id}
@@ -38,14 +38,14 @@ def test_what_was_added_is_there(store: ImageStore) -> None:
 
 
 def test_an_image_that_is_not_kept(store: ImageStore) -> None:
-    """None, and its blobs are trouble that names them."""
+    """An unknown image is None, and reading its blobs raises an error with their names."""
     assert store.records.image(image(ONE).id) is None
     with pytest.raises(IntakeTrouble, match=layer(ONE).digest.removeprefix("sha256:")):
         list(store.blob(layer(ONE).digest, len(ONE)))
 
 
 def test_layers_are_kept_once(tmp_path: Path) -> None:
-    """What two images share is asked for and stored once."""
+    """A layer that two images share is read and stored once."""
     store = store_in(tmp_path)
     first, second = keep(store, BASE, ONE), image(BASE, TWO)
     contents = Contents(BASE, TWO)
@@ -55,7 +55,7 @@ def test_layers_are_kept_once(tmp_path: Path) -> None:
 
 
 def test_adding_twice_is_one(store: ImageStore) -> None:
-    """The second time nothing is asked for."""
+    """The second time no layer is read."""
     added = keep(store, BASE, ONE)
     contents = Contents(BASE, ONE)
     store.add(added, contents, PLENTY, NOW)
@@ -64,7 +64,7 @@ def test_adding_twice_is_one(store: ImageStore) -> None:
 
 
 def test_a_layer_that_is_in_an_image_twice(store: ImageStore) -> None:
-    """It is asked for once."""
+    """The layer is read once."""
     added, contents = image(ONE, BASE, ONE), Contents(ONE, BASE)
     store.add(added, contents, PLENTY, NOW)
     assert contents.asked == [layer(ONE).digest, layer(BASE).digest]
@@ -73,7 +73,7 @@ def test_a_layer_that_is_in_an_image_twice(store: ImageStore) -> None:
 
 @pytest.mark.parametrize("given", [b"firsT", b"firs", b"first and more"])
 def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> None:
-    """Neither the blob nor the image is there afterwards, nor what was half written."""
+    """No blob, image or partial file is left."""
     store = store_in(tmp_path)
 
     def content(_: Layer) -> Iterator[bytes]:
@@ -86,7 +86,7 @@ def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> No
 
 
 def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
-    """Reading raises at its end, and says what is damaged and where."""
+    """Reading raises at the end of the blob, with its name and place."""
     store = store_in(tmp_path)
     keep(store, ONE)
     digest = layer(ONE).digest
@@ -96,7 +96,7 @@ def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
 
 
 def test_adding_again_mends_what_was_removed(tmp_path: Path) -> None:
-    """A blob that is gone, as after a damage, is written again."""
+    """A blob that was removed, for example because it was damaged, is written again."""
     store = store_in(tmp_path)
     added = keep(store, BASE, ONE)
     (tmp_path / "images" / "blobs" / "sha256" / layer(ONE).digest.removeprefix("sha256:")).unlink()
@@ -107,7 +107,7 @@ def test_adding_again_mends_what_was_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "another's"])
 def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
-    """It is no image, and the error says which file to remove."""
+    """The image can't be found, and the error names the file to remove."""
     store = store_in(tmp_path)
     added, other = keep(store, ONE), keep(store, TWO)
     names = [f"images/{found.id.removeprefix('sha256:')}" for found in (added, other)]
@@ -118,7 +118,7 @@ def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_what_is_no_record_disturbs_nobody(tmp_path: Path) -> None:
-    """A file that someone put among the records is left there, and images are kept and pruned beside it."""
+    """Other files among the records are ignored when images are added and pruned."""
     store = store_in(tmp_path)
     added = keep(store, ONE)
     stray = next(path for path in tmp_path.rglob("images") if path.is_dir()) / "notes.txt"
@@ -131,7 +131,7 @@ def test_what_is_no_record_disturbs_nobody(tmp_path: Path) -> None:
 
 
 def test_the_folder_is_private(tmp_path: Path) -> None:
-    """Nobody else reads strangers' images on this host."""
+    """Other users of this host can't read submitted images."""
     keep(store_in(tmp_path), ONE)
     assert (tmp_path / "images").stat().st_mode & 0o777 == 0o700
 
@@ -144,14 +144,14 @@ def test_an_unusable_place_is_named(url: str) -> None:
 
 
 def test_no_error_shows_a_password() -> None:
-    """It would reach the log, and authors whose submissions wait for the place."""
+    """Errors are logged, and shown to authors whose submissions wait."""
     with pytest.raises(IntakeTrouble, match=r"nonsense://\*\*\*@host/x") as caught:
         Objects("nonsense://ann:hunt/er2@host/x")
     assert "er2" not in str(caught.value)
 
 
 def test_two_at_once(tmp_path: Path) -> None:
-    """Threads and other processes that add and prune at the same time leave whole images alone."""
+    """Threads and processes that add and prune at the same time leave only complete images."""
     program = (
         "import sys; from pathlib import Path; from tests.images.builders import *\n"
         "store = store_in(Path(sys.argv[1]))\n"
@@ -189,7 +189,7 @@ store_in(Path(sys.argv[1])).add(image(b"base" * 1000, b"first"), content, PLENTY
 
 
 def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None:
-    """No image is there; a whole blob and half a one are, until they are no longer young."""
+    """There is no image, only a complete blob and a partial one, which are removed after some time."""
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     ended = subprocess.run(command, cwd=ROOT, check=False, timeout=WAIT_SECONDS)  # noqa: S603 - ours
     assert ended.returncode == -9
@@ -204,7 +204,7 @@ def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None
 
 
 def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
-    """The error names the sizes, the quota and the setting; what is in use stays, and nothing is added."""
+    """The error has the sizes, the quota and the setting. Images in use stay, and nothing is added."""
     store = store_in(tmp_path)
     mib = 1 << 20
     used = keep(store, bytes(2 * mib))
@@ -216,7 +216,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_add_makes_room(tmp_path: Path) -> None:
-    """What plays no more goes for what is new; layers that the new one shares with it stay."""
+    """An image that no longer plays is removed for a new one; layers that they share stay."""
     store = store_in(tmp_path)
     old = keep(store, BASE, b"o" * 5000)
     room = Room(quota=12_000, keep=())
@@ -230,7 +230,7 @@ def test_an_add_makes_room(tmp_path: Path) -> None:
 
 
 def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
-    """The note decides who goes first; a note within the hour changes nothing."""
+    """The time of the last use decides the order of removal, and is written at most once per hour."""
     first, second = keep(store, b"1" * 1000), keep(store, b"2" * 1000, now=NOW + timedelta(minutes=30))
     store.records.note_use(first.id, NOW + timedelta(minutes=59))
     used = {kept.id: kept.used for kept in store.records.kept(NOW + timedelta(days=1))}
@@ -242,7 +242,7 @@ def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
 
 
 def test_prune_spares_what_is_in_use_and_what_is_young(store: ImageStore) -> None:
-    """Below the quota nothing goes; above it neither what plays nor what was just added."""
+    """Nothing is removed below the quota; above it, images in use and recent ones stay."""
     playing, idle = keep(store, b"1" * 1000), keep(store, b"2" * 1000)
     later = NOW + timedelta(days=1)
     young = keep(store, b"3" * 1000, now=later - timedelta(minutes=9))
@@ -255,7 +255,7 @@ def test_prune_spares_what_is_in_use_and_what_is_young(store: ImageStore) -> Non
 
 
 def test_notes_go_with_their_images(tmp_path: Path) -> None:
-    """Nothing grows for ever: notes on use and on bases are removed once their image is."""
+    """Records of use and of bases are removed with their image."""
     store = store_in(tmp_path)
     gone = keep(store, ONE)
     store.records.note_base("sha256:" + "b" * 64, gone.id)
@@ -266,7 +266,7 @@ def test_notes_go_with_their_images(tmp_path: Path) -> None:
 
 
 def test_a_place_that_can_not_be_used_is_trouble(tmp_path: Path) -> None:
-    """The error says what could not be done and what to look at, and no image is there."""
+    """The error says what failed and what to check, and no image is stored."""
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")
     with pytest.raises(IntakeTrouble, match=r"could not list blobs/sha256 in .*that this user may write"):

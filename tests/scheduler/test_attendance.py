@@ -96,7 +96,7 @@ def test_a_bot_of_the_arena_that_crashes_is_like_any_other() -> None:
 
 def test_a_table_at_which_all_crash_at_the_start_is_void_if_a_bot_of_the_arena_sits_there() -> None:
     """It is known to play, so something is wrong with the host."""
-    with pytest.raises(MatchVoid, match="no bot played a card, not even the arena's own bot-house"):
+    with pytest.raises(MatchVoid, match="no bot played a card, not even the house bots bot-house"):
         played({0, 1, 2}, Fault.CRASH)
     (game,) = played({0, 1, 2}, Fault.CRASH, authors=("ann", "bob", "eve")).games
     assert game.faults == (1, 1, 1)

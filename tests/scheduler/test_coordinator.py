@@ -53,7 +53,7 @@ AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=
 
 @dataclass
 class Notes:
-    """Hears what becomes of matches."""
+    """Records match events."""
 
     claims: dict[str, Claim] = field(default_factory=dict)
     finished: list[FinishedMatch] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Notes:
     quarantined: int = 0
 
     def __call__(self, event: MatchEvent) -> None:
-        """Note it."""
+        """Record the event."""
         match event:
             case MatchStarted(claim):
                 self.claims[claim.spec.match] = claim
@@ -87,7 +87,7 @@ def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
     overtaken: Callable[[], bool] = lambda: False,
     has_room: Callable[[], bool] = lambda: True,
 ) -> Coordinator:
-    """Return one, with the gate shut for strangers unless it is given."""
+    """Return a coordinator that rejects untrusted bots unless a gate is given."""
     return Coordinator(
         name="here",
         store=store,
@@ -103,7 +103,7 @@ def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
 
 
 def entropy() -> Entropy:
-    """Return fixed ids and dice."""
+    """Return a source of fixed ids and randomness."""
     numbers = count(1)
     dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
     return Entropy(
@@ -115,7 +115,7 @@ def entropy() -> Entropy:
 
 
 def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
-    """Return a ladder with the quick sample bots, whose ids and dice are fixed."""
+    """Return a ladder of the quick sample bots, with fixed ids and randomness."""
     ladder = Ladder(store, RuntimeName.PROCESS, entropy(), gate or Gate(), Limits())
     quick = [samples() / name for name in ("random", "greedy", "spoiler")]
     ladder.enter_house_bots((folder.name, str(folder)) for folder in quick)
@@ -123,7 +123,7 @@ def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
 
 
 class NotingLauncher(Launcher):
-    """A launcher that keeps the shares of a core that it was to give."""
+    """A launcher that records the requested shares of a core."""
 
     def __init__(self, run_dir: Path) -> None:
         super().__init__(ProcessRuntime(), "test", run_dir)
@@ -151,7 +151,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
     gate: Gate | None = None,
     refill: Callable[[], bool] = lambda: False,
 ) -> set[float]:
-    """Play what waits for this runtime, and return the shares of a core that bots were given."""
+    """Play the waiting matches of this runtime, and return the shares of a core that bots got."""
     launcher = NotingLauncher(run_dir)
     with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
         coordinator_of(store, workers, notes, AT_ONCE, runtime=runtime, gate=gate).run(refill)
@@ -162,13 +162,13 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
 def test_no_bot_gets_more_than_its_slots_share(
     store: Store, run_dir: Path, share: float, given: set[float]
 ) -> None:
-    """A match that was made for more cores is played with what a slot of this host has, and not with more."""
+    """A match created for more cores is played with the share of this host's slots."""
     ladder_of(store).add_match()
     assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
 
 def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> None:
-    """After a run nothing waits, every game is in the store once, and the ratings follow from the log."""
+    """After a run the queue is empty, every game is stored once, and the ratings follow from the log."""
     ladder_of(store).add_match()
     notes = Notes()
     play(store, run_dir, notes)
@@ -182,7 +182,7 @@ def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> 
 def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
     store: Store, run_dir: Path
 ) -> None:
-    """Every game has another deal; who sits where differs from game to game, and is what the store says."""
+    """Every game has a new deal, and the stored seat order, which differs from game to game."""
     ladder = ladder_of(store)
     notes = Notes()
     while not notes.finished or len(notes.finished[-1].games) == 1:  # the first ones, with who is new
@@ -205,7 +205,7 @@ def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
 
 
 def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
-    """Three faults of the arena, then someone has to look at it; nothing of it is rated."""
+    """After three voids an operator must release it; nothing of it is rated."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder")
@@ -221,7 +221,7 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
 def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
     store: Store, run_dir: Path, tmp_path: Path
 ) -> None:
-    """After three attempts its match is put aside; the others are played and stored, and the run goes on."""
+    """After three attempts its match is quarantined; the others are played and stored."""
     ladder = ladder_of(store)
     for _ in range(2):
         assert ladder.add_match()
@@ -242,7 +242,7 @@ def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
 
 
 def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
-    """After ten faults in a row it ends and says so; most of what waited still waits."""
+    """After ten voids in a row it stops with a message, and most matches are still queued."""
     ladder = ladder_of(store)
     for _ in range(8):
         ladder.add_match()
@@ -259,7 +259,7 @@ def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Stor
 
 
 def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
-    """A fault of the arena costs time, and no game."""
+    """A void costs time, but no game."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder yet")
@@ -280,7 +280,7 @@ def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, ru
 
 
 def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path) -> None:
-    """A coordinator of plain processes does not touch what needs containers."""
+    """A coordinator for plain processes ignores matches that need containers."""
     ladder_of(store).add_match()
     play(store, run_dir, Notes(), RuntimeName.DOCKER)
     assert store.activity.totals().matches_waiting > 0
@@ -288,7 +288,7 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
 
 
 def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> None:
-    """It is logged once, and goes on by itself."""
+    """It is logged once, and ends automatically."""
     ladder_of(store).add_match()
     notes, room = Notes(), iter([False] * 3)
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
@@ -302,7 +302,7 @@ def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> 
 
 
 def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
-    """It looks again now and then, and not all the time; what is drawn once it is resumed is played."""
+    """It checks the ladder at intervals, and plays the matches drawn after the pause."""
     ladder = ladder_of(store)
     entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
     store.ladder.change(LadderChange(paused=True), entry)
@@ -327,19 +327,19 @@ def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_
 
 
 def held_up(store: Store) -> int:
-    """Return how many matches wait that untrusted bots sit in."""
+    """Return the number of waiting matches with untrusted bots."""
     every, own = (store.queue.waiting(RuntimeName.PROCESS, house_only=house) for house in (False, True))
     return every - own
 
 
 def bots_of(matches: list[FinishedMatch], store: Store) -> set[str]:
-    """Return the names of the bots that sat in these matches."""
+    """Return the names of the bots in these matches."""
     pages = [store.games.find(game.id) for match in matches for game in match.games]
     return {seat.bot for page in pages if page for seat in page.seats}
 
 
 def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
-    """Their matches wait and are drawn no more, the house's are played; once it is open they play."""
+    """While untrusted bots are barred, only house bots are drawn and play; afterwards all do."""
     gate = Gate()
     gate.decide(host_report(), ())
     ladder = ladder_of(store, gate)
@@ -368,7 +368,7 @@ def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> N
 
 
 def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) -> None:
-    """While nothing but challenges waits, a match is drawn, and not only when they are all played."""
+    """While only challenges wait, a rated match is drawn before they are all played."""
     ladder = ladder_of(store)
     versions = [candidate.version for candidate in store.ratings.candidates()]
     account = store.people.register(
@@ -394,7 +394,7 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
 
 @pytest.mark.postgresql
 def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: str, run_dir: Path) -> None:
-    """It goes round all the same, so that what ends is stored, and plays them if the other one gives up."""
+    """Its loop continues, so that results are stored, and it plays them if the other coordinator gives up."""
     notes = Notes()
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     with (

@@ -1,4 +1,4 @@
-"""The steps of submissions over a real store and a real intake: what is the arena's fault waits."""
+"""The steps of submissions, with a real store and intake. After an arena fault a submission waits."""
 
 import gzip
 import random
@@ -38,7 +38,7 @@ from tests.images.test_intake import saved
 
 
 class Engine:
-    """Loads what it is asked to, unless it is told what goes wrong."""
+    """An engine that loads every image, or fails as the test says."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -54,7 +54,7 @@ class Engine:
 
 
 class Place:
-    """A pipeline with clocks, an engine and a gate that the test moves; nobody plays but the test."""
+    """A pipeline with clocks, engine and gate set by the test, which also plays the matches."""
 
     def __init__(self, folder: Path, store: Store) -> None:
         ids = (f"id{number}" for number in count())
@@ -83,7 +83,7 @@ class Place:
         return self.now
 
     def start(self) -> None:
-        """Begin anew, as after a kill: all that is not in the store or a file is forgotten."""
+        """Restart as after a kill: only the store and files remain."""
         intake = Intake(
             self._images,
             Bases(find=lambda _: "", export=lambda _: iter(())),
@@ -119,34 +119,34 @@ class Place:
             return incoming.finish().id
 
     def step(self, later: timedelta = timedelta(0)) -> None:
-        """Let time pass, and step."""
+        """Advance the clock, and run a step."""
         self.now += later
         self.seconds += later.total_seconds()
         self.pipeline.step()
 
     def found(self, id_: str) -> KnownSubmission:
-        """Return a submission that is there."""
+        """Return an existing submission."""
         known = self.store.submissions.find(id_)
         assert known is not None
         return known
 
     def stage(self, id_: str) -> Stage:
-        """Return how far a submission is."""
+        """Return a submission's stage."""
         return self.found(id_).stage
 
     def claim(self) -> Claim:
-        """Take the next match, which must be there."""
+        """Claim the next match, which must exist."""
         taken = self.store.leases.claim("here", "worker", self.now, RuntimeName.DOCKER)
         assert taken is not None
         return taken
 
     def play(self) -> None:
-        """Play the next match, and all of it well."""
+        """Play the next match without a fault."""
         dice = random.Random(5)  # noqa: S311 - a test's dice are no secret
         assert self.store.results.record(finish(self.claim(), dice, ended=self.now))
 
     def play_late(self) -> None:
-        """Play the next match, with a bot in qualification that is never heard of while its host is busy."""
+        """Play the next match with a candidate that never answers while its host is busy."""
         claim = self.claim()
         match = finish(claim, random.Random(5), ended=self.now)  # noqa: S311 - a test's dice are no secret
         [seat] = [seat for seat, each in enumerate(claim.seats) if each.author == "ben"]
@@ -162,7 +162,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Give a place with four bots of the house."""
+    """Create a place with four house bots."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         for name in "abcd":
             add_bot(store, name, author="house")
@@ -173,7 +173,7 @@ RETRY = timedelta(minutes=2)
 
 
 def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
-    """Inspected, loaded, three games, entered, and a match for it at once; each step may be a run's first."""
+    """Inspection, loading, three games, activation and a first match; each step may follow a restart."""
     id_ = place.send()
     seen = []
     for _ in range(6):
@@ -194,7 +194,7 @@ def test_a_step_leads_from_stage_to_stage(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_check_qualifies_and_enters_nothing(place: Place) -> None:
-    """The same file can be submitted afterwards."""
+    """A check creates no version, and the same file can be submitted afterwards."""
     id_ = place.send(check_only=True)
     for _ in range(6):
         place.step()
@@ -209,7 +209,7 @@ def test_a_check_qualifies_and_enters_nothing(place: Place) -> None:
 
 
 def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place) -> None:
-    """The others wait; a second version of a bot begins when the first is over."""
+    """The others wait. A bot's second submission begins when the first is finished."""
     first, second, other = place.send(), place.send(content=saved("other one")), place.send("other")
     place.step()
     assert [place.stage(each) for each in (first, second, other)] == ["inspected", "received", "received"]
@@ -218,7 +218,7 @@ def test_one_file_is_inspected_at_a_time_and_versions_come_in_order(place: Place
 
 
 def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> None:
-    """Compressed, its bytes are others; it is rejected before it plays, and the version is named."""
+    """The compressed archive differs, but is rejected before it plays, with the version's name."""
     place.send()
     for _ in range(4):
         place.step()
@@ -235,7 +235,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
 
 
 def test_a_shut_gate_is_no_rejection(place: Place) -> None:
-    """It waits, says why, and goes on when the gate is open."""
+    """The submission waits with a reason, and continues when untrusted bots are accepted."""
     place.gate.decide(host_report("swap"), ())
     id_ = place.send()
     place.step()
@@ -248,7 +248,7 @@ def test_a_shut_gate_is_no_rejection(place: Place) -> None:
 
 
 def test_an_arena_without_room_is_no_rejection(place: Place, tmp_path: Path) -> None:
-    """The file stays where it is until there is room."""
+    """The file stays until there is room."""
     place.quota = 10
     place.start()
     id_ = place.send()
@@ -264,7 +264,7 @@ def test_an_arena_without_room_is_no_rejection(place: Place, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("error", [RuntimeTrouble("no engine"), ZeroDivisionError("a defect")])
 def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) -> None:
-    """Nor is a defect of the arena's own; both are tried again, and others go on meanwhile."""
+    """Neither is a bug of the arena. Both are retried, while other submissions continue."""
     id_ = place.send()
     place.step()
     place.engine.error = error
@@ -279,7 +279,7 @@ def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) ->
 
 
 def test_a_clock_that_is_set_back_lets_nobody_rest_for_longer(place: Place) -> None:
-    """Nor does one that is set ahead end a rest."""
+    """A clock that is set ahead doesn't end a wait early either."""
     id_ = place.send()
     place.step()
     place.engine.error = RuntimeTrouble("no engine")
@@ -294,7 +294,7 @@ def test_a_clock_that_is_set_back_lets_nobody_rest_for_longer(place: Place) -> N
 
 
 def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
-    """In the engine's own words."""
+    """The cause quotes the engine."""
     id_ = place.send()
     place.engine.error = LaunchRefused("the image declares a VOLUME")
     place.step()
@@ -309,7 +309,7 @@ def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
 
 
 def test_a_file_that_can_not_be_taken_is_removed(place: Place, tmp_path: Path) -> None:
-    """A rejected upload leaves its cause and nothing else; a lost one says whose fault that is."""
+    """A rejected upload leaves only its cause; the cause of a lost one blames the arena."""
     bad, lost = place.send("bad", b"no archive"), place.send("lost")
     place.uploads.remove(lost, UploadKind.IMAGE)
     place.step()
@@ -320,7 +320,7 @@ def test_a_file_that_can_not_be_taken_is_removed(place: Place, tmp_path: Path) -
 
 
 def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> None:
-    """It is shown while it is tried again; put aside, it is followed by another one after a rest."""
+    """The page shows the failed game while it is retried; after quarantine another match follows."""
     id_ = place.send()
     place.step()
     place.step()
@@ -340,7 +340,7 @@ def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> Non
 
 
 def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
-    """After 20 s at least, and after a minute on a busy host too."""
+    """It is repeated after at least 20 s, and after a minute even on a busy host."""
     sent = place.send()
     while place.found(sent).stage is not Stage.QUALIFYING:
         place.step()
@@ -363,7 +363,7 @@ def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
 
 
 def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
-    """The bot entered first has it."""
+    """The bot that was entered first has the name."""
     id_ = place.send()
     place.step()
     place.step()
@@ -378,7 +378,7 @@ def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
 
 
 def test_without_bots_of_the_house_it_waits(place: Place, tmp_path: Path) -> None:
-    """There is nobody to qualify against."""
+    """Without house bots it waits, since it has no opponents."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         (tmp_path / "other").mkdir()
         lonely = Place(tmp_path / "other", store)

@@ -1,4 +1,4 @@
-"""Why a bot qualifies or does not, from games that were really played; the test is the clock and the bots."""
+"""Verdicts on qualification games, played by the real referee with clock and bots from the test."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Play = Callable[[Driver], None]
 
 
 def played(play: Play, report: SeatReport = RAN) -> Played:
-    """Play a game in which the bot does this after everybody greeted, and well enough otherwise."""
+    """Play a game in which the bot does this after all Hellos, and otherwise plays correctly."""
     driver = Driver(RULES)
     driver.greet()
     play(driver)
@@ -32,11 +32,11 @@ def played(play: Play, report: SeatReport = RAN) -> Played:
 
 
 def well(driver: Driver) -> None:
-    """Do nothing wrong."""
+    """Play correctly."""
 
 
 def late(times: int) -> Play:
-    """Don't answer this many times."""
+    """Leave this many decisions unanswered."""
 
     def play(driver: Driver) -> None:
         for _ in range(times):
@@ -49,7 +49,7 @@ def late(times: int) -> Play:
 
 
 def gone(fault: Fault, why: str, after: int = 0) -> Play:
-    """Be gone after this many decisions."""
+    """Exit after this many decisions."""
 
     def play(driver: Driver) -> None:
         for _ in range(after):
@@ -63,24 +63,24 @@ def gone(fault: Fault, why: str, after: int = 0) -> Play:
 
 
 def forbidden(driver: Driver) -> None:
-    """Place what the hand does not hold."""
+    """Play a card that isn't in the hand."""
     driver.answer(SEAT, lambda _: Move((Card.SOY_SAUCE,)))
 
 
 def chatter(driver: Driver) -> None:
-    """Answer what was not asked."""
+    """Send an answer without a request."""
     driver.send(SEAT, PlayerAnswer(0, 3, 9, Move((Card.TEMPURA,)), ""))
 
 
 def test_three_games_from_the_first_seat_to_the_last() -> None:
-    """At a small, a middling and a full table, or what the house can fill."""
+    """The tables are small, medium and full, or as large as the house bots allow."""
     assert [table(game, 6) for game in range(GAMES)] == [(2, 0), (3, 1), (5, 4)]
     assert [table(game, 1) for game in range(GAMES)] == [(2, 0), (2, 1), (2, 1)]
 
 
 @pytest.mark.parametrize("plays", [[], [well], [well, well, well], [late(2), well], [late(1), late(1), well]])
 def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
-    """Two late decisions in all games are let pass."""
+    """Two late decisions over all games are allowed."""
     assert judge([played(play) for play in plays]) is None
 
 
@@ -114,7 +114,7 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
     ],
 )
 def test_an_unsound_bot_is_told_why(plays: Sequence[Play], kind: Kind, words: str) -> None:
-    """The first game that speaks against it is named, with the decision and what was asked."""
+    """The cause names the first failed game, the decision and its request."""
     cause = judge([played(play) for play in plays])
     assert cause is not None
     assert (cause.stage, cause.kind, cause.hint) == (Stage.QUALIFYING, kind, HINTS[kind])
@@ -178,7 +178,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
     ],
 )
 def test_who_never_played_is_told_why_too(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
-    """What became of its sandbox tells it, and what it printed; nothing was asked of it."""
+    """The cause follows from its sandbox's report and its output, without any request."""
     cause = judge([played(play, report)])
     assert cause is not None
     assert cause.kind is kind
@@ -188,7 +188,7 @@ def test_who_never_played_is_told_why_too(play: Play, report: SeatReport, kind: 
 
 
 def test_words_about_the_network_alone_are_no_cause() -> None:
-    """Who tries it and plays on qualifies; who cheats is told of that; and of stderr only the end is kept."""
+    """A bot that tries the network but keeps playing qualifies; one that cheats fails for that."""
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert judge([played(well, report)]) is None
     cause = judge([played(forbidden, report)])
@@ -198,7 +198,7 @@ def test_words_about_the_network_alone_are_no_cause() -> None:
 
 
 def test_every_cause_has_a_hint() -> None:
-    """So that nobody is left with a cause alone."""
+    """Every cause comes with a hint."""
     assert HINTS.keys() == set(Kind)
 
 
@@ -249,7 +249,7 @@ NESTED = (
     ],
 )
 def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
-    """With the exception and the line itself. A module that is missing is not the network that is."""
+    """The cause has the exception and the line. A missing module isn't taken for a missing network."""
     cause = judge([played(gone(Fault.CRASH, "it ended"), replace(ENDED, stderr=stderr))])
     assert cause is not None
     assert cause.kind is kind
@@ -257,7 +257,7 @@ def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -
 
 
 def test_a_program_that_ends_well_has_never_called_run() -> None:
-    """Exit code 0 without a greeting."""
+    """Exit code 0 without a Hello means that the bot never called run."""
     ended = replace(ENDED, exit_code=0, trouble="it ended with exit code 0")
     cause = judge([played(gone(Fault.CRASH, "it ended"), ended)])
     assert cause is not None
@@ -271,7 +271,7 @@ WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which t
 
 
 def test_what_may_be_the_hosts_is_played_again() -> None:
-    """Twice at most; then the verdict stands and says so. Without the host's part it stands at once."""
+    """At most twice; then the verdict counts and says so. Without the host's share it counts immediately."""
     kept_waiting = played(gone(Fault.ABSENT, WAITED), NEVER)
     sound = played(well)
     assert standing([kept_waiting]) == QualificationStanding((), 1, None)
@@ -290,7 +290,7 @@ def test_what_may_be_the_hosts_is_played_again() -> None:
 
 
 def test_a_game_that_is_played_again_has_the_number_of_the_one_that_did_not_count() -> None:
-    """However often; games that are not over, or were put aside, count for nothing either."""
+    """Repeated, unfinished and quarantined games don't change the number."""
     kept_waiting, sound = played(gone(Fault.ABSENT, WAITED), NEVER), played(well)
     assert numbers(()) == ()
     assert numbers([sound, sound, sound]) == (1, 2, 3)
@@ -319,7 +319,7 @@ AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext
     ],
 )
 def test_who_plays_on_is_told_its_line_too(play: Play, fault: str, stderr: str, words: str) -> None:
-    """What it printed before its fault counts; what it printed after the fault's notice does not."""
+    """Output before the fault counts, but not output after the fault's notice."""
     cause = judge([played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault)))])
     assert cause is not None
     assert cause.kind.value in {"slow", "illegal", "protocol"}
@@ -339,7 +339,7 @@ kaiten: game 0, round 1, turn 1: timeout: no answer
 
 
 def test_a_late_python_bot_is_told_where_it_was() -> None:
-    """The innermost line of its own file in the stack that the library printed."""
+    """The cause names the innermost line of its file in the library's stack trace."""
     cause = judge([played(late(3), replace(RAN, stderr=STACK))])
     assert cause is not None
     assert cause.text.endswith("; when its time ran out, it was in bot.py, line 12, in search")
@@ -350,7 +350,7 @@ def test_a_late_python_bot_is_told_where_it_was() -> None:
 
 
 def test_without_a_notice_all_that_was_printed_counts() -> None:
-    """A bot without the arena's library prints no notices."""
+    """A bot without the arena's library prints no notices, so all its output counts."""
     cause = judge([played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n"))])
     assert cause is not None
     assert cause.text.endswith("; its last line of output: played soy sauce")

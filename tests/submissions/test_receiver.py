@@ -1,4 +1,4 @@
-"""Files that are received: whole and written down, or not at all."""
+"""Uploads are stored completely, or not at all."""
 
 import hashlib
 import os
@@ -50,7 +50,7 @@ IMAGES = MOST_AT_ONCE - FOR_SOURCES
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Give a store that knows of a host which holds everything."""
+    """Create a store with the report of a host on which every control passes."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         store.activity.record_host(host_report(), ())
         yield store
@@ -58,7 +58,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give where files go."""
+    """Return the folder of received files."""
     return tmp_path / "data" / "uploads"
 
 
@@ -71,7 +71,7 @@ def receiver(  # noqa: PLR0913 - what differs
     own: bool = False,
     now: Callable[[], datetime] = lambda: START,
 ) -> Receiver:
-    """Return what receives files."""
+    """Return a receiver."""
     ids = iter(range(1000))
     quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
     uploads = Uploads(folder, Disk(folder, least_free))
@@ -79,7 +79,7 @@ def receiver(  # noqa: PLR0913 - what differs
 
 
 def upload(bot: str = "mine", **said: Any) -> Upload:  # noqa: ANN401 - what a sender may say
-    """Return what is said of a file."""
+    """Return the announcement of a file."""
     return Upload(**{"bot": bot, "author": "ben", "account": None, "kind": UploadKind.PYTHON} | said)
 
 
@@ -92,7 +92,7 @@ def send(receiver: Receiver, said: Upload, *pieces: bytes) -> KnownSubmission:
 
 
 def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None:
-    """With its size, its hash and the note, from which everything invisible is gone."""
+    """It is stored with its size, its hash and the note without invisible characters."""
     digest = hashlib.sha256(FILE).hexdigest()
     said = upload(size=len(FILE), sha256=digest.upper(), note=" a\N{RIGHT-TO-LEFT OVERRIDE}b \n c ")
     known = send(receiver(store, folder), said, FILE[:3], FILE[3:])
@@ -104,7 +104,7 @@ def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None
 
 
 def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) -> None:
-    """An archive that is made while it is sent has neither size nor hash before its end."""
+    """An archive that is built while it is sent has no announced size or hash."""
     known = send(receiver(store, folder), upload(kind=UploadKind.IMAGE), FILE)
     assert (known.size, known.sha256) == (len(FILE), hashlib.sha256(FILE).hexdigest())
     assert (folder / "u0.tar").is_file()
@@ -128,7 +128,7 @@ def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) ->
 def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
     store: Store, folder: Path, said: Upload, pieces: list[bytes], error: type[Exception], words: str
 ) -> None:
-    """Neither a file nor a row, and the words say what was wrong."""
+    """A refused upload leaves no file and no row, and the error says why."""
     add_bot(store, "taken", author="ann")
     with pytest.raises(error, match=words):
         send(receiver(store, folder), said, *pieces)
@@ -137,7 +137,7 @@ def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sen
 
 
 def test_a_broken_connection_leaves_nothing(store: Store, folder: Path) -> None:
-    """Whatever ends the sending half way, the part that came goes with it."""
+    """If the upload is interrupted in any way, the received part is deleted."""
     with suppress(ConnectionResetError), receiver(store, folder).begin(upload()) as incoming:
         incoming.write(FILE)
         assert len(list(folder.iterdir())) == 1
@@ -147,7 +147,7 @@ def test_a_broken_connection_leaves_nothing(store: Store, folder: Path) -> None:
 
 
 def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
-    """Two that begin at once are two, before either is whole; a whole one is not counted twice."""
+    """Two concurrent uploads count as two, even if unfinished; a finished one isn't counted twice."""
     one = receiver(store, folder, most=2)
     with one.begin(upload()) as first, one.begin(upload()) as second:
         with pytest.raises(
@@ -167,7 +167,7 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
 
 
 def test_who_breaks_off_has_used_the_quota(store: Store, folder: Path) -> None:
-    """Also where what came was not what was announced; the wait is that of the oldest upload."""
+    """So does one that differs from its announcement. The wait depends on the oldest upload."""
     one = receiver(store, folder, most=2)
     with suppress(ConnectionResetError), one.begin(upload()):
         raise ConnectionResetError
@@ -181,7 +181,7 @@ def test_who_breaks_off_has_used_the_quota(store: Store, folder: Path) -> None:
 
 
 def test_what_the_arena_could_not_receive_does_not_count(store: Store, folder: Path) -> None:
-    """A folder that can't be written, before a byte came and when the file is whole."""
+    """An unwritable folder, before the first byte or after the last, uses up no quota."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_bytes(b"a file where the folder should be")
     one = receiver(store, folder, most=1)
@@ -196,7 +196,7 @@ def test_what_the_arena_could_not_receive_does_not_count(store: Store, folder: P
 
 
 def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
-    """It is refused before it is sent where its hash is known, and else when it is here."""
+    """It is refused before the transfer if its hash is announced, otherwise after it."""
     one = receiver(store, folder)
     send(one, upload(), FILE)
     digest = hashlib.sha256(FILE).hexdigest()
@@ -209,7 +209,7 @@ def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
 
 
 def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: Path) -> None:
-    """The sender is told to try again; when there is room it is taken."""
+    """The error asks to try again; when there is room, the file is accepted."""
     with pytest.raises(DiskFull, match="disk is too full"):
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
@@ -222,7 +222,7 @@ def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: 
 
 
 def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
-    """An image is refused where all places but the kept one are taken by images; a source file is not."""
+    """If images use all places but the reserved ones, an image is refused, but a source file isn't."""
     one = receiver(store, folder)
     with ExitStack() as crowd:
         for _ in range(IMAGES):
@@ -234,7 +234,7 @@ def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
 
 
 class Crowd(ExitStack):
-    """Images that are on their way, each from an address of its own, and the time, which a test moves."""
+    """Concurrent uploads of images, each from another address, and a clock set by the test."""
 
     def __init__(self, store: Store, folder: Path) -> None:
         super().__init__()
@@ -242,21 +242,21 @@ class Crowd(ExitStack):
         self.receiver = receiver(store, folder, now=lambda: self.now)
 
     def begin(self, source: str) -> Incoming:
-        """Begin another."""
+        """Begin another upload."""
         return self.enter_context(self.receiver.begin(image(source)))
 
     def later(self, time: timedelta) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += time
 
 
 def image(source: str) -> Upload:
-    """Return what is said of an image; every address has an author of its own."""
+    """Return the announcement of an image; every address has another author."""
     return upload(f"bot-{source}", author=f"author-{source}", kind=UploadKind.IMAGE, source=source)
 
 
 def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
-    """Of those that are older than a minute: it is told why, leaves nothing, and has used its quota."""
+    """The slowest that is older than a minute is ended with a reason, deleted, and counted."""
     with Crowd(store, folder) as crowd:
         begun = [crowd.begin(f"s{number}") for number in range(IMAGES)]
         for number, incoming in enumerate(begun):
@@ -278,7 +278,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
 
 
 def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
-    """A further one waits, until they are too slow."""
+    """Another upload must wait until they are too slow."""
     with Crowd(store, folder) as crowd:
         fast = crowd.begin("fast")
         for _ in range(60):
@@ -295,7 +295,7 @@ def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
 
 
 def test_a_slow_line_keeps_its_place_where_nobody_waits(store: Store, folder: Path) -> None:
-    """2 Mbit per second, with one place left, and with all taken but the last: others come and go."""
+    """An upload at 2 Mbit per second isn't ended as long as others find a place."""
     with Crowd(store, folder) as crowd:
         for number in range(IMAGES - 2):
             crowd.begin(f"s{number}")
@@ -308,7 +308,7 @@ def test_a_slow_line_keeps_its_place_where_nobody_waits(store: Store, folder: Pa
 
 
 def test_an_address_has_some_of_the_places(store: Store, folder: Path) -> None:
-    """A further file from it waits; from elsewhere, one finds a place."""
+    """Another file from it is refused, but not one from another address."""
     with Crowd(store, folder) as crowd:
         for _ in range(OF_SOURCE):
             crowd.begin("many")
@@ -318,7 +318,7 @@ def test_an_address_has_some_of_the_places(store: Store, folder: Path) -> None:
 
 
 def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path) -> None:
-    """Though another sends more slowly, which has one; so drippers can't drive a slow line out."""
+    """It loses one even if an address with one upload is slower, so attackers can't displace a slow line."""
     with Crowd(store, folder) as crowd:
         slow = crowd.begin("slow")
         many = [crowd.begin("many") for _ in range(OF_SOURCE)]
@@ -337,7 +337,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
 
 
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
-    """Anyone who drips into every place would stop everybody; others go on, and so does it afterwards."""
+    """Otherwise an account could use all places. Other accounts aren't affected, and it can upload again."""
     one = receiver(store, folder)
     ben, eve = (
         store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
@@ -356,7 +356,7 @@ def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None
 
 
 def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder: Path) -> None:
-    """Before a host was tried, where it lacks a control, and where bots are plain processes."""
+    """Untrusted files are refused before a host is tested, if it lacks a control, or with plain processes."""
     store.activity.record_host(host_report("swap"), ())
     with pytest.raises(UntrustedBotsRefused, match="swap"):
         send(receiver(store, folder), upload(), FILE)
@@ -368,14 +368,14 @@ def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder:
 
 
 def test_ones_own_files_need_no_host_that_was_tried(tmp_path: Path, folder: Path) -> None:
-    """Where nobody is a stranger, nobody is refused for what the host lacks."""
+    """Trusted authors' files don't depend on the host's controls."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         assert store.activity.hosts() == ()
         assert send(receiver(store, folder, own=True), upload(), FILE).stage is Stage.RECEIVED
 
 
 def test_what_a_killed_process_left_is_pruned(folder: Path) -> None:
-    """Files that nobody has, once nobody can be writing them; those of received submissions stay."""
+    """Files without a submission are removed when they can't be in use; those of submissions stay."""
     folder.mkdir(parents=True)
     for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
         file = folder / name

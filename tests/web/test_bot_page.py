@@ -1,4 +1,4 @@
-"""The page of a bot: what everybody reads there, and what its owner does there."""
+"""A bot's page: its public content, and its owner's actions."""
 
 from itertools import takewhile
 
@@ -23,7 +23,7 @@ MINE = "/bots/mine"
 
 
 def forms(page: Page) -> list[str]:
-    """Return where the forms of a page are sent that change something, but for the one in its head."""
+    """Return the targets of the page's forms that change data, without the header's form."""
     return [
         attributes["action"] or ""
         for tag, attributes in page.tags
@@ -32,25 +32,25 @@ def forms(page: Page) -> list[str]:
 
 
 def opponents_of(page: Page) -> list[str | None]:
-    """Return the opponents that the form of a challenge offers."""
+    """Return the opponents offered by the challenge form."""
     begin = page.tags.index(("datalist", {"id": "whom"})) + 1
     options = takewhile(lambda each: each[0] == "option", page.tags[begin:])
     return [attributes["value"] for _, attributes in options]
 
 
 def fields_of_opponents(page: Page) -> list[str | None]:
-    """Return what stands in the fields for opponents of that form."""
+    """Return the values of the form's fields for opponents."""
     return [attributes["value"] for _, attributes in page.tags if attributes.get("list") == "whom"]
 
 
 def tables(page: Page) -> dict[str, list[list[str]]]:
-    """Return the tables of a bot's page that has rated games, by what they tell."""
+    """Return the tables of the page of a bot with rated games, by caption."""
     names = ("rating", "curve", "versions", "opponents", "games", "cards", "faults")
     return dict(zip(names, page.tables, strict=False))
 
 
 def test_everybody_reads_how_a_bot_stands(world: World) -> None:
-    """Its author, the rating of the version that plays in every list, its versions, its games."""
+    """Visitors see author, ratings of the active version, versions and games."""
     world.store.bot_states.play_version("mine", 2, START)
     page = Page(browser(world).get(MINE).text)
     told = tables(page)
@@ -80,7 +80,7 @@ def test_everybody_reads_how_a_bot_stands(world: World) -> None:
 
 
 def test_a_page_begins_with_the_rank(world: World) -> None:
-    """As the leaderboard has it; a bot that is off the board has none."""
+    """The rank is the leaderboard's; a bot off the leaderboard has none."""
     visitor = browser(world)
     board = visitor.get("/api/v1/leaderboard").json()["rows"]
     (mine,) = [row for row in board if row["bot"] == "mine"]
@@ -93,7 +93,7 @@ def test_a_page_begins_with_the_rank(world: World) -> None:
 
 
 def test_the_games_can_be_those_of_one_version(world: World) -> None:
-    """A link leads there and back; a version that never was has none."""
+    """Links filter by version and back; an unknown version has no games."""
     page = Page(browser(world).get(MINE).text)
     assert f"{MINE}?version=1#games" in page.links
     one = Page(browser(world).get(f"{MINE}?version=1").text)
@@ -105,7 +105,7 @@ def test_the_games_can_be_those_of_one_version(world: World) -> None:
 
 
 def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable) -> None:
-    """Page after page, everything once; to turn one list leaves the other where it is."""
+    """Every entry appears once over all pages, and paging one list doesn't change the other."""
     for number in range(4, VERSIONS_A_PAGE + 3):
         add_version(world.store, stable.ann, "mine", number)
     for number in range(GAMES_A_PAGE // 2):
@@ -127,7 +127,7 @@ def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable)
 
 @pytest.mark.parametrize(("name", "sees"), [(None, False), ("ben", False), ("ann", True), ("oper", True)])
 def test_notes_are_for_the_owner_and_operators(world: World, name: str | None, *, sees: bool) -> None:
-    """Nothing of them is in anybody else's page, and nothing in them becomes markup."""
+    """Others don't see notes, and notes are escaped."""
     visitor = browser(world) if name is None else logged_in(world, name)
     answer = visitor.get(MINE)
     assert ("note of mine@2" in answer.text) == sees
@@ -138,7 +138,7 @@ def test_notes_are_for_the_owner_and_operators(world: World, name: str | None, *
 
 @pytest.mark.parametrize("name", [None, "ben", "oper"])
 def test_only_its_owner_finds_forms(world: World, stable: Stable, name: str | None) -> None:
-    """Others have nothing to press; what they send is refused, and changes nothing."""
+    """Others have no forms, and their requests are refused without effect."""
     visitor = browser(world) if name is None else logged_in(world, name)
     assert forms(Page(visitor.get(MINE).text)) == []
     before = world.store.bots.find("mine")
@@ -155,7 +155,7 @@ def test_only_its_owner_finds_forms(world: World, stable: Stable, name: str | No
 
 
 def test_the_owner_lets_another_version_play(world: World) -> None:
-    """With one click: forward and back, from the list of versions, with a notice afterwards."""
+    """The owner switches versions back and forth with one click each, and sees a notice."""
     visitor = logged_in(world, "ann")
     page = Page(visitor.get(MINE).text)
     numbers = [attributes["value"] for tag, attributes in page.tags if attributes.get("name") == "number"]
@@ -171,7 +171,7 @@ def test_the_owner_lets_another_version_play(world: World) -> None:
 
 
 def test_a_version_that_can_not_play_says_why(world: World) -> None:
-    """Its image is gone, or there is none of that number; what played plays on."""
+    """A version without an image, or an unknown one, is refused, and the active one stays."""
     kept = {version.source for version in world.store.bots.versions("mine") if version.number != 1}
     world.store.bots.note_gone(kept | {"sha256:" + "0" * 64}, START)
     visitor = logged_in(world, "ann")
@@ -188,7 +188,7 @@ def test_a_version_that_can_not_play_says_why(world: World) -> None:
 
 
 def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
-    """It leaves the board and comes back; its page says so to everybody."""
+    """It leaves the leaderboard and comes back, and its page says so."""
     visitor = logged_in(world, "ann")
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
@@ -202,7 +202,7 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
 
 
 def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
-    """On its page for everybody, with a mark on the leaderboard; its owner lets it play again."""
+    """Its page and the leaderboard show that it is benched; its owner reactivates it."""
     bench(world.store, "mine", "it <b>failed</b>\N{RIGHT-TO-LEFT OVERRIDE}")
     for text in (browser(world).get(MINE).text, logged_in(world, "ann").get(MINE).text):
         assert "<b>Benched</b>" in text
@@ -220,7 +220,7 @@ def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
 
 
 def test_a_disqualified_bot_can_do_nothing(world: World) -> None:
-    """Its page says why, its owner has no forms, and what is sent all the same is refused there."""
+    """Its page gives the reason, its owner has no forms, and requests are refused."""
     disqualify(world.store, "mine", "it plays for another")
     visitor = logged_in(world, "ann")
     answer = visitor.get(MINE)
@@ -238,7 +238,7 @@ def test_a_disqualified_bot_can_do_nothing(world: World) -> None:
 
 
 def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable) -> None:
-    """Opponents by name, own older versions with their number; empty fields don't count."""
+    """Opponents are given by name, own versions with a number; empty fields are ignored."""
     visitor = logged_in(world, "ann")
     page = Page(visitor.get(MINE).text)
     offered = opponents_of(page)
@@ -255,7 +255,7 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
 
 
 def test_the_form_offers_few_of_many_opponents(world: World) -> None:
-    """Those ahead; typing a part of a name offers the bots that have it, also without scripts."""
+    """It offers the leaders, and bots whose names contain the typed text, even without scripts."""
     add_bots(world.store, [(f"crowd-{number:03}", "someone") for number in range(200)])
     visitor = logged_in(world, "ann")
     offered = opponents_of(Page(visitor.get(MINE).text))
@@ -280,7 +280,7 @@ def test_the_form_offers_few_of_many_opponents(world: World) -> None:
 def test_a_challenge_that_is_refused_keeps_what_was_typed(
     world: World, opponents: list[str], why: str
 ) -> None:
-    """The reason stands beside the form."""
+    """The form shows the reason and the typed values."""
     answer = logged_in(world, "ann").post(f"{MINE}/challenges", data={"opponent": opponents, "deals": "3"})
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
@@ -292,7 +292,7 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(
 
 
 def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> None:
-    """Both refusals stand beside the form, and what is for the operator's eyes is not in them."""
+    """The form shows both reasons, without the operators' details."""
     visitor = logged_in(world, "ann")
     wanted = {"opponent": "greedy", "deals": "1"}
     for _ in range(3):
@@ -325,14 +325,14 @@ def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> 
     ],
 )
 def test_what_makes_no_sense_is_refused(world: World, path: str, status: int) -> None:
-    """In the look of the site."""
+    """Invalid requests get an error page in the site's look."""
     answer = browser(world).get(path)
     assert answer.status_code == status
     assert f'<link rel="stylesheet" href="{STATIC}/site.css">' in answer.text
 
 
 def test_bots_are_linked_wherever_they_are_named(client: TestClient) -> None:
-    """On the leaderboard, among the games, on a game's page; names that can't be given have no page."""
+    """Bots are linked on the leaderboard and in games; invalid names have no page."""
     for path in ("/", "/games", "/games/three-0-0"):
         page = Page(client.get(path).text)
         assert "/bots/greedy" in page.links, path

@@ -1,4 +1,4 @@
-"""The status: what is played and what waits, what was lately, what machines can hold."""
+"""The status page: running and waiting matches, recent activity, and hosts."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -31,13 +31,13 @@ REASON = "no engine"
 
 @pytest.fixture
 def client(empty_store: Store) -> TestClient:
-    """Give a client of a site without games."""
+    """Create a client of a site without games."""
     return TestClient(site_of(empty_store))
 
 
 @pytest.fixture
 def busy(world: World) -> World:
-    """Give a world in which everything happens: matches run, wait, and were put aside."""
+    """Create an arena with running, waiting and quarantined matches."""
     store = world.store
     ann, ben = (add_bot(store, name) for name in ("anns", "bens"))
     add_matches(store, "aside", (ann, ben), matches=1)
@@ -61,7 +61,7 @@ def operator(world: World) -> KnownAccount:
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:
-    """A visitor reads what will stand here, and that untrusted bots are refused until then."""
+    """The page says that no host has been checked, and that untrusted bots are refused until then."""
     text = client.get("/status").text
     assert "No host has been checked yet" in text
     assert "Until then, untrusted bots are refused" in text
@@ -87,7 +87,7 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
 
 
 def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store) -> None:
-    """Everybody may play; every control is listed with what it stops."""
+    """Untrusted bots may play, and every control is listed with what it stops."""
     empty_store.activity.record_host(host_report(), frozenset())
     text = client.get("/status").text
     (held,) = Page(text).tables
@@ -98,7 +98,7 @@ def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store)
 
 
 def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> None:
-    """By name and with what it stops, told apart from what was accepted; untrusted bots are refused."""
+    """Failed controls are named with what they stop, apart from accepted ones; untrusted bots are refused."""
     empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
     text = client.get("/status").text
     missing, held = Page(text).tables
@@ -112,7 +112,7 @@ def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> No
 
 
 def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Store) -> None:
-    """They may play, and the page says that not all is held."""
+    """Untrusted bots may play, and the page says that not all controls pass."""
     empty_store.activity.record_host(host_report("swap"), {"swap"})
     assert "may play here, although some controls failed" in client.get("/status").text
     (host,) = client.get("/api/v1/status").json()["hosts"]
@@ -121,7 +121,7 @@ def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Sto
 
 
 def test_plain_processes_hold_nothing(client: TestClient, empty_store: Store) -> None:
-    """Whatever is accepted: untrusted bots are refused, and the page says why."""
+    """Untrusted bots are refused whatever the operator accepts, and the page says why."""
     empty_store.activity.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
     text = client.get("/status").text
     assert "without isolation" in text
@@ -130,14 +130,14 @@ def test_plain_processes_hold_nothing(client: TestClient, empty_store: Store) ->
 
 
 def test_what_was_seen_is_for_the_operator_alone(client: TestClient, empty_store: Store) -> None:
-    """Neither page nor data tell a visitor how a control was got round."""
+    """Page and data don't show visitors how a control was circumvented."""
     empty_store.activity.record_host(host_report("swap"), frozenset())
     for path in ("/status", "/api/v1/status"):
         assert "seen of" not in client.get(path).text
 
 
 def test_a_machine_with_a_strange_name_is_text(client: TestClient, empty_store: Store) -> None:
-    """Its name becomes no markup."""
+    """The host's name is escaped."""
     empty_store.activity.record_host(host_report(host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm"), frozenset())
     text = client.get("/status").text
     assert "&lt;b&gt;vm" in text
@@ -145,7 +145,7 @@ def test_a_machine_with_a_strange_name_is_text(client: TestClient, empty_store: 
 
 
 def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -> None:
-    """The same numbers as the store's."""
+    """The numbers are those of the store."""
     add_bots(empty_store, [("a", "house")])
     totals = empty_store.activity.totals()
     found = client.get("/api/v1/status").json()
@@ -154,7 +154,7 @@ def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -
 
 
 def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
-    """Of rated matches; who qualifies is nobody's business, but that someone does is told."""
+    """Rated matches show their bots; qualification matches are shown without."""
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     assert found["running"] == [
@@ -188,7 +188,7 @@ def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
 
 @pytest.mark.parametrize("who", ["visitor", "user", "reader"])
 def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str) -> None:
-    """Neither who qualifies, nor which match was put aside, nor why."""
+    """Visitors don't see who qualifies, or which match was quarantined and why."""
     user = busy.add("user")
     someone = {
         "visitor": lambda: browser(busy),
@@ -202,7 +202,7 @@ def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str)
 
 
 def test_operators_are_told_everything(busy: World) -> None:
-    """Why matches were put aside, and whose submission is being played; as text, whatever it is called."""
+    """They see why matches were quarantined, and whose submission plays; names are escaped."""
     secret = token(busy, operator(busy), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
     assert found["quarantined"] == [
@@ -228,13 +228,13 @@ def test_operators_are_told_everything(busy: World) -> None:
 
 
 def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
-    """Also where its account is one."""
+    """A token without the scope operate shows no more, even if its account is an operator's."""
     secret = token(busy, operator(busy), {Scope.READ})
     assert program(busy, secret).get("/api/v1/status").json()["quarantined"] is None
 
 
 def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
-    """Of the machine on which someone plays; a report of before they were noted has none."""
+    """A host with running matches shows busy slots; an old report has no slots."""
     assert "bots at once, <b>" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
     busy.store.leases.tell("here", [here])
@@ -249,7 +249,7 @@ def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
 
 
 def test_workers_are_told_with_what_they_play(busy: World) -> None:
-    """Their seats and their matches; who qualifies is nobody's business there either."""
+    """Workers are shown with seats and matches, without the bots of qualification matches."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0, usable=0)
     busy.store.leases.tell("here", [plays, idle])
@@ -278,7 +278,7 @@ def test_workers_are_told_with_what_they_play(busy: World) -> None:
 
 
 def test_games_are_shown_by_the_hour(world: World) -> None:
-    """As bars with a text, and as a table that has each hour; the newest hour first."""
+    """They are shown as labelled bars, and as a table of hours, newest first."""
     versions = [add_bot(world.store, name) for name in "ab"]
     match = finished(claimed(world.store, versions, deals=3), [(1, 2)] * 3)
     world.now = match.ended + timedelta(hours=2)
@@ -308,7 +308,7 @@ def test_games_are_shown_by_the_hour(world: World) -> None:
     ],
 )
 def test_bars_fit_a_round_number(games: list[int], top: int, heights: list[float]) -> None:
-    """What is not nothing can be seen, and every bar stands on the ground."""
+    """Every number above zero is visible, and every bar begins at the bottom."""
     bars = bars_of([Hour(begins=START, games=each) for each in games])
     assert bars.top == top
     assert [bar.height for bar in bars.bars] == pytest.approx(heights, abs=0.1)
@@ -318,12 +318,12 @@ def test_bars_fit_a_round_number(games: list[int], top: int, heights: list[float
 
 
 def test_no_game_is_no_bar() -> None:
-    """The drawing has a height all the same."""
+    """Without games there are no bars, but the drawing keeps its height."""
     assert bars_of([Hour(begins=START, games=0)] * 24).top == 1
 
 
 def test_a_paused_ladder_is_told(client: TestClient, empty_store: Store) -> None:
-    """To everybody, since their bots are not drawn."""
+    """All visitors see that the ladder is paused."""
     assert "The ladder is paused" not in client.get("/status").text
     entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
     empty_store.ladder.change(LadderChange(paused=True), entry)
@@ -332,11 +332,11 @@ def test_a_paused_ladder_is_told(client: TestClient, empty_store: Store) -> None
 
 
 def when(moment: datetime) -> str:
-    """Return a moment as data has it."""
+    """Return a time in the API's format."""
     return moment.isoformat().replace("+00:00", "Z")
 
 
 def test_it_is_linked_from_every_page(client: TestClient) -> None:
-    """And the page itself is marked as the current one."""
+    """The link is on every page, and on the status page it is marked as current."""
     assert "/status" in Page(client.get("/").text).links
     assert '<a href="/status" aria-current="page">' in client.get("/status").text

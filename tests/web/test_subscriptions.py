@@ -50,7 +50,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"address": "http://there.example/"}, "uses port 443"),
+        ({"address": "http://there.example/"}, "use port 443"),
         ({"address": "https://127.0.0.1/"}, "is not a public address"),
         ({"topics": []}, "hoose at least one event"),
         ({"kind": "mail", "address": "ann"}, "not a mail address"),

@@ -72,7 +72,7 @@ def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str, li
     begin = archive.begins(layer.name, len(_ZSTD))
     if begin == _ZSTD:
         raise Rejected(
-            f"{what} is compressed by zstd: build the image with "
+            f"{what} is compressed with zstd: build the image with "
             "docker buildx build --output=type=docker,dest=bot.tar,compression=gzip,force-compression=true"
         )
     return Gunzip(packed, what, limits) if begin.startswith(GZIP) else packed

@@ -116,7 +116,7 @@ class LayerWriter:
     def _is_wanted(self, parts: Parts, member: TarMember) -> bool:
         """True if a member is kept. The root itself and anything under a mount are not."""
         if not parts and member.kind is not Kind.FOLDER:
-            raise Rejected("a layer has something at its root that is not a folder: save the image again")
+            raise Rejected("the root of a layer is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED
         foreign_mark = any(part.startswith(_OTHER_MARKS) and part != _OPAQUE for part in parts)
         return bool(parts) and not below_mount and not foreign_mark

@@ -149,7 +149,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
         raise Rejected(f"the archive is empty: {_HOW}")
     for magic, name in _OTHERS.items():
         if begin.startswith(magic):
-            raise Rejected(f"the archive is compressed by {name}: {_HOW}")
+            raise Rejected(f"the archive is compressed with {name}: {_HOW}")
     if not begin.startswith(GZIP):
         return Archive(descriptor, size, limits)
     unpacked = ByteBudget(

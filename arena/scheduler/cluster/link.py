@@ -107,5 +107,7 @@ def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
         return None
     found = ClusterMember(address=address, card=read(card, WorkerCard), state=read(state, WorkerState))
     if found.card.name != said.get("name"):
-        raise ValueError(f"its card has the name {found.card.name!r}, the scheduler {said.get('name')!r}")
+        raise ValueError(
+            f"its card says {found.card.name!r}, but the scheduler calls it {said.get('name')!r}"
+        )
     return found

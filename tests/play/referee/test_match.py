@@ -1,4 +1,4 @@
-"""Matches, clocks and faults, with time and bots in the test's own hands."""
+"""Matches, clocks and faults, with time and bots under the test's control."""
 
 import pytest
 
@@ -25,7 +25,7 @@ CRASH = Lost(Fault.CRASH, "it ended with exit code 1")
 
 
 def test_nothing_begins_before_all_have_greeted() -> None:
-    """No seat is told anything while another one is still starting."""
+    """No seat gets an event while another one is still starting."""
     driver = Driver(Rules(players=2))
     driver.match.greeted(0, Hello(1, ""), driver.now)
     driver.collect()
@@ -34,7 +34,7 @@ def test_nothing_begins_before_all_have_greeted() -> None:
 
 
 def test_a_game_is_told_in_order() -> None:
-    """A bot hears welcome, start, request, reveal, scores and end, in this order."""
+    """A bot gets welcome, start, request, reveal, scores and end, in this order."""
     driver = Driver(Rules(players=3))
     driver.greet()
     driver.play_on()
@@ -66,7 +66,7 @@ def test_nobody_learns_an_answer_before_all_have_answered() -> None:
 
 @pytest.mark.parametrize(("wishes", "at_once"), [((1, 4), 1), ((3, 2), 2), ((32, 32), 5)])
 def test_games_at_once_is_the_least_of_all_wishes(wishes: tuple[int, int], at_once: int) -> None:
-    """Nobody plays more games at once than it asked for, nor more than there are."""
+    """No bot plays more games in parallel than it asked for, or than there are."""
     driver = Driver(Rules(players=2), games=5)
     driver.greet(wishes)
     assert len(driver.match.rounds) == at_once
@@ -86,7 +86,7 @@ def test_thinking_within_the_free_time_costs_nothing() -> None:
 
 
 def test_overruns_are_paid_from_the_bank() -> None:
-    """What a decision takes beyond the free time comes off the bank of that seat alone."""
+    """Time beyond a decision's free time is deducted only from that seat's bank."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -118,7 +118,7 @@ def test_an_empty_bank_is_a_timeout() -> None:
 
 
 def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:
-    """Lateness is decided by the answer's time, not by when anybody looks."""
+    """The time of the answer decides, not that of the next tick."""
     driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
     driver.greet()
     driver.now += 0.2
@@ -128,7 +128,7 @@ def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:
 
 
 def test_a_late_answer_is_dropped_without_a_second_fault() -> None:
-    """The answer to a decision that the stand-in has made changes nothing."""
+    """An answer to a decision that the stand-in has already made changes nothing."""
     driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
     driver.greet()
     late = driver.asks[0].pop(0).view
@@ -141,7 +141,7 @@ def test_a_late_answer_is_dropped_without_a_second_fault() -> None:
 
 
 def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> None:
-    """A bot that comes back finds every request, may answer each, and plays on from the last."""
+    """A bot that catches up gets every request, may answer each, and continues from the last."""
     driver = Driver(Rules(players=2), clock=Clock(move_millis=100, bank_millis=0))
     driver.greet()
     backlog = []
@@ -160,7 +160,7 @@ def test_a_backlog_of_stale_requests_costs_what_has_timed_out_and_no_more() -> N
 
 
 def test_an_illegal_move_is_played_by_the_stand_in() -> None:
-    """The bot is told which rule it broke; the others' game goes on."""
+    """The bot gets the rule that it broke, and the game continues."""
     driver = Driver(Rules(players=2))
     driver.greet()
     seen = driver.asks[0][0].view
@@ -175,7 +175,7 @@ def test_an_illegal_move_is_played_by_the_stand_in() -> None:
 
 @pytest.mark.parametrize("kind", ["unreadable", "unknown game", "impossible turn", "another answer"])
 def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
-    """An unreadable move counts at once, one that answers nothing at the next decision at the latest."""
+    """An unreadable move counts immediately, an unasked one at the next decision at the latest."""
     driver = Driver(Rules(players=2))
     driver.greet()
     seen = driver.asks[0][0].view
@@ -198,7 +198,7 @@ def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
 
 
 def test_moves_before_the_match_has_begun_count_against_the_first_decisions() -> None:
-    """Nothing has been asked while others are still starting, so each is an answer to nothing."""
+    """There are no requests while others are still starting, so each answer is unasked."""
     driver = Driver(Rules(players=2), games=2)
     driver.match.greeted(0, Hello(1, ""), driver.now)
     driver.send(0, PlayerAnswer(0, 1, 1, Move((Card.TEMPURA,))), PlayerAnswer(0, 1, 2, Move((Card.TEMPURA,))))
@@ -236,7 +236,7 @@ EARLY = "an answer to game 0, round 1, turn 2, sent before it was asked for"
 
 @pytest.mark.parametrize("when", ["with its own turn open", "before the others", "after the others"])
 def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> None:
-    """The decision that it names is a protocol fault, no matter who answers first; all others stand."""
+    """Whoever answers first, the decision that it names is a protocol fault, and no other."""
     driver = Driver(Rules(players=2))
     driver.greet()
     ask = driver.asks[0].pop(0)
@@ -265,7 +265,7 @@ def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> 
 
 
 def test_one_message_cannot_answer_what_it_causes_to_be_asked() -> None:
-    """A bot that sends no nonce is refused too where its answer and the early one come together."""
+    """An early answer in the same message as the open decision's is refused even without a nonce."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -278,7 +278,7 @@ def test_one_message_cannot_answer_what_it_causes_to_be_asked() -> None:
 
 
 def test_an_answer_to_a_game_that_has_not_begun_counts_in_that_game() -> None:
-    """The game under way is played without a fault."""
+    """The game in progress has no fault."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet()
     driver.send(0, PlayerAnswer(1, 2, 3, driver.asks[0][0].view.legal_moves()[0]))
@@ -289,7 +289,7 @@ def test_an_answer_to_a_game_that_has_not_begun_counts_in_that_game() -> None:
 
 
 def test_nonces_differ_from_decision_to_decision_and_from_seat_to_seat() -> None:
-    """None follows from another, so an answer with the right one has read its request."""
+    """Nonces can't be predicted, so a bot that sends the right one has read its request."""
     driver = Driver(Rules(players=5), games=2)
     driver.greet()
     driver.play_on()
@@ -302,7 +302,7 @@ def test_nonces_differ_from_decision_to_decision_and_from_seat_to_seat() -> None
 
 
 def test_stand_ins_are_marked_for_everybody() -> None:
-    """All seats see in which seat the stand-in chose; an automatic turn has no marks."""
+    """All seats see where the stand-in chose; an automatic turn has no marks."""
     driver = Driver(Rules(players=3))
     driver.greet()
     driver.answer(1, lambda _: Move((Card.SOY_SAUCE,)))
@@ -314,7 +314,7 @@ def test_stand_ins_are_marked_for_everybody() -> None:
 
 
 def test_the_end_of_a_match_says_how_many_games_were_played() -> None:
-    """It is the last event, also where a bot has left and the other games are not played."""
+    """It is the last event, even if a bot has left and the other games aren't played."""
     driver = Driver(Rules(players=2), games=3)
     driver.greet()
     driver.match.lose(0, CRASH, driver.now)
@@ -325,7 +325,7 @@ def test_the_end_of_a_match_says_how_many_games_were_played() -> None:
 
 
 def test_a_breach_does_not_save_the_bank() -> None:
-    """Who sits out its time and then breaks the protocol has used that time up."""
+    """A bot that breaks the protocol after thinking has still used up the time."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.now += 8
@@ -336,7 +336,7 @@ def test_a_breach_does_not_save_the_bank() -> None:
 
 
 def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
-    """After the third fault the bot is not asked again in that game, but it is in the next."""
+    """After the third fault the bot gets no requests in that game, but it does in the next."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet()
     for _ in range(3):
@@ -361,7 +361,7 @@ def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
 
 
 def test_a_crash_ends_the_games_under_way_and_no_new_ones_begin() -> None:
-    """The stand-in finishes what has begun; the rest of the match is not played."""
+    """The stand-in finishes the games in progress; the rest of the match isn't played."""
     driver = Driver(Rules(players=3), games=3)
     driver.greet()
     driver.answer(0)
@@ -377,7 +377,7 @@ def test_a_crash_ends_the_games_under_way_and_no_new_ones_begin() -> None:
 
 
 def test_a_crash_after_its_answer_counts_from_the_next_decision() -> None:
-    """What a bot had answered before it ended is still its own."""
+    """A bot's answer before its crash counts as its own."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(0)
@@ -389,7 +389,7 @@ def test_a_crash_after_its_answer_counts_from_the_next_decision() -> None:
 
 
 def test_a_bot_that_leaves_on_its_last_decision_loses_the_next_game_too() -> None:
-    """It may be last anyway: the stand-in has played that game to its end, and plays another one."""
+    """The stand-in finishes that game and plays another one, since the bot may have been last anyway."""
     driver = Driver(Rules(players=2), games=4)
     driver.greet()
     while driver.asks[0][0].view.round < 3 or driver.asks[0][0].view.turn < 9:
@@ -408,7 +408,7 @@ def test_a_bot_that_leaves_on_its_last_decision_loses_the_next_game_too() -> Non
 
 
 def test_a_bot_that_leaves_between_games_loses_one() -> None:
-    """It has answered all of the first game, so the second one is played without it, and no third."""
+    """After a complete first game the second one is played without it, and there is no third."""
     driver = Driver(Rules(players=2), games=4)
     driver.greet()
     while len(driver.match.games()) == 1 and driver.match.rounds:
@@ -428,7 +428,7 @@ def test_a_bot_that_leaves_between_games_loses_one() -> None:
 
 
 def test_a_bot_that_never_came_loses_one_game() -> None:
-    """The first game is played to the end by its stand-in, the others are not played."""
+    """The stand-in plays the first game, and the others aren't played."""
     driver = Driver(Rules(players=2), games=6)
     driver.match.greeted(0, Hello(8, ""), driver.now)
     driver.match.lose(1, Lost(Fault.ABSENT, "no valid Hello"), driver.now)
@@ -440,7 +440,7 @@ def test_a_bot_that_never_came_loses_one_game() -> None:
 
 
 def test_a_match_without_any_bot_ends() -> None:
-    """When every seat is lost the stand-ins play one game among themselves."""
+    """If every seat is lost, the stand-ins play one game."""
     driver = Driver(Rules(players=4), games=6)
     for seat in range(4):
         driver.match.lose(seat, CRASH, driver.now)
@@ -449,7 +449,7 @@ def test_a_match_without_any_bot_ends() -> None:
 
 
 def test_a_slow_game_does_not_hold_up_the_others() -> None:
-    """With several games at once, those that are answered go on."""
+    """With several games in parallel, those with answers continue."""
     driver = Driver(Rules(players=2), games=2)
     driver.greet((2, 2))
     slow = driver.asks[0].pop(0)
@@ -464,7 +464,7 @@ def test_a_slow_game_does_not_hold_up_the_others() -> None:
 
 @pytest.mark.parametrize("dummy", [False, True])
 def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
-    """It takes the first card of the hand, and in control gives the dummy the next one."""
+    """It plays the first card of the hand, and in control of the dummy gives it the next one."""
     rules = Rules(players=2, dummy=dummy)
     seen = view(new_game(rules, shuffled_deck(rules, bytes.fromhex(SEEDS[0]))), 0)
     move = stand_in(seen)
@@ -473,7 +473,7 @@ def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
 
 
 def test_a_clock_never_goes_below_zero() -> None:
-    """A decision that took longer than everything leaves an empty bank."""
+    """A decision that took longer than all remaining time leaves an empty bank."""
     assert SeatClock(1, 10).spend(0.5) == SeatClock(1, 10)
     assert SeatClock(1, 10).spend(4) == SeatClock(1, 7)
     assert SeatClock(1, 10).spend(400) == SeatClock(1, 0)
@@ -481,7 +481,7 @@ def test_a_clock_never_goes_below_zero() -> None:
 
 @pytest.mark.parametrize("when", ["first", "last", "before the others said hello"])
 def test_each_stray_answer_costs_a_decision_however_far_the_others_are(when: str) -> None:
-    """How many faults a bot gets for what it sent does not depend on who was quicker."""
+    """A bot's number of faults doesn't depend on the order of answers."""
     driver = Driver(Rules(players=2))
     strays = [PlayerAnswer(7, 1, 1, None)] * 5
     if when == "before the others said hello":

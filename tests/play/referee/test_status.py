@@ -1,4 +1,4 @@
-"""How a stream ends, as its bot sees it: the status of the call and the words with it."""
+"""The end of a stream as its bot sees it: the status and message of the call."""
 
 import asyncio
 import itertools
@@ -42,7 +42,7 @@ Bot = Callable[[Call], Awaitable[object]]
 
 
 class Seen(NamedTuple):
-    """How the match ended for seat 0, and what its bot was told."""
+    """The end of the match for seat 0, and the status that its bot got."""
 
     code: grpc.StatusCode
     words: str
@@ -75,7 +75,7 @@ async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: Att
 async def _table(
     clock: Clock, line_clock: AttendedTime | None = None, other: InProcessPlayer | None = None
 ) -> "AsyncIterator[tuple[RefereedMatch, str, asyncio.Task[None]]]":
-    """Lay a table for a bot that dials in and one in this process; yields match, address and its end."""
+    """Open a table for a connecting bot and one in this process; yield the match, the address and its end."""
     match = RefereedMatch(Rules(players=2), SEEDS[:1], clock)
     with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
         path = Path(folder, "0.sock")
@@ -99,19 +99,19 @@ def _player(path: Path, listening: socket.socket, now: AttendedTime | None = Non
 
 
 class _Held(InProcessPlayer):
-    """Hears nothing before it is released."""
+    """A listener that delays all events until it is released."""
 
     held: list[Event] | None = None
 
     def send(self, events: Sequence[Event]) -> None:
-        """Keep what is said, or act on it."""
+        """Store the events, or handle them."""
         if self.held is None:
             super().send(events)
         else:
             self.held += events
 
     def release(self) -> None:
-        """Hear all of it, and what comes from now on."""
+        """Deliver all stored events, and from now on every new one."""
         kept, self.held = self.held or [], None
         self.send(kept)
 
@@ -140,7 +140,7 @@ def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - 
 
 
 async def _finish(call: Call, request: pb.TurnRequest | None = None) -> list[pb.Event]:
-    """Answer whatever is asked, to the end; return every event."""
+    """Answer every request to the end; return all events."""
     told: list[pb.Event] = []
     if request is not None:
         await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
@@ -154,7 +154,7 @@ async def _finish(call: Call, request: pb.TurnRequest | None = None) -> list[pb.
 
 
 def test_a_match_ends_with_match_end_and_ok() -> None:
-    """The last event says that it is over, and the status that nothing was wrong."""
+    """The last event is MatchEnd, and the status is OK."""
     told: list[pb.Event] = []
 
     async def bot(call: Call) -> None:
@@ -167,19 +167,19 @@ def test_a_match_ends_with_match_end_and_ok() -> None:
 
 
 class _Interrupting(InProcessPlayer):
-    """Cancels the task that opens the table, when the server before it is starting."""
+    """Cancels the task that opens the table, while the previous server is starting."""
 
     opening: "asyncio.Task[None] | None" = None
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """See SeatPlayer."""
+        """As in SeatPlayer."""
         await super().open(seat, listener)
         assert self.opening is not None
         self.opening.cancel()
 
 
 def test_a_table_whose_opening_is_interrupted_closes_without_an_error() -> None:
-    """The library's server can't be stopped if its start is cut short."""
+    """A gRPC server can't be stopped if its start was interrupted."""
 
     async def interrupted() -> None:
         with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
@@ -236,7 +236,7 @@ async def _half_closes(call: Call) -> None:
     ],
 )
 def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) -> None:
-    """The status has the very words that its owner reads."""
+    """The status has the same text that its owner sees."""
     seen = _play(bot)
     assert (seen.code.name, seen.words) == (code, words)
     assert seen.match.seats()[0].lost == words
@@ -244,7 +244,7 @@ def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) ->
 
 
 def test_a_bot_that_does_not_greet_in_time_reads_so() -> None:
-    """It has opened its stream and says nothing."""
+    """A bot that opens its stream without a Hello gets a status that says so."""
 
     async def silent(call: Call) -> None:
         await call.wait_for_connection()
@@ -255,7 +255,7 @@ def test_a_bot_that_does_not_greet_in_time_reads_so() -> None:
 
 
 def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
-    """One stream carries all games of a match."""
+    """A second stream is refused, since one stream carries all games of a match."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
@@ -273,7 +273,7 @@ def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
 
 
 def test_empty_messages_cost_nothing_but_their_number() -> None:
-    """A message without moves is no fault."""
+    """A message without moves is not a fault."""
 
     async def bot(call: Call) -> None:
         request = await _first_request(call)
@@ -287,7 +287,7 @@ def test_empty_messages_cost_nothing_but_their_number() -> None:
 
 
 def test_a_deadline_of_the_call_ends_the_bots_part() -> None:
-    """The referee sees a stream that its bot has left."""
+    """For the referee, the bot has left its stream."""
 
     async def bot(call: Call) -> None:
         await _first_request(call)
@@ -298,7 +298,7 @@ def test_a_deadline_of_the_call_ends_the_bots_part() -> None:
 
 
 def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() -> None:
-    """The referee hears nothing more of that bot and still says why, in the trailers of the open call."""
+    """The referee stops reading from the bot, but sends the reason in the trailers of the open call."""
 
     async def play() -> tuple[bytes, str | None]:
         async with _table(PATIENT) as (match, address, ended):
@@ -321,7 +321,7 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
 
 
 def test_bots_are_told_when_the_arena_fails() -> None:
-    """The match does not count, and the status is no bot's fault."""
+    """The match doesn't count, and the status blames no bot."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
@@ -338,7 +338,7 @@ def test_bots_are_told_when_the_arena_fails() -> None:
 
 
 def test_a_request_says_how_long_it_has_waited() -> None:
-    """With a clock that goes on by a second at every look, each has waited when it is sent."""
+    """With a clock that advances by a second per reading, every request has waited when it is sent."""
 
     class Hasty(AttendedTime):
         seconds = itertools.count()
@@ -355,11 +355,11 @@ def test_a_request_says_how_long_it_has_waited() -> None:
 
 
 def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
-    """By HTTP/2's flow control it decides when a request arrives. Repeated answers add nothing either."""
+    """Delays by HTTP/2 flow control count for the bot. Repeated answers don't change that."""
     held = 2.0
 
     class Attentive(AttendedTime):
-        """Misses nothing."""
+        """A bot that handles every event."""
 
         def __call__(self) -> float:
             return time.monotonic()
@@ -403,7 +403,7 @@ def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
     ],
 )
 def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: bytes | None) -> None:
-    """The library lets the write fail before it tells the reader that there is nothing more to read."""
+    """The library fails the write before it reports the end of the stream to the reader."""
 
     async def play() -> RefereedMatch:
         other = _Held(last)
@@ -437,7 +437,7 @@ async def _until(condition: Callable[[], bool]) -> None:
 
 
 async def _greet_in_frames(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Dial, open a stream and greet."""
+    """Connect, open a stream and send a Hello."""
     reader, writer = await asyncio.open_unix_connection(address.removeprefix("unix://"))
     opening = wire.frame(wire.HEADERS, wire.CALL, flags=4, call=1)
     hello = wire.frame(wire.DATA, wire.message(HELLO), call=1)
@@ -446,7 +446,7 @@ async def _greet_in_frames(address: str) -> tuple[asyncio.StreamReader, asyncio.
 
 
 async def _close_window(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Leave no room for what the referee may send, and wait until it knows."""
+    """Close the flow control window, and wait until the referee has noticed."""
     writer.write(wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4)))
     while await _frame(reader) != (wire.SETTINGS, 1, b""):
         pass

@@ -1,4 +1,4 @@
-"""Who is let in, who joins, who leaves, and what a coordinator that goes leaves behind."""
+"""Members of a cluster: certificates, joining, leaving and losses."""
 
 import shutil
 import subprocess
@@ -50,14 +50,14 @@ run(choose)
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Hosts]:
-    """Give a cluster with one worker."""
+    """Start a cluster with one worker."""
     with hosts(workers=1) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def slow(tmp_path: Path) -> str:
-    """Give the folder of a bot that needs some seconds for a game."""
+    """Return the folder of a bot that needs some seconds for a game."""
     (tmp_path / "bot.py").write_text(SLOW)
     return str(tmp_path)
 
@@ -84,7 +84,7 @@ def link(cluster: Hosts, shown: Keys | None, session: str = "s") -> Link:
 
 
 def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
-    """Return the workers as a coordinator has them."""
+    """Return the workers as a coordinator sees them."""
     shown = keys(cluster.keys, "coordinator")
     address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
     return cluster_workers(
@@ -93,7 +93,7 @@ def members(cluster: Hosts) -> AbstractContextManager[ClusterWorkers]:
 
 
 def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None = None) -> Future[bytes]:
-    """Give a match away as soon as someone has room for it."""
+    """Send a match to a worker as soon as one has room."""
     places = []
 
     def found() -> bool:
@@ -106,21 +106,21 @@ def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None 
 
 
 def answered(cluster: Hosts, name: str, path: str) -> httpx2.Response:
-    """Return what a member says that can be asked."""
+    """Return a member's answer on its operations address."""
     answer = cluster.ask(name, path)
     assert answer is not None
     return answer
 
 
 def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
-    """Return what a member lacks, by name; nothing where it is ready."""
+    """Return what a member lacks to be ready, by name; empty if it is ready."""
     answer = answered(cluster, name, "/readyz")
     missing: dict[str, str] = {} if answer.is_success else answer.json()["missing"]
     return missing
 
 
 def start_twin(cluster: Hosts, name: str) -> None:
-    """Start a worker that has another's name, and see that it can't join."""
+    """Start a worker with another's name, and check that it can't join."""
     (cluster.folder / "twin").mkdir()
     shutil.copy(cluster.folder / name / "install", cluster.folder / "twin")
     cluster.start("twin", "worker", key="worker")
@@ -130,7 +130,7 @@ def start_twin(cluster: Hosts, name: str) -> None:
 
 @contextmanager
 def closed_port(port: int) -> Iterator[None]:
-    """Let nobody reach a port of this machine from within it, as a firewall does."""
+    """Block connections to a local port, as a firewall does."""
     rule = ["INPUT", "-i", "lo", "-p", "tcp", "--dport", str(port), "-j", "REJECT"]
     subprocess.run(["iptables", "-I", *rule], check=True)  # noqa: S603, S607 - our own rule
     try:
@@ -147,7 +147,7 @@ def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
 
 
 def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
-    """Not in the clear, not with a stranger's authority, not with a stranger's certificate alone."""
+    """Plain connections, and certificates of another authority, are refused."""
     make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
     true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
     for shown in (None, strange, replace(strange, ca=true.ca)):
@@ -158,7 +158,7 @@ def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tm
 
 
 def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp_path: Path) -> None:
-    """It believes its own authority alone, whatever certificate it has itself."""
+    """A coordinator accepts only schedulers with a certificate from its own authority."""
     make_keys(tmp_path, ["x"], datetime.now(UTC))
     true = keys(cluster.keys, "coordinator")
     with pytest.raises(SchedulerAway):
@@ -167,7 +167,7 @@ def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp
 
 @pytest.mark.soak  # the scheduler turns strangers away: as in the tests above
 def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
-    """It goes on trying, and nobody is given to it."""
+    """It keeps trying, and gets no matches."""
     make_keys(tmp_path, ["worker"], datetime.now(UTC))
     ours = cluster.keys
     cluster.keys = tmp_path
@@ -183,7 +183,7 @@ def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Ho
 
 
 def test_an_address_that_others_can_reach_takes_keys() -> None:
-    """In the clear a cluster is on this machine alone."""
+    """Without keys a cluster works only on this machine."""
     for host in ("::", "192.0.2.1", "arena.example"):
         with pytest.raises(WrongCluster, match="needs keys"):
             address_of(host, 8786, None)
@@ -191,7 +191,7 @@ def test_an_address_that_others_can_reach_takes_keys() -> None:
 
 
 def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
-    """Each member has a folder with its own and no more. A second call adds to the same authority."""
+    """Each member has a folder with only its own key. A second call uses the same authority."""
     now = datetime.now(UTC)
     folder = tmp_path / "keys"
     make_keys(folder, ["a"], now)
@@ -210,7 +210,7 @@ def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) ->
 
 
 def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow: str) -> None:
-    """What comes back is a record; what came before it are the rounds that were over."""
+    """Finished rounds are reported during the match, and the record at the end."""
     with members(cluster) as workers:
         heard: list[bytes] = []
         record = decode(played(workers, spec(slow), heard).result(timeout=WAIT_SECONDS), MatchRecord)
@@ -222,7 +222,7 @@ def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow:
 
 
 def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
-    """With the worker's name, and without a trace of its own."""
+    """The error has the worker's name and no traceback."""
     with members(cluster) as workers:
         future = played(workers, replace(spec("x"), seeds=("no seed",)))
         with pytest.raises(MatchVoid, match="worker"):
@@ -230,7 +230,7 @@ def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
 
 
 def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
-    """Others see that the seats are taken, and soon that they are free, long before it would be over."""
+    """Others see that its seats are in use, and that they are soon free, long before the match would end."""
     with members(cluster) as first:
         long = played(first, spec(slow, deals=200))
         with members(cluster) as second:
@@ -245,7 +245,7 @@ def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: st
 
 
 def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Hosts, slow: str) -> None:
-    """Its match fails within seconds; it is another one when it comes back."""
+    """Its match fails within seconds. When it returns it is a new worker."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         begun = time.monotonic()
@@ -260,10 +260,10 @@ def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Host
 
 # Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
 def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
-    """Others may play its match within 35 s; what it still makes of it reaches nobody.
+    """Others can play its match within 35 s; its own result is discarded.
 
-    Where its host was started anew it can't join before that is noticed, and where it hung only, not while
-    there is another one of its name.
+    If its host was restarted, it can't join before the loss is noticed; if it only hung, not while another
+    worker has its name.
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
@@ -287,7 +287,7 @@ def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(clust
 def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler_is_back(
     cluster: Hosts,
 ) -> None:
-    """While it is away nobody is ready, everybody is well, and nobody has to be started again."""
+    """Without the scheduler no member is ready, but all are healthy and recover without a restart."""
     cluster.start("coordinator", "coordinator", key="coordinator")
     everybody = ("scheduler", "worker0", "coordinator")
     cluster.await_up(*everybody)
@@ -306,7 +306,7 @@ def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler
 
 
 def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
-    """For Prometheus, beside its seats; a scheduler tells what any process does."""
+    """A worker exports its attempts and seats; a scheduler exports only process metrics."""
     with members(cluster) as workers:
         before = figures(cluster, "worker0")
         played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
@@ -321,7 +321,7 @@ def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
 
 @pytest.mark.usefixtures("iptables")
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
-    """Where the scheduler can't call it, it is given none; where it voids them, none is put aside for it."""
+    """A worker that the scheduler can't reach gets no matches; one that voids them causes no quarantine."""
     port, run_dir = free_port(), run_dir / "run"
     with closed_port(port):
         cluster.start("worker2", "worker", "--port", str(port), key="worker", ARENA_RUN_DIR=str(run_dir))
@@ -345,7 +345,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
 
 
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
-    """SIGTERM: what is under way ends first, its results are fetched, and others play the rest."""
+    """On SIGTERM it finishes its matches, their results are collected, and others play the rest."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         queue_up(store, 10)
 
