@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import docker
+from docker.utils import kwargs_from_env
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -103,7 +104,7 @@ class _Client(docker.APIClient):
     """The engine's client. With ``apart``, it gives each seat its own core."""
 
     def __init__(self, *, apart: bool) -> None:
-        super().__init__(version="auto", timeout=60, max_pool_size=64)
+        super().__init__(version="auto", timeout=60, max_pool_size=64, **kwargs_from_env())
         self._apart = apart
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
@@ -132,7 +133,7 @@ def main() -> None:
     if platform.machine() != "x86_64":
         sys.exit("benchmarks.channels: its programs are x86-64 code: run it on an x86-64 machine")
     chosen = [channel for channel in CHANNELS if channel.name in (options.channels or channel.name)]
-    with docker.APIClient() as client:
+    with docker.APIClient(**kwargs_from_env()) as client:
         info = client.info()
     table = Table(title="Channels between two bots", box=box.SIMPLE_HEAD)
     for heading in ("channel", "runtime", "cores", "pages"):

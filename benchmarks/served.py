@@ -11,7 +11,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -82,7 +82,30 @@ def _serve(listener: socket.socket) -> None:
     server.run(sockets=[listener])
 
 
+def cpu_of_tree(first: int) -> float:
+    """Return the CPU seconds so far of a process, its living descendants, and those they waited for."""
+    total = 0.0
+    for process in _tree(first):
+        # Gone if its parent has waited for it meanwhile, and counted there.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            total += sum(_times(process)) / _TICKS
+    return total
+
+
+def _tree(process: int) -> Iterator[int]:
+    yield process
+    for thread in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for child in thread.read_text().split():
+                yield from _tree(int(child))
+
+
 def _cpu(process: int) -> float:
     """Return the processor time of a process so far, in seconds."""
+    return sum(_times(process)[:2]) / _TICKS
+
+
+def _times(process: int) -> tuple[int, ...]:
+    """Return user and system time of a process, then of the children it waited for, in ticks."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+    return tuple(int(field) for field in fields[11:15])

@@ -89,11 +89,11 @@ def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
         "XDG_CONFIG_HOME": str(folder / "config"),
     }
     try:
-        with _running(environment, subprocess.DEVNULL, "-m", "arena", "coordinator"):
-            _await(lambda: _file(data).exists(), "a database")
+        with running(environment, "-m", "arena", "coordinator"):
+            await_that(lambda: _file(data).exists(), "a database")
             with closing(open_store(f"sqlite:///{_file(data)}")) as store:
-                _await(lambda: store.activity.totals().games > 0, "a game between house bots")
-                with _site(environment) as address:
+                await_that(lambda: store.activity.totals().games > 0, "a game between house bots")
+                with site(environment) as (_, address):
                     yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -111,7 +111,9 @@ def _token(store: Store) -> str:
 
 
 @contextmanager
-def _running(environment: dict[str, str], stderr: int, *words: str) -> Iterator[subprocess.Popen[str]]:
+def running(
+    environment: dict[str, str], *words: str, stderr: int = subprocess.DEVNULL
+) -> Iterator[subprocess.Popen[str]]:
     """Run Python in another process, and end it afterwards."""
     with subprocess.Popen(  # noqa: S603 - our own commands
         [sys.executable, *words], env=environment, stderr=stderr, text=True
@@ -126,12 +128,13 @@ def _running(environment: dict[str, str], stderr: int, *words: str) -> Iterator[
 
 
 @contextmanager
-def _site(environment: dict[str, str]) -> Iterator[str]:
-    with _running(environment, subprocess.PIPE, "-m", "web", "--port", "0") as process:
+def site(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a site; yield its process and address."""
+    with running(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
         address = address_of(process)
         if address is None:
             sys.exit("the site did not start")
-        yield address
+        yield process, address
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
@@ -147,7 +150,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
     if done.returncode:
         sys.exit(f"{name} was rejected: exit code {done.returncode}, {done.stdout}")
     told: dict[str, Any] = json.loads(done.stdout)
-    _await(lambda: _played(store, name), f"a rated game of {name}")
+    await_that(lambda: _played(store, name), f"a rated game of {name}")
     rated = time.time() - begun
     stages = {stage: datetime.fromisoformat(told[stage]).timestamp() - begun for stage in _STAGES}
     journey = Journey(target.name, stages, rated)
@@ -159,7 +162,8 @@ def _played(store: Store, name: str) -> bool:
     return any(line.bot == name and line.games for line in store.ratings.standings())
 
 
-def _await(condition: Callable[[], bool], what: str) -> None:
+def await_that(condition: Callable[[], bool], what: str) -> None:
+    """Wait until a condition holds; exit after ten minutes."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
