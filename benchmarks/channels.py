@@ -56,6 +56,7 @@ class Channel:
 
 CHANNELS: Final = (
     Channel("cache", "flush+reload of shared pages", 0.008, 500, bits=16),
+    Channel("zeros", "flush+reload of the kernel's page of zeros", 0.008, 500, bits=16),
     Channel("names", "missing names in a shared layer", 0.05, 12, bits=512),
     Channel("inodes", "inode numbers of pipes", 0.1, 150),
     Channel("processes", "number of processes", 0.1, 150),

@@ -62,6 +62,17 @@ static void map_lines(void) {
     (void)*(other = map + (1 << 19));
 }
 
+/* The same with lines of the page of zeros, which the kernel maps wherever memory was only read. */
+
+static void map_zeros(void) {
+    volatile char *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) fail("mmap");
+    /* A processor may fetch a line's neighbour, too. */
+    for (int k = 0; k < LINES; k++) (void)*(line[k] = map + k * 256);
+    static char own[64];
+    other = own;
+}
+
 static void say_lines(void) {
     while (now() < at(1)) {
         for (int k = 0; k < width; k++) {
@@ -242,6 +253,7 @@ static const struct {
     void (*prepare)(void), (*say)(void), (*hear)(void);
 } channels[] = {
     {"cache", map_lines, say_lines, hear_lines},
+    {"zeros", map_zeros, say_lines, hear_lines},
     {"names", nothing, say_names, hear_names},
     {"inodes", use_inodes, say_halves, hear_halves},
     {"processes", use_processes, say_halves, hear_halves},
