@@ -171,6 +171,7 @@ def paths(folder: Path) -> dict[str, str]:
         newest = store.games.newest(limit=1)[0]
         board = store.ratings.standings()
     first = max((line for line in board if is_watched(line.bot)), key=lambda line: line.games).bot
+    watched = [line.bot for line in board if is_watched(line.bot)]
     game, bot = f"/games/{newest.game}", f"/bots/{first}"
     old = newest.number // 2 + 1
     return {
@@ -194,7 +195,7 @@ def paths(folder: Path) -> dict[str, str]:
         "bot": bot,
         "games of a bot with faults": f"{bot}?fault=yes",
         "first picks of a bot": f"{bot}/picks",
-        "four bots compared": f"/compare?bots={','.join(line.bot for line in board[:4])}",
+        "bots compared": f"/compare?bots={','.join(sorted(watched)[:4])}",
         "author": f"/authors/{board[0].author}",
         "cards": "/cards",
         "cards as CSV": "/cards.csv",

@@ -235,7 +235,7 @@ def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: Worl
     assert shades["strong-1 ahead of weak-1"] == "shade10"
     assert shades["weak-1 ahead of other-1"] == "few"
     assert re.search(r'title="strong-1 ahead of weak-1[^>]*>&gt;99<', text)
-    assert "No colour: fewer than 10 games." in text
+    assert "Grey figures: fewer than 10 games." in text
 
 
 def test_an_empty_arena_says_so(world: World) -> None:
