@@ -44,6 +44,7 @@ from web.http.rate_limits import RateLimits
 from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
+from web.http.turns import Turns
 from web.http.uploads import PACE, Pace, Paced, counted
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
@@ -145,7 +146,8 @@ def create_app(parts: Parts) -> FastAPI:
     app = Site(
         lambda site: RequestLog(
             PageCache(
-                GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED),
+                # Below the cache: what is in it costs hardly anything.
+                Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
                 store.pulse,
                 parts.now,
             ),

@@ -1,0 +1,70 @@
+"""Requests of one address take turns, so that nobody with many connections keeps others waiting."""
+
+from asyncio import Semaphore
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.http.rate_limits import address_of, network_of
+
+AT_ONCE: Final = 8
+"""Requests of one address that run at the same time. The site makes pages in 40 threads."""
+
+
+@dataclass(slots=True)
+class _Gate:
+    """The places of one address."""
+
+    places: Semaphore = field(default_factory=lambda: Semaphore(AT_ONCE))
+    requests: int = 0  # that run or wait
+
+
+class Turns:
+    """ASGI middleware that runs at most ``AT_ONCE`` requests for pages of one address; others wait.
+
+    A request gives up its place when its answer begins: then the page is made, and a stream of events can
+    last for hours. Not thread-safe: one event loop uses it.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._gates: dict[str, _Gate] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on when it is its turn."""
+        if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
+            await self._app(scope, receive, send)
+            return
+        async with self._place(network_of(address_of(Request(scope)))) as leave:
+
+            async def answer(message: Message) -> None:
+                leave()
+                await send(message)
+
+            await self._app(scope, receive, answer)
+
+    @asynccontextmanager
+    async def _place(self, source: str) -> AsyncIterator[Callable[[], None]]:
+        """Wait for a place; yield what gives it up, at most once."""
+        gate = self._gates.setdefault(source, _Gate())
+        gate.requests += 1
+        held = False
+
+        def leave() -> None:
+            nonlocal held
+            if held:
+                held = False
+                gate.places.release()
+
+        try:
+            held = await gate.places.acquire()
+            yield leave
+        finally:
+            leave()
+            gate.requests -= 1
+            if not gate.requests:
+                del self._gates[source]
