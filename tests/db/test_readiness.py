@@ -59,7 +59,9 @@ def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
     with closing(open_store(postgresql_url)) as store:
         (match, *_) = add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
     with closing(Database(postgresql_url)) as database, read_only(postgresql_cluster, postgresql_url):
-        refused = pytest.raises(DatabaseUnwritable, match=r"read-only transaction\. The database is read-only")
+        refused = pytest.raises(
+            DatabaseUnwritable, match=r"read-only transaction\. The database is read-only"
+        )
         with refused, database.write() as connection:
             connection.execute(text("DELETE FROM ladder"))
     with read_only(postgresql_cluster, postgresql_url):
