@@ -3,8 +3,6 @@
 import itertools
 import secrets
 import shutil
-import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -25,6 +23,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, Runtime, SandboxSpec
+from benchmarks.processes import exit_on_sigterm
 
 _SLOTS: Final = slots_of_host()
 
@@ -118,7 +117,7 @@ def open_hall(
     what runs them; None for its default. From now on SIGTERM ends the program as Ctrl-C does, so that nothing
     is left then either.
     """
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"
     folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
     folder.chmod(0o711)

@@ -10,8 +10,6 @@ import http.client
 import multiprocessing
 import os
 import random
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,8 +29,9 @@ from rich.table import Table
 
 from arena.db.store import open_store
 from benchmarks.crowd import Crowd, fill, is_watched, play_for_real
+from benchmarks.processes import run_site
 from benchmarks.report import describe_machine
-from benchmarks.served import address_of, cpu_of_an_answer, plainest
+from benchmarks.served import cpu_of_an_answer, plainest
 
 SMALL: Final = Crowd(bots=100, games=100)
 LARGE: Final = Crowd(bots=10_000, games=1_000_000)
@@ -150,19 +149,8 @@ def made(stack: ExitStack, crowd: Crowd) -> Path:
 @contextmanager
 def served(folder: Path) -> Iterator[Site]:
     """Start a site, and return it with its pages."""
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-m", "web", "--data-dir", str(folder), "--port", "0"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"ARENA_DATA_DIR": str(folder)},
-    ) as process:
-        try:
-            address = address_of(process)
-            if address is None:
-                sys.exit("the site did not start")
-            yield Site(process.pid, address, paths(folder))
-        finally:
-            process.send_signal(signal.SIGTERM)
+    with run_site(os.environ | {"ARENA_DATA_DIR": str(folder)}) as (process, address):
+        yield Site(process, address, paths(folder))
 
 
 def paths(folder: Path) -> dict[str, str]:

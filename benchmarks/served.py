@@ -6,12 +6,9 @@ Only the serving process counts, without other load and without the client.
 import http.client
 import multiprocessing
 import os
-import re
 import socket
-import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -24,23 +21,6 @@ _WARM_UP: Final = 200
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
-def address_of(site: "subprocess.Popen[str]") -> str | None:
-    """Return the address of a started site once it serves, or None if it has exited.
-
-    From then on its log is read and discarded, so that it never waits for a reader.
-    """
-    for line in site.stderr or ():
-        if found := re.search(r"http://[\w.:]+", line):
-            threading.Thread(target=_throw_away, args=(site,), daemon=True).start()
-            return found[0]
-    return None
-
-
-def _throw_away(site: "subprocess.Popen[str]") -> None:
-    for _ in site.stderr or ():
-        pass
-
-
 def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
     """Return the seconds of processor time that a process needs per answer."""
     address = urlsplit(url)
@@ -48,14 +28,14 @@ def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
     before = 0.0
     for number in range(_WARM_UP + answers):
         if number == _WARM_UP:
-            before = _cpu(process)
+            before = cpu_of(process)
         connection.request("GET", path)
         answer = connection.getresponse()
         answer.read()
         if answer.status != http.client.OK:
             raise RuntimeError(f"{url}{path} answers {answer.status}")
     connection.close()
-    return (_cpu(process) - before) / answers
+    return (cpu_of(process) - before) / answers
 
 
 @contextmanager
@@ -82,30 +62,7 @@ def _serve(listener: socket.socket) -> None:
     server.run(sockets=[listener])
 
 
-def cpu_of_tree(first: int) -> float:
-    """Return the CPU seconds so far of a process, its living descendants, and those they waited for."""
-    total = 0.0
-    for process in _tree(first):
-        # Gone if its parent has waited for it meanwhile, and counted there.
-        with suppress(FileNotFoundError, ProcessLookupError):
-            total += sum(_times(process)) / _TICKS
-    return total
-
-
-def _tree(process: int) -> Iterator[int]:
-    yield process
-    for thread in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(FileNotFoundError, ProcessLookupError):
-            for child in thread.read_text().split():
-                yield from _tree(int(child))
-
-
-def _cpu(process: int) -> float:
+def cpu_of(process: int) -> float:
     """Return the processor time of a process so far, in seconds."""
-    return sum(_times(process)[:2]) / _TICKS
-
-
-def _times(process: int) -> tuple[int, ...]:
-    """Return user and system time of a process, then of the children it waited for, in ticks."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return tuple(int(field) for field in fields[11:15])
+    return (int(fields[11]) + int(fields[12])) / _TICKS

@@ -14,7 +14,6 @@ import resource
 import select
 import socket
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -32,7 +31,7 @@ from arena.accounts.accounts import Accounts, open_accounts
 from arena.db.store import open_store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
-from benchmarks.served import address_of
+from benchmarks.processes import run_site
 from tests.builders import fill, host_report
 
 GOAL_SECONDS: Final = 0.25
@@ -80,15 +79,10 @@ def main() -> int:
             store.activity.record_host(host_report(), ())
             accounts = open_accounts(store, RegistrationMode.CLOSED)
             tokens = [_token(accounts, name) for name in (_AUTHOR, *(f"eve{n}" for n in range(_UPLOADS)))]
-        arguments = [sys.executable, "-m", "web", "--data-dir", data, "--port", "0"]
-        with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as site:  # noqa: S603 - our own
-            try:
-                url = urlsplit(address_of(site) or sys.exit("the site did not start"))
-                return _measure(
-                    (url.hostname or "", url.port or 0), wanted.connections, wanted.requests, tokens
-                )
-            finally:
-                site.terminate()
+        with run_site(os.environ | {"ARENA_DATA_DIR": data}) as (_, address):
+            url = urlsplit(address)
+            there = (url.hostname or "", url.port or 0)
+            return _measure(there, wanted.connections, wanted.requests, tokens)
 
 
 def _token(accounts: Accounts, name: str) -> str:

@@ -7,32 +7,25 @@ was missed.
 """
 
 import argparse
-import contextlib
 import json
 import os
-import shutil
-import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from arena.accounts.accounts import open_accounts
-from arena.db.store import Store, open_store
+from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.states import Role, Scope
-from benchmarks.served import address_of
+from benchmarks.processes import await_that, run_arena, run_site
 
 GOAL_SECONDS: Final = 120.0
-_PATIENCE_SECONDS: Final = 600.0
 _BOT: Final = Path(__file__).parents[1] / "bots" / "greedy"
 _STAGES: Final = ("received", "inspected", "qualifying", "ended")
 
@@ -61,7 +54,15 @@ def main() -> int:
         "--times", type=int, default=3, help="submissions of each kind (default: %(default)s)"
     )
     times: int = parser.parse_args().times
-    with _arena() as (store, environment):
+    settings = {
+        # The controls of this host are not measured here.
+        "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
+        "ARENA_BOTS_PER_AUTHOR": "1000",
+        "ARENA_SUBMISSIONS_A_DAY": "1000",
+    }
+    with run_arena(**settings) as running, run_site(running.environment) as (_, address):
+        store = running.store
+        environment = running.environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
         journeys = [
             _submit(store, environment, name, target)
             for number in range(1, times + 1)
@@ -73,68 +74,11 @@ def main() -> int:
     return 0 if worst < GOAL_SECONDS else 1
 
 
-@contextmanager
-def _arena() -> Iterator[tuple[Store, dict[str, str]]]:
-    """Yield the store of an arena with a site, and the environment of an author's commands."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
-    data = folder / "data"
-    environment = {
-        **os.environ,
-        "ARENA_DATA_DIR": str(data),
-        "ARENA_RUN_DIR": str(folder / "run"),
-        # The controls of this host are not measured here.
-        "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
-        "ARENA_BOTS_PER_AUTHOR": "1000",
-        "ARENA_SUBMISSIONS_A_DAY": "1000",
-        "XDG_CONFIG_HOME": str(folder / "config"),
-    }
-    try:
-        with running(environment, "-m", "arena", "coordinator"):
-            await_that(lambda: _file(data).exists(), "a database")
-            with closing(open_store(f"sqlite:///{_file(data)}")) as store:
-                await_that(lambda: store.activity.totals().games > 0, "a game between house bots")
-                with site(environment) as (_, address):
-                    yield store, environment | {"ARENA_SITE": address, "ARENA_TOKEN": _token(store)}
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _file(data: Path) -> Path:
-    return data / "arena.sqlite3"
-
-
 def _token(store: Store) -> str:
     accounts = open_accounts(store, RegistrationMode.CLOSED)
     account = accounts.operators.create_user("benchmark", "author", os.urandom(16).hex(), Role.USER)
     secret, _ = accounts.tokens.create(account, name="b", scopes={Scope.READ, Scope.SUBMIT}, days=1)
     return secret
-
-
-@contextmanager
-def running(
-    environment: dict[str, str], *words: str, stderr: int = subprocess.DEVNULL
-) -> Iterator[subprocess.Popen[str]]:
-    """Run Python in another process, and end it afterwards."""
-    with subprocess.Popen(  # noqa: S603 - our own commands
-        [sys.executable, *words], env=environment, stderr=stderr, text=True
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=60)
-            process.kill()
-
-
-@contextmanager
-def site(environment: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run a site; yield its process and address."""
-    with running(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
-        address = address_of(process)
-        if address is None:
-            sys.exit("the site did not start")
-        yield process, address
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
@@ -160,15 +104,6 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
 
 def _played(store: Store, name: str) -> bool:
     return any(line.bot == name and line.games for line in store.ratings.standings())
-
-
-def await_that(condition: Callable[[], bool], what: str) -> None:
-    """Wait until a condition holds; exit after ten minutes."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"waited {_PATIENCE_SECONDS:.0f} s in vain for {what}")
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":
