@@ -130,7 +130,7 @@ class Parts:
     metrics: SiteMetrics
     exports: Path  # folder of exported games; it needn't exist
     now: Callable[[], datetime]  # UTC
-    tables_for_people: int = 2  # number of people who can play against bots at once
+    tables_for_people: int = 2  # number of people who can play against bots at the same time
     analyses: bool = True  # whether games are analysed
     downloads: Downloads = field(default_factory=Downloads)
     pace: Pace = PACE

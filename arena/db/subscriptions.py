@@ -1,6 +1,6 @@
 """Notifications of authors: their subscriptions, and the notices that wait for delivery.
 
-:func:`tell` adds a notice in the transaction of the change that it is about, so none is lost. Transactions
+:func:`tell` adds a notice in the transaction of the change it reports, so none is lost. Transactions
 lock a submission or a bot before a subscription, and a subscription before its notices.
 """
 

@@ -20,8 +20,8 @@ _AT_ONCE: Final = 8
 """Notices that are being delivered, one of each subscription."""
 
 _ROUND_SECONDS: Final = 6.0
-"""How long a round waits for its deliveries. Each takes at most 5 s, but the system's resolver may take
-longer to find a host; then only its thread waits."""
+"""Time limit of a round of deliveries. Each takes at most 5 s, unless the system's resolver takes longer to
+find a host; then only that delivery's thread waits."""
 
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 

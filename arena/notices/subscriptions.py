@@ -1,4 +1,4 @@
-"""What an account's owner does with subscriptions, and what the links of a mail do."""
+"""Changes to subscriptions: by the account's owner, and by the links in mail."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ MOST: Final = 5
 
 
 class NotConfirmed(Exception):
-    """Nobody has confirmed the mail address of the subscription yet; the text says what to do."""
+    """The subscription's mail address is not confirmed; the text says what to do."""
 
 
 class OwnSubscriptions:

@@ -414,7 +414,7 @@ class Settings(BaseSettings):
 
     @property
     def sends_mail(self) -> bool:
-        """Whether mail is set up."""
+        """True if the arena can send mail."""
         return self.smtp_address is not None
 
     @property

@@ -169,7 +169,7 @@ CONTROLS: Final = (
     Control(
         name="all-bots-memory",
         stops="All bots together using up this host's memory.",
-        fix="Run the arena as root on the engine's host, to let it limit the bots' common control group.",
+        fix="Run the arena as root on the engine's host, so it can limit the bots' common control group.",
     ),
 )
 """In display order."""

@@ -435,7 +435,7 @@ LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-c
     ],
 )
 def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme: str) -> None:
-    """The first place alone is filled; a name that is cut is told whole, also to screen readers.
+    """Only the first place is filled. A shortened name is available in full, also to screen readers.
 
     On a phone the sheet and the controls are in sight at once, with the points, rounds and puddings.
     """
@@ -653,7 +653,7 @@ CONTROLS_BY_FRAME: str = """async () => {
 
 @pytest.mark.parametrize("game", ["faulty-0-0", "two-0-0"])
 def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) -> None:
-    """From the first frame to the last, whatever is told of a seat beside its name."""
+    """From the first frame to the last, whatever stands beside a seat's name."""
     visit.resize("phone")
     visit.page.emulate_media(reduced_motion="reduce")
     page = watch(visit, f"/games/{game}/1/1")

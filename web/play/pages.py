@@ -78,7 +78,7 @@ class FinalPlace:
 class BegunGames:
     """Adds people's games, at most ``most`` open ones from an address, of this process. Thread-safe.
 
-    Otherwise one person could hold all tables and all places of those who wait.
+    Otherwise one person could hold all tables and all waiting places.
     """
 
     def __init__(self, games: PersonGames, *, most: int) -> None:
