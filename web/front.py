@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from itertools import islice
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -55,8 +54,8 @@ def _front_page(
     shown = activity.running[:_TABLES]
     featured = _featured(activity)
     watch_address = f"/games/{featured.game.game}/1/1" if featured else None
-    for match, _ in islice(watchable(live, shown), 1):
-        watch_address = f"/live/{match}"
+    if (first := next(watchable(live, shown), None)) is not None:
+        watch_address = f"/live/{first[0]}"
     return page(
         request,
         "front.html",

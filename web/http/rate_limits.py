@@ -41,6 +41,11 @@ def network_of(host: str) -> str:
     return host
 
 
+def source_of(request: Request) -> str:
+    """Return the client's source, as limits count it."""
+    return network_of(address_of(request))
+
+
 _QUARTER: Final = timedelta(minutes=15)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
@@ -87,8 +92,8 @@ class RateLimits:
 
         Raises Problem (429) after too many attempts.
         """
-        address, key, mark = address_of(request), name.lower()[:_LONGEST_NAME], browser_mark(request)
-        source = network_of(address)
+        address, source = address_of(request), source_of(request)
+        key, mark = name.lower()[:_LONGEST_NAME], browser_mark(request)
 
         def refused() -> None:
             self._accounts.sessions.locked(name, address)
@@ -125,12 +130,12 @@ class RateLimits:
 
     def register(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""
-        source = network_of(address_of(request))
+        source = source_of(request)
         self._count("to register", _limit(50, _HOUR, "register", "from", source))
 
     def play(self, request: Request) -> None:
         """Count a game against bots. Raises Problem (429) after too many."""
-        source = network_of(address_of(request))
+        source = source_of(request)
         self._count("to play", _limit(200, _HOUR, "play", "from", source))
 
     def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
@@ -143,7 +148,7 @@ class RateLimits:
         self._count(
             "to subscribe",
             _limit(10, _HOUR, "subscribe", "as", str(account.id)),
-            _limit(30, _DAY, "subscribe", "from", network_of(address_of(request))),
+            _limit(30, _DAY, "subscribe", "from", source_of(request)),
             _limit(5, _DAY, "subscribe", "to", to),
         )
 
@@ -152,7 +157,7 @@ class RateLimits:
         self._count(
             "to test",
             _limit(20, _HOUR, "test", "as", str(account.id)),
-            _limit(60, _HOUR, "test", "from", network_of(address_of(request))),
+            _limit(60, _HOUR, "test", "from", source_of(request)),
         )
 
     def _count(self, what: str, *limits: RateLimit, refused: Callable[[], None] = lambda: None) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from web.http.rate_limits import address_of, network_of
+from web.http.rate_limits import source_of
 
 AT_ONCE: Final = 8
 """Requests of one address that run at the same time. The site makes pages in 40 threads."""
@@ -39,7 +39,7 @@ class Turns:
         if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
             await self._app(scope, receive, send)
             return
-        async with self._place(network_of(address_of(Request(scope)))) as leave:
+        async with self._place(source_of(Request(scope))) as leave:
 
             async def answer(message: Message) -> None:
                 leave()

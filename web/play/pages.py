@@ -27,7 +27,7 @@ from web.games.pages import Participant
 from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
-from web.http.rate_limits import RateLimits, address_of, network_of
+from web.http.rate_limits import RateLimits, source_of
 from web.http.rendering import PageRouter, page, viewer_of
 from web.play.table import YOU, move_of, seating_of, table_view
 from web.viewer.pages import viewer_routes
@@ -198,7 +198,7 @@ class _Play:
             created=self._now(),
         )
         try:
-            self._begun.add(new, network_of(address_of(request)))
+            self._begun.add(new, source_of(request))
         except QuotaReached as error:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
         answer.headers["Location"] = f"/play/{new.id}"

@@ -35,7 +35,7 @@ from web.http.api import (
 from web.http.authentication import Caller, find_caller
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
-from web.http.rate_limits import address_of, network_of
+from web.http.rate_limits import source_of
 from web.http.rendering import Viewer
 from web.http.uploads import Begin, pieces
 
@@ -202,7 +202,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             author=caller.account.name,
             account=caller.account.id,
             kind=kind,
-            source=network_of(address_of(request)),
+            source=source_of(request),
             note=note,
             size=None if length is None else int(length),
             sha256=sha256,
