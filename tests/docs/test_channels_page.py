@@ -9,7 +9,7 @@ from tests.sandbox.hostile.catalog import ATTACKS
 from tests.sandbox.hostile.sharing_attacks import ATTACKS as SHARING
 
 TABLE = rows(DOCS / "channels.md")
-HEADS = ["channel", "without the control", "closed by", "attack"]
+HEADS = ["channel", "closed by", "attack"]
 
 
 def test_every_attack_on_what_containers_share_is_named_and_no_other_that_there_is_not() -> None:
