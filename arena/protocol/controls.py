@@ -89,7 +89,7 @@ CONTROLS: Final = (
     Control(
         name="layers-in-memory",
         stops="Finding out which files of an image other bots have read, by how fast they are read.",
-        fix="Use an engine with overlay2, and run the arena as root; in a container mount its layers.",
+        fix="Use overlay2 or btrfs, and run the arena as root; in a container mount the layers of overlay2.",
     ),
     Control(
         name="call-arguments",
@@ -129,7 +129,7 @@ CONTROLS: Final = (
     Control(
         name="disk-rate",
         stops="Reading from the disk so fast that other programs wait for it.",
-        fix="Keep the engine's images on a local disk with a file system such as ext4 or XFS.",
+        fix="Keep the engine's images on one local disk, with a file system such as ext4, XFS or btrfs.",
     ),
     Control(
         name="open-files",

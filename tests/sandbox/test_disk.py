@@ -8,7 +8,7 @@ import docker
 import pytest
 
 from arena.sandbox.docker.cgroups import GroupPlace, disk_rate
-from arena.sandbox.docker.images import disk_of_device, disk_of_engine
+from arena.sandbox.docker.images import disk_of_btrfs, disk_of_device, disk_of_engine
 
 INFO = {"KernelVersion": os.uname().release, "DockerRootDir": "/"}
 
@@ -40,6 +40,38 @@ def test_a_partition_stands_for_its_disk(tree: Path, minor: int, path: str) -> N
 def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None:
     """Devices without a name, and the numbers that file systems invent, are not disks."""
     assert disk_of_device(*number, tree) == ""
+
+
+MOUNTS = """\
+20 1 8:1 / / rw - ext4 /dev/sda1 rw
+21 20 0:44 /@docker /var/lib/dock\\040er rw,noatime shared:7 - btrfs /dev/sda2 rw,subvol=/@docker
+22 20 0:51 / /var/lib/dock\\040er/tmp rw - tmpfs tmpfs rw
+23 20 0:60 / /mnt rw - btrfs /dev/nvme0n1p3 rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "disks", "found"),
+    [
+        ("/var/lib/dock er/btrfs", ["sda2"], "/dev/sda"),
+        ("/var/lib/dock er", ["sda2"], "/dev/sda"),
+        ("/var/lib/dock er", ["sda2", "sdb"], ""),
+        ("/var/lib/dock er/tmp/x", ["sda2"], ""),
+        ("/var/lib/docker", ["sda2"], ""),
+        ("/mnt", ["sda2"], ""),
+    ],
+)
+def test_btrfs_on_one_disk_has_that_disk(tree: Path, path: str, disks: list[str], found: str) -> None:
+    """The kernel lists its disks; with several, a limit of one of them would not be one."""
+    mounts = tree / "mountinfo"
+    mounts.write_text(MOUNTS)
+    names = tree / "class" / "block"
+    names.mkdir(parents=True)
+    (names / "sda2").symlink_to(tree / "devices" / "pci" / "sda" / "sda2")
+    for disk in disks:
+        (tree / "fs" / "btrfs" / "5f2c" / "devices" / disk).mkdir(parents=True)
+    (tree / "fs" / "btrfs" / "features").mkdir()
+    assert disk_of_btrfs(Path(path), mounts, tree) == found
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
 
 
 def _layers_in_memory(evidence: Evidence) -> Verdict:
-    return not evidence.cold, evidence.cold or "all of the image was read into memory"
+    return not evidence.cold, evidence.cold or "what containers share of the image is in memory"
 
 
 def _host_counters(evidence: Evidence) -> Verdict:

@@ -1,5 +1,6 @@
 """The engine's images of bots: loading them, preloading them into memory, their disk."""
 
+import itertools
 import math
 import os
 import re
@@ -29,8 +30,8 @@ class EngineImage:
 
     id: str  # the engine's
     command: tuple[str, ...]  # its entry point with its arguments; at least one word
-    # The folders on the engine's machine that hold its files; empty if unknown.
-    layers: tuple[Path, ...] = field(default=(), compare=False)
+    # The folders on the engine's machine whose files all its containers share; None if unknown.
+    layers: tuple[Path, ...] | None = field(default=None, compare=False)
 
 
 def is_image_id(source: str) -> bool:
@@ -159,17 +160,20 @@ def _runnable(image: Mapping[str, Any]) -> EngineImage:
     return EngineImage(id=image["Id"], command=command, layers=_layers(image))
 
 
-def _layers(image: Mapping[str, Any]) -> tuple[Path, ...]:
-    data = (image.get("GraphDriver") or {}).get("Data") or {}  # as overlay2 reports it
-    return tuple(
-        Path(folder)
-        for name in ("LowerDir", "UpperDir")
-        for folder in data.get(name, "").split(":")
-        if folder
-    )
+def _layers(image: Mapping[str, Any]) -> tuple[Path, ...] | None:
+    driver = image.get("GraphDriver") or {}
+    if driver.get("Name") == _BTRFS:
+        return ()  # snapshots of it share no inodes
+    data = driver.get("Data") or {}  # as overlay2 reports it
+    folders = [data[name].split(":") for name in ("LowerDir", "UpperDir") if data.get(name)]
+    return tuple(map(Path, itertools.chain(*folders))) or None
 
+
+_BTRFS: Final = "btrfs"
+"""The storage driver, and the type of the file system that it needs."""
 
 _SYS: Final = Path("/sys")
+_MOUNTS: Final = Path("/proc/self/mountinfo")
 _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
@@ -183,8 +187,8 @@ _FROM_THE_ENGINE: Final = "/etc/hostname"
 def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
 
-    It is unknown if the engine runs on another kernel, and if there is no single device, as with btrfs, ZFS
-    and tmpfs. ``info`` is the engine's.
+    It is unknown if the engine runs on another kernel, and if there is no single device, as with ZFS, tmpfs
+    and btrfs on several disks. ``info`` is the engine's.
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
         return ""
@@ -194,13 +198,47 @@ def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
             device = path.stat().st_dev
         except OSError:
             continue  # the arena is in a container, and sees nothing of the engine's folder
-        return disk_of_device(os.major(device), os.minor(device))
+        return disk_of_device(os.major(device), os.minor(device)) or disk_of_btrfs(path)
     return ""
 
 
 def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
     """Return the path of the whole disk of a device or partition; empty if the kernel has none."""
-    folder = (sys / "dev" / "block" / f"{major}:{minor}").resolve()
+    return _whole_disk(sys / "dev" / "block" / f"{major}:{minor}")
+
+
+def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
+    """Return the disk of a btrfs file system, which gives its files a device number of no device.
+
+    Empty if the file system has several disks: the engine's limits are per disk, and it can gain more.
+    """
+    source = _source_of_btrfs(path.resolve(), mounts)
+    if source is None:
+        return ""
+    name = source.resolve().name  # a name under /dev/mapper is a link
+    members = next((found.parent for found in sys.glob(f"fs/btrfs/*/devices/{name}")), None)
+    if members is None or len(list(members.iterdir())) != 1:
+        return ""
+    return _whole_disk(sys / "class" / "block" / name)
+
+
+def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
+    """Return the device on which the file system of a path is mounted; None if it is not btrfs."""
+    found: dict[Path, tuple[str, str]] = {}
+    for line in mounts.read_text().splitlines():
+        where, told = (part.split() for part in line.split(" - ", 1))
+        # A later mount hides an earlier one. Blanks are written in octal: proc_pid_mountinfo(5).
+        found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (told[0], told[1])
+    kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
+    return Path(source) if kind == _BTRFS else None
+
+
+_OCTAL: Final = re.compile(r"\\([0-7]{3})")
+
+
+def _whole_disk(device: Path) -> str:
+    """Return the path of the disk of a device in /sys; empty if it has no name."""
+    folder = device.resolve()
     if (folder / "partition").exists():
         folder = folder.parent  # only a whole disk can be limited
     try:
@@ -236,13 +274,17 @@ class Warmth:
         self._locks: dict[Path, threading.Lock] = {}
         self._tried: dict[Path, tuple[float, str]] = {}
 
-    def warm(self, folders: Sequence[Path]) -> str:
-        """Read an image's layers; return why they are not all in memory, or an empty string.
+    def warm(self, folders: Sequence[Path] | None) -> str:
+        """Read the layers that an image's containers share; return why they are not all in memory, or "".
 
-        Layers are skipped if they take more than half of the memory that the host can spare.
+        None means that they are unknown. Layers are skipped if they take more than half of the memory that
+        the host can spare.
         """
-        if not folders:
-            return "the engine doesn't say where the image's layers are: its storage driver isn't overlay2"
+        if folders is None:
+            return (
+                "the engine doesn't say where the image's layers are: "
+                "its storage driver is neither overlay2 nor btrfs"
+            )
         return next(filter(None, [self._warm(folder) for folder in folders]), "")
 
     def _warm(self, folder: Path) -> str:
