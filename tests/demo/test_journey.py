@@ -1,4 +1,4 @@
-"""From "here is my container" to a rated bot, and back: over HTTP, with real containers."""
+"""From "here is my container" to a rated bot, and back: over HTTP and in a browser, with real containers."""
 
 import json
 import re
@@ -12,12 +12,16 @@ from pathlib import Path
 import docker
 import httpx2
 import pytest
+from playwright.sync_api import Page, expect
 
 from arena.db.store import open_store
 from arena.play.botfiles import samples
+from tests.accounts.world import PASSWORD
+from tests.browser.visits import Windows, chromium
 from tests.demo.conftest import With
 from tests.demo.running import Ended, Place, await_that
 from tests.demo.town import SETTINGS, Author, registered, town
+from tests.patience import WAIT_SECONDS
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import small_image
@@ -92,13 +96,13 @@ def rejection(author: Author, bot: str, done: Ended) -> None:
 
 # Over 20 s: a whole arena, a saved image, and three games of each submitted bot in containers.
 def test_from_a_container_to_a_rated_bot_and_back(
-    arena: Place, place_with: With, image: str, tmp_path: Path
+    arena: Place, place_with: With, image: str, tmp_path: Path, chromium_path: str
 ) -> None:
     """An image comes to the board, and all can watch its game; what can't play is told why.
 
-    In `make soak` a folder and a file come to the board, too, and a version goes back.
+    Meanwhile someone without a clone gets there with nothing but a browser. In `make soak` a folder and a
+    file come to the board, too, and a version goes back.
     """
-    # Takes 20 to 30 s: the arena tries its sandbox, the image is packed and read, four matches are played.
     folder = tmp_path / "bots"
     folder.mkdir()
     targets = {name: str(path) for name, path in bots(folder).items()} | {"image": image}
@@ -114,6 +118,15 @@ def test_from_a_container_to_a_rated_bot_and_back(
             runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
             await_that(partial(_has_sent, ann, number), f"{bot} at the site")
         added = _added(arena, tmp_path)
+        with chromium(chromium_path) as browser:
+            windows = Windows(browser)
+            visit = windows.open(address, "desktop", "light")
+            visit.open("/")
+            _write_and_submit(visit.page)
+            _follow_to_the_leaderboard(visit.page)
+            windows.close()
+        row = ann.get("/bots/first-try")
+        assert (row["author"], row["version"]) == ("newcomer", 1)
         done = {bot: run.result() for bot, run in runs.items()}
 
         for bot in GOOD:
@@ -137,6 +150,32 @@ def test_from_a_container_to_a_rated_bot_and_back(
     rebuilt = arena.run("admin", "rebuild-ratings")
     assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
     _played_without_faults(arena, added)
+
+
+def _write_and_submit(page: Page) -> None:
+    page.get_by_role("link", name="Submit a bot").click()
+    page.get_by_role("link", name="Register").last.click()
+    page.get_by_label("Name", exact=True).fill("newcomer")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Register").click()
+    expect(page).to_have_url(re.compile(r"/start$"))
+    page.get_by_role("textbox", name="Source").focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("# my first bot")
+    page.get_by_label("Name of the bot").fill("first-try")
+    page.get_by_role("button", name="Submit").click()
+    expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f]{16}$"))
+
+
+def _follow_to_the_leaderboard(page: Page) -> None:
+    """The page of the submission moves on by itself."""
+    first = page.get_by_role("link", name="Watch its first rated game")
+    expect(first).to_be_visible(timeout=1000 * WAIT_SECONDS)
+    first.click()
+    expect(page).to_have_url(re.compile(r"/games/"))
+    expect(page.get_by_role("link", name="first-try").first).to_be_visible()
+    page.get_by_role("link", name="Leaderboard").first.click()
+    expect(page.get_by_role("row").filter(has_text="first-try")).to_be_visible()
 
 
 def _added(arena: Place, folder: Path) -> str:
