@@ -25,6 +25,8 @@ _ASKS: Final = 5
 """Requests for news of a game before a visitor goes to another page."""
 _ASK_SECONDS: Final = 4.0
 """Seconds between two requests for news, as in web/static/polling.js."""
+_WARM_SECONDS: Final = 4 * _ASK_SECONDS
+"""Time in which every page is opened once: a process compiles a template when it first shows it."""
 
 
 def main() -> None:
@@ -39,6 +41,8 @@ def main() -> None:
         run_arena(ARENA_SANDBOX="process", ARENA_LOG_LEVEL="error") as arena,
         run_site(arena.environment) as (process, address),
     ):
+        with _visitors(address):
+            time.sleep(_WARM_SECONDS)
         quiet = _share(process, seconds)
         with _visitors(address):
             visited = _share(process, seconds)

@@ -22,8 +22,9 @@ from arena.rules import (
 )
 from web.http.rendering import signed
 from web.http.static import STATIC
+from web.viewer.film import earned
 from web.viewer.scene import HandCard, Mark, marked, returned
-from web.viewer.stacks import Stack, earned, stacks, with_points
+from web.viewer.stacks import Stack, stacks, with_points
 from web.viewer.words import number
 
 

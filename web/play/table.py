@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from arena.db.person_games import PersonGame
 from arena.rules import Card, IllegalMove, Move, Turn, View, check_move
-from web.viewer.stacks import Stack, earned, stacks
+from web.viewer.film import earned
+from web.viewer.stacks import Stack, stacks
 from web.viewer.words import card_name
 
 YOU = "You"

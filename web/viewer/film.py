@@ -11,7 +11,7 @@ from arena.platform.speech import clean_name
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
 from arena.play.replay.document import PublicReplay, parse
 from arena.play.replay.verify import Step, course, course_so_far
-from arena.rules import ROUNDS, Rules
+from arena.rules import ROUNDS, Rules, Table, score_round
 
 
 class FilmStage(StrEnum):
@@ -97,6 +97,7 @@ class Film:
     frames: tuple[Frame, ...]  # all frames, in order
     # The participants' display names, the dummy last; seats of one bot get distinct names.
     names: tuple[str, ...]
+    certain: tuple[tuple[int, ...], ...]  # by turn, what each table of this round has earned after it
 
     @property
     def seed(self) -> str | None:
@@ -105,18 +106,25 @@ class Film:
 
     def step(self, frame: Frame) -> Step:
         """Return a frame's turn."""
-        return self.steps[(frame.round - 1) * self.rules.turns + frame.turn - 1]
+        return self.steps[self._index(frame)]
+
+    def certain_points(self, frame: Frame) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return what each table of a frame's round has earned before the frame's turn, and after it."""
+        after = self._index(frame)
+        return self.certain[after - 1] if frame.turn > 1 else (0,) * len(self.names), self.certain[after]
 
     def following(self, frame: Frame) -> Step:
         """Return the turn after a frame's."""
-        return self.steps[(frame.round - 1) * self.rules.turns + frame.turn]
+        return self.steps[self._index(frame) + 1]
+
+    def _index(self, frame: Frame) -> int:
+        return (frame.round - 1) * self.rules.turns + frame.turn - 1
 
 
 def film(text: str) -> Film:
     """Replay a game from JSON. Raises InvalidReplay if the text is not a replay, or breaks the rules."""
     replay = parse(text)
-    rules = replay.variant
-    return Film(replay, rules, course(replay), tuple(_frames(rules, ROUNDS)), _names(replay))
+    return _film(replay, course(replay), ROUNDS)
 
 
 def film_so_far(text: str) -> Film:
@@ -125,8 +133,25 @@ def film_so_far(text: str) -> Film:
     Raises InvalidReplay if the text is something else, or breaks the rules.
     """
     game = parse_disclosed(text)
-    frames = tuple(_frames(game.variant, len(game.rounds)))
-    return Film(game, game.variant, course_so_far(game), frames, _names(game))
+    return _film(game, course_so_far(game), len(game.rounds))
+
+
+def _film(replay: PublicReplay | DisclosedGame, steps: tuple[Step, ...], rounds: int) -> Film:
+    rules = replay.variant
+    return Film(
+        replay=replay,
+        rules=rules,
+        steps=steps,
+        frames=tuple(_frames(rules, rounds)),
+        names=_names(replay),
+        certain=tuple(tuple(earned(rules, table) for table in step.moment.tables) for step in steps),
+    )
+
+
+def earned(rules: Rules, table: Table) -> int:
+    """Return a table's certain points: those for tempura, sashimi, dumplings and nigiri."""
+    score = score_round(rules, (table, ()))[0]  # a single table
+    return score.tempura + score.sashimi + score.dumpling + score.nigiri
 
 
 def _frames(rules: Rules, rounds: int) -> Iterator[Frame]:

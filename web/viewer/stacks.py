@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from arena.rules import Card, Rules, Table, score_round
+from arena.rules import Card, Rules, Table
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
-from web.viewer.film import Film, FilmStage, Frame
+from web.viewer.film import Film, FilmStage, Frame, earned
 
 _ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
 """Maximum number per stack; kinds not listed have no maximum."""
@@ -28,12 +28,6 @@ class Stack:
         return tuple(
             card for card, new in zip(self.cards[1:], self.new[1:], strict=True) if on_wasabi and new
         )
-
-
-def earned(rules: Rules, table: Table) -> int:
-    """Return a table's certain points: those for tempura, sashimi, dumplings and nigiri."""
-    score = score_round(rules, (table, ()))[0]  # a single table
-    return score.tempura + score.sashimi + score.dumpling + score.nigiri
 
 
 def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[Stack, ...]:
@@ -114,17 +108,9 @@ class SeatStanding:
 
 def standing(film: Film, frame: Frame) -> SeatStanding:
     """Return the points in a frame."""
-    moment, rules = film.step(frame).moment, film.rules
-    sure = [
-        [score + earned(rules, table) for score, table in zip(moment.state.scores, tables, strict=True)]
-        for tables in (moment.state.tables, moment.tables)
-    ]
-    scored = [
-        before + points
-        for before, points in zip(
-            moment.state.scores, film.replay.rounds[frame.round - 1].scores, strict=True
-        )
-    ]
+    scores = film.step(frame).moment.state.scores
+    sure = [_sums(scores, points) for points in film.certain_points(frame)]
+    scored = _sums(scores, film.replay.rounds[frame.round - 1].scores)
     before, now = {
         FilmStage.PICK: (sure[0], sure[0]),
         FilmStage.REVEAL: (sure[0], sure[1]),
@@ -133,4 +119,8 @@ def standing(film: Film, frame: Frame) -> SeatStanding:
         FilmStage.END: (scored, film.replay.totals),
     }[frame.stage]
     gains = tuple(after - earlier for earlier, after in zip(before, now, strict=True))
-    return SeatStanding(tuple(now), gains, rules.players)
+    return SeatStanding(tuple(now), gains, film.rules.players)
+
+
+def _sums(scores: Sequence[int], points: Sequence[int]) -> list[int]:
+    return [score + more for score, more in zip(scores, points, strict=True)]

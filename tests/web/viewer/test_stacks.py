@@ -7,7 +7,8 @@ import pytest
 
 from arena.rules import Card, Rules
 from tests.web.viewer.films import GOLDEN, golden
-from web.viewer.stacks import Stack, earned, stacks, with_points
+from web.viewer.film import earned
+from web.viewer.stacks import Stack, stacks, with_points
 
 BASIC = Rules(players=2)
 
