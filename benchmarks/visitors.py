@@ -87,9 +87,14 @@ def _visit(address: str, over: threading.Event, number: int) -> None:
             game = browser.get("/tv").raise_for_status()
             if frames := re.search(r'data-frames="([^"]+)"', game.text):
                 browser.get(frames[1])
+            etag = game.headers.get("ETag", "")
             for _ in range(_ASKS):
-                if not over.wait(_ASK_SECONDS):
-                    browser.head(game.url)
+                if over.wait(_ASK_SECONDS):
+                    break
+                news = browser.get(game.url, headers={"If-None-Match": etag}, follow_redirects=False)
+                if news.is_redirect:  # the game is over
+                    break
+                etag = news.headers.get("ETag", etag)
 
 
 if __name__ == "__main__":

@@ -300,13 +300,19 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         found = read_live(store.live, match, number, lambda _: False)
         if found.state is MatchState.DONE:
             return RedirectResponse(f"/tv?after={match}", 303)
-        if found.game is None:
+        game = found.game
+        if game is None:
             raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
-        played = film_so_far(found.game.text)
-        begin = AskedFrame(Frame(found.game.rounds, 1, FilmStage.PICK), EVERYBODY)
-        made = live_screen(found, found.game, played, begin)
-        playing = None if found.game.rounds == ROUNDS else found.game.rounds + 1
-        return page(request, "tv.html", screen=made, words=WORDS, show=match, match=found, playing=playing)
+
+        def made() -> Response:
+            begin = AskedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYBODY)
+            seen = live_screen(found, game, film_so_far(game.text), begin)
+            playing = None if game.rounds == ROUNDS else game.rounds + 1
+            return page(
+                request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=playing
+            )
+
+        return unless_unchanged(request, found, made)
 
     return router
 

@@ -20,9 +20,10 @@ let last = { etag: null, page: null };
 async function ask() {
   const headers = { Accept: "text/html" };
   if (last.etag) headers["If-None-Match"] = last.etag;
-  const answer = await fetch(location.href, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MILLIS) });
+  const signal = AbortSignal.timeout(PATIENCE_MILLIS);
+  const answer = await fetch(location.href, { headers, cache: "no-store", redirect: "manual", signal });
   if (answer.status === 304) return last.page;
-  if (!answer.ok || answer.redirected) return null;
+  if (!answer.ok) return null;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   localise(page);
   last = { etag: answer.headers.get("ETag"), page };

@@ -36,12 +36,13 @@ function end(words, label, href) {
 
 /** The page is gone because the match ended or failed, or the site can't be reached. */
 async function ended() {
-  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
-  if (answer.redirected) end("This match is over.", "Watch the replay from here");
+  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
+  const over = answer.type === "opaqueredirect";
+  if (over) end("This match is over.", "Watch the replay from here");
   if (answer.status === 404) {
     end("The arena could not finish this match and is replaying it.", "Watch it", match);
   }
-  return answer.redirected || answer.status === 404;
+  return over || answer.status === 404;
 }
 
 poll(async () => {

@@ -5,7 +5,8 @@ import { poll } from "./polling.js";
 
 poll(async () => {
   if (await refresh()) return false;
-  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store" });
-  if (answer.redirected) location.reload();
-  return answer.redirected;
+  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
+  const ready = answer.type === "opaqueredirect";
+  if (ready) location.reload();
+  return ready;
 });
