@@ -476,7 +476,9 @@ PARTS_OF_THE_RING: str = """() => {
 """Returns where seats, names, controls and the graph are."""
 
 
-@pytest.mark.parametrize("game", [f"{FIVE}/3/7", f"{THREE}/3/9", "/games/two-0-0/3/10"])
+@pytest.mark.parametrize(
+    "game", [f"{FIVE}/3/7", pytest.param(f"{THREE}/3/9", marks=pytest.mark.soak), "/games/two-0-0/3/10"]
+)
 def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
     """The whole score sheet lies inside the ring, between the controls and the seats below."""
     page = watch(visit, f"{game}?step=score")
@@ -652,7 +654,7 @@ CONTROLS_BY_FRAME: str = """async () => {
 """Draws each frame, and returns where the controls begin in it."""
 
 
-@pytest.mark.parametrize("game", ["faulty-0-0", "two-0-0"])
+@pytest.mark.parametrize("game", ["faulty-0-0", pytest.param("two-0-0", marks=pytest.mark.soak)])
 def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) -> None:
     """From the first frame to the last, whatever stands beside a seat's name."""
     visit.resize("phone")
