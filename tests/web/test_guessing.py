@@ -118,7 +118,7 @@ def guess(app: ASGIApp, address: str, password: str) -> int:
     return guesser.post("/login", data={"name": "ann", "password": password}).status_code
 
 
-@pytest.mark.parametrize("address", ["192.0.2.{}", "2001:db8:{:x}::1"])
+@pytest.mark.parametrize("address", ["192.0.2.{}", pytest.param("2001:db8:{:x}::1", marks=pytest.mark.soak)])
 def test_twenty_new_addresses_an_hour_keep_new_browsers_out(world: World, address: str) -> None:
     """Fewer don't. An address that has guessed is new again after a day."""
     world.add("ann")
