@@ -150,7 +150,7 @@ def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
 @pytest.mark.parametrize(
     ("size", "reduced", "plays"),
     [
-        ("desktop", False, True),
+        pytest.param("desktop", False, True, marks=pytest.mark.soak),
         pytest.param("desktop", True, False, marks=pytest.mark.soak),
         ("phone", False, True),
         ("phone", True, False),

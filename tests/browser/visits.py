@@ -128,7 +128,7 @@ def come(page: Page, part: Locator) -> None:
         page.clock.fast_forward(4000)
         return part.count() > 0
 
-    await_that(there, str(part))
+    await_that(there, str(part), pause=0.1)  # each look has the page ask the site
 
 
 class Windows:

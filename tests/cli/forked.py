@@ -18,6 +18,7 @@ import arena.app
 import arena.cli.main
 import web.__main__
 from tests.patience import WAIT_SECONDS
+from tests.web.adapters import complete_routes_late, share_adapters
 
 _STANDARD: Final = (0, 1, 2)
 _LOOK_SECONDS: Final = 0.02
@@ -34,6 +35,9 @@ def _server() -> ForkServerContext:
     return context
 
 
+# In this process, and in the one that others are forked from: half of the work of making a site.
+share_adapters()
+complete_routes_late()
 _SERVER: Final = _server()
 
 

@@ -150,7 +150,7 @@ def life(store: Store, steps: Sequence[Table | NewVersionOf] = ()) -> Life:
     return made
 
 
-@settings(max_examples=many(5, 100))
+@settings(max_examples=many(3, 100))
 @given(before=STEPS, running=tables(), after=STEPS, later=STEPS)
 def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
     before: list[Table | NewVersionOf],

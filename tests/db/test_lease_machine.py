@@ -265,7 +265,7 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
         shutil.copy(template, file)
         return f"sqlite:///{file}"
 
-    play(new_database, examples=many(3, 100), steps=40)
+    play(new_database, examples=many(2, 100), steps=40)
 
 
 @pytest.mark.postgresql

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, inspect, select, text
+from sqlalchemy import Table, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database
@@ -49,9 +49,13 @@ def revision(database: Database) -> str | None:
 def test_nothing_is_lost_on_the_way_up(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Rows of all tables stay, and the migration has seen them."""
+    """Rows of all tables stay, and the migration has seen them. The arena goes on with them.
+
+    A migration that fails changes nothing before that.
+    """
     before = rows_of(database)
     assert [table for table, rows in before.items() if not rows] == [], "every_table has rows of all"
+    fail(database, before, monkeypatch, tmp_path / "failing")
     become(monkeypatch, tmp_path)
     open_store(url).close()
     assert revision(database) == NEXT_REVISION
@@ -64,6 +68,38 @@ def test_nothing_is_lost_on_the_way_up(
         for key, row in after["bot"].items()
     }
     assert after == before
+    go_on(url, games=len(before["game"]))
+
+
+def fail(database: Database, before: Held, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Try a migration that fails: tables, rows and revision stay, and the version before still works."""
+    folder.mkdir()
+    with monkeypatch.context() as patch:
+        become(patch, folder, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
+        with pytest.raises(IntegrityError, match="ck_ladder_one_row"):
+            open_store(database.url)
+    assert revision(database) == NEWEST_REVISION
+    assert rows_of(database) == before
+    with database.read() as connection:
+        assert "nickname" not in {column["name"] for column in inspect(connection).get_columns("bot")}
+    with closing(open_store(database.url)) as store:
+        assert store.activity.totals().bots == len(before["bot"])
+
+
+def go_on(url: str, games: int) -> None:
+    """Check ratings against the log, and statistics and replays against the records; play what waits."""
+    with closing(open_store(url)) as store:
+        assert store.ladder.rebuild().differing == 0
+        assert store.cards.rebuild().differing == 0
+        for game in store.games.newest():
+            page = present(store.games.find(game.game))
+            assert not page.replay or verify(parse(page.replay)) is None
+        while claim := next_claim(store):
+            places = [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds)
+            assert store.results.record(finished(claim, places))
+        assert store.activity.totals().games > games
+        assert store.ladder.rebuild().differing == 0
+        assert store.cards.rebuild().differing == 0
 
 
 ADDED = {"submission": "check_only", "upload": "check_only", "game_seat": "after_two"}
@@ -73,22 +109,29 @@ ADDED_TABLES = ("subscription", "notice", "held_rank")
 """Tables later than 0100."""
 
 
-def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[dict[str, Any]]]]:
+    """Give the rows of all of today's tables, in an order in which they can be inserted."""
+    file = tmp_path_factory.mktemp("newest") / "newest.sqlite3"
+    with closing(sqlite_store(file)) as store:
+        fill_every_table(store)
+    with closing(Database(f"sqlite:///{file}")) as database, database.read() as connection:
+        return [
+            (table, [row._asdict() for row in connection.execute(select(table))])
+            for table in Base.metadata.sorted_tables
+        ]
+
+
+def test_the_revisions_before_are_migrated(
+    empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
+) -> None:
     """Rows of 0100 stay, with the defaults of later columns and without what was dropped.
 
     SQLite checks foreign keys again afterwards.
     """
-    newest = tmp_path / "newest.sqlite3"
-    with closing(sqlite_store(newest)) as store:
-        fill_every_table(store)
-    with closing(Database(f"sqlite:///{newest}")) as database, database.read() as connection:
-        tables = [
-            (table, [row._asdict() for row in connection.execute(select(table))])
-            for table in Base.metadata.sorted_tables
-        ]
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")
-        for table, rows in tables:
+        for table, rows in newest:
             if table.name in ADDED_TABLES:
                 continue
             columns = {column["name"] for column in inspect(connection).get_columns(table.name)}
@@ -115,45 +158,3 @@ def test_the_revisions_before_are_migrated(empty_url: str, tmp_path: Path) -> No
         assert after == before
         with pytest.raises(IntegrityError), database.write() as connection:
             connection.execute(text("DELETE FROM submission"))
-
-
-@on_both
-def test_a_migration_that_fails_changes_nothing(
-    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Neither tables nor rows, nor the revision; the version before goes on with it."""
-    before = rows_of(database)
-    with monkeypatch.context() as patch:
-        become(patch, tmp_path, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
-        with pytest.raises(IntegrityError, match="ck_ladder_one_row"):
-            open_store(url)
-    assert revision(database) == NEWEST_REVISION
-    assert rows_of(database) == before
-    with database.read() as connection:
-        assert "nickname" not in {column["name"] for column in inspect(connection).get_columns("bot")}
-    with closing(open_store(url)) as store:
-        assert store.activity.totals().bots == len(before["bot"])
-
-
-@on_both
-@pytest.mark.parametrize("upgraded", [False, True])
-def test_a_filled_database_is_one_to_go_on_with(
-    url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, upgraded: bool
-) -> None:
-    """Ratings are those of the log, statistics and replays those of the records; what waits is played."""
-    games = len(rows_of(database)["game"])
-    if upgraded:
-        become(monkeypatch, tmp_path)
-    with closing(open_store(url)) as store:
-        assert store.ladder.rebuild().differing == 0
-        counted = store.cards.rebuild()
-        assert counted.differing == 0
-        for game in store.games.newest():
-            page = present(store.games.find(game.game))
-            assert not page.replay or verify(parse(page.replay)) is None
-        while claim := next_claim(store):
-            places = [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds)
-            assert store.results.record(finished(claim, places))
-        assert store.activity.totals().games > games
-        assert store.ladder.rebuild().differing == 0
-        assert store.cards.rebuild().differing == 0

@@ -102,9 +102,15 @@ def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.P
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def await_that(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something holds. The longer it takes, the more seldom is it looked for."""
-    deadline, pause = time.monotonic() + WAIT_SECONDS, 0.01
+def await_that(condition: Callable[[], bool], what: str, pause: float = 0.01) -> None:
+    """Wait until something holds. The longer it takes, the more seldom is it looked for.
+
+    Args:
+        condition: Whether it holds.
+        what: It, for the error.
+        pause: Seconds until it is looked for again, at first.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS
     while not condition():
         assert time.monotonic() < deadline, f"waited {WAIT_SECONDS} s in vain: {what}"
         time.sleep(pause)

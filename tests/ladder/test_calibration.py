@@ -87,7 +87,7 @@ def test_ratings_that_claim_too_much_are_shown() -> None:
 
 def test_wrong_noise_is_shown() -> None:
     """Games with a third of the assumed noise: favourites are ahead more often than predicted."""
-    for table in calibrate(ladder(1500, noise=1 / 3)).tables:
+    for table in calibrate(ladder(600, noise=1 / 3)).tables:
         assert table.observed > table.predicted + 0.02
 
 

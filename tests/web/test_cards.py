@@ -27,7 +27,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
-        for number in range(70):
+        for number in range(45):
             play_set(store, [versions], Rules(players=2), name=f"s{number}")
         yield store
 

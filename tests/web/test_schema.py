@@ -45,7 +45,7 @@ CONFIG: Final = schemathesis.Config.from_dict(
         "seed": 1,
         "generation": {
             "deterministic": True,
-            "max-examples": many(10, 30),
+            "max-examples": many(5, 30),
             "with-security-parameters": False,
         },
         "dictionaries": {name.replace(".", "-"): {"values": values} for name, values in KNOWN.items()},

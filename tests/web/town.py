@@ -36,8 +36,8 @@ def build(world: World) -> dict[str, str]:
     fill(world.store)
     stable = fill_stable(world)
     world.add("zoe")
+    _states(world, stable.ann)  # before the games, which a disqualification rates again
     _much_played(world, stable)
-    _states(world, stable.ann)
     _submissions(world, stable.ann)
     _people(world, stable.ann)
     _subscriptions(world, stable.ann)

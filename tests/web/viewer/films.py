@@ -7,9 +7,12 @@ from arena.play.replay.document import encode
 from arena.protocol.faults import Fault
 from arena.rules import Rules
 from tests.play.replay.games import faulty
+from tests.soak import many
 from web.viewer.film import Film, film
 
 GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("*.jsonl"))
+SOME = GOLDEN[:: many(3, 1)]
+"""Of all numbers of players and all variants."""
 
 
 @cache

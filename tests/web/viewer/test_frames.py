@@ -5,12 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.web.viewer.films import GOLDEN, golden
+from tests.web.viewer.films import GOLDEN, SOME, golden
 from web.viewer.film import EVERYBODY, Eyes, FilmStage, Frame, Sight, address
 from web.viewer.scene import KINDS, frames, scene
 
 
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 @pytest.mark.parametrize("view", ["all", "seat:1", "infer:1"])
 def test_the_document_is_small_and_says_what_is_seen(file: Path, view: str) -> None:
     """A letter for each card of a hand, in its order; points, gains and words as they are."""

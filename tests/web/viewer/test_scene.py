@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from arena.rules import Card, knowledge, seen
-from tests.web.viewer.films import GOLDEN, golden, troubled
+from tests.web.viewer.films import SOME, golden, troubled
 from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, Sight
 from web.viewer.scene import HandCard, Mark, Scene, scene
 
-games = pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+games = pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 
 
 def scenes(film: Film, eyes: Eyes = EVERYBODY) -> Iterator[Scene]:
@@ -190,13 +190,13 @@ def test_what_happens_is_said() -> None:
 
 def test_a_reveal_says_what_it_brought() -> None:
     """Chopsticks, wasabi and points."""
-    said = " ".join(shown.says for file in GOLDEN for shown in scenes(golden(file)))
+    said = " ".join(shown.says for file in SOME for shown in scenes(golden(file)))
     assert " with chopsticks" in said
     assert "nigiri on wasabi, +" in said
     assert "The two players swap hands." in said
     assert "Every hand goes to the seat before." in said
     assert "share the first place" not in said
-    tie = replace(golden(GOLDEN[0]), replay=replace(golden(GOLDEN[0]).replay, places=(1, 1)))
+    tie = replace(golden(SOME[0]), replay=replace(golden(SOME[0]).replay, places=(1, 1)))
     assert scene(tie, tie.frames[-1], EVERYBODY).says.startswith(
         "dice 0 and dice 1 share the first place with 33 points."
     )

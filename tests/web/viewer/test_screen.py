@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.web.viewer.films import GOLDEN, golden, troubled
+from tests.web.viewer.films import SOME, golden, troubled
 from web.viewer.film import EVERYBODY, Film, FilmStage, Frame
 from web.viewer.scene import scene
 from web.viewer.screen import MANY_POINTS, ViewerEventKind, events, race, score_sheet
@@ -38,7 +38,7 @@ def test_a_seat_that_was_taken_over_is_not_below_for_its_puddings() -> None:
     assert decided((31, 31, 30), (5, 1, 1), (3, 1, 2)) == "bot-1 wins with 31 points."
 
 
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_sheet_adds_up(file: Path) -> None:
     """By round and by category each row comes to its total, and the winner is first."""
     film = golden(file)
@@ -55,7 +55,7 @@ def _heights(film: Film) -> list[list[int]]:
     return [[int(y) for y in re.findall(r"[ML]\d+ (\d+)", line)] for line in race(film).lines]
 
 
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_race_ends_with_the_totals(file: Path) -> None:
     """Each line begins at nothing, stays in the drawing, and ends as high as its player has points."""
     film = golden(file)
@@ -84,7 +84,7 @@ def test_faults_and_take_overs_are_there() -> None:
     ]
 
 
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_moments_are_what_the_frames_show(file: Path) -> None:
     """Chopsticks, turns of many points, changes of the lead, ends of rounds and of the game; in order."""
     film = golden(file)

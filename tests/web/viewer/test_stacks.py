@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.rules import Card, Rules
-from tests.web.viewer.films import GOLDEN, golden
+from tests.web.viewer.films import SOME, golden
 from web.viewer.film import earned
 from web.viewer.stacks import Stack, stacks, with_points
 
@@ -74,7 +74,7 @@ def test_points_of_a_whole_round_go_to_their_stack() -> None:
     assert with_points(table, Card.SOY_SAUCE, 4) == table
 
 
-@pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_stacks_of_golden_games_add_up(file: Path) -> None:
     """Every card lies in one stack, and their points are the round's without maki and soy sauce."""
     film = golden(file)
