@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import docker
 import pytest
+import structlog
 from docker.errors import DockerException
 from hypothesis import HealthCheck, settings
 
@@ -55,6 +56,10 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(name, None)
+    # By default structlog prints tracebacks with all variables, which takes seconds each.
+    *before, _ = structlog.get_config()["processors"]
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(processors=[*before, plain])
 
 
 def pytest_collection_finish() -> None:

@@ -31,7 +31,8 @@ def _server() -> ForkServerContext:
         for package in (arena.app, arena.cli)
         for module in pkgutil.iter_modules(package.__path__)
     ]
-    context.set_forkserver_preload([__name__, "web.__main__", *modules])
+    cluster = ["arena.scheduler.cluster.host", "arena.scheduler.cluster.workers"]
+    context.set_forkserver_preload([__name__, "web.__main__", *modules, *cluster])
     return context
 
 
@@ -139,6 +140,21 @@ def started(words: Sequence[str], folder: Path, environment: Mapping[str, str]) 
             process.kill()
             process.join()
             process.close()
+
+
+def member(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path,
+    main: Callable[[], int | None] = arena.cli.main.main,
+) -> ForkServerProcess:
+    """Start ``arena`` or another program, which adds all that it prints to a log. The caller ends it."""
+    files = (os.devnull, str(log), str(log))
+    process = _SERVER.Process(
+        target=_command, args=(main, ("arena", *words), Path.cwd(), dict(environment), files)
+    )
+    process.start()
+    return process
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from tests.images.archives import docker_archive, members, read
 from tests.images.tars import tar
 from tests.patience import WAIT_SECONDS
 
-pytestmark = pytest.mark.docker
+# tests/scheduler/cluster/test_images.py also reads what the engine saves, and loads it under its computed id.
+pytestmark = [pytest.mark.docker, pytest.mark.soak]
 
 STEPS = """
 USER 0:0

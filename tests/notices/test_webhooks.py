@@ -217,22 +217,6 @@ def test_after_three_days_it_is_switched_off_and_its_owner_sees_why(world: World
         assert there.requests.empty()
 
 
-def test_a_stuck_receiver_keeps_nobody_waiting(world: World, ann: KnownAccount) -> None:
-    """Others get theirs while it still has its time."""
-    with receiver() as stuck, receiver() as fine, deliverer(world, stuck.named | fine.named) as made:
-        subscribe(world, ann, stuck.url, stuck.named)
-        subscribe(world, ann, fine.url, fine.named)
-        stuck.may_answer.clear()
-        bench(world, "it failed")
-        looking = threading.Thread(target=made.look)
-        looking.start()
-        fine.requests.get(timeout=WAIT_SECONDS)
-        assert looking.is_alive()
-        looking.join()
-        troubles = [each.trouble for each in world.store.subscriptions.of(ann.id)]
-    assert troubles == ["it did not answer within 5 s", None]
-
-
 def drip(listening: socket.socket, answer: bytes) -> None:
     """Answer one request, a byte of a header in a second, for ever."""
     sock, _ = listening.accept()
@@ -245,19 +229,33 @@ def drip(listening: socket.socket, answer: bytes) -> None:
         sock.close()
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nX-Long: ", b"HTTP/1"])
-def test_an_answer_without_end_is_cut(world: World, ann: KnownAccount, answer: bytes) -> None:
-    """Each read would be in time, but not all of them."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        there = Receiver(listening.getsockname()[1])
-        dripping = threading.Thread(target=drip, args=(listening, answer), daemon=True)
-        dripping.start()
-        subscribe(world, ann, there.url, there.named)
+def test_receivers_that_never_finish_are_cut_and_keep_nobody_waiting(world: World, ann: KnownAccount) -> None:
+    """One is silent; of two others each read would be in time, but not all of them."""
+    with (
+        receiver() as stuck,
+        receiver() as fine,
+        socket.create_server(("127.0.0.1", 0)) as header,
+        socket.create_server(("127.0.0.1", 0)) as version,
+    ):
+        begun = {header: b"HTTP/1.1 200 OK\r\nX-Long: ", version: b"HTTP/1"}
+        dripping = [threading.Thread(target=drip, args=each, daemon=True) for each in begun.items()]
+        for thread in dripping:
+            thread.start()
+        slow = [stuck, *(Receiver(listening.getsockname()[1]) for listening in begun)]
+        stuck.may_answer.clear()
+        for each in (*slow, fine):
+            subscribe(world, ann, each.url, each.named)
         bench(world, "it failed")
-        with deliverer(world, there.named) as made:
-            made.look()
-        dripping.join(WAIT_SECONDS)
-    assert only(world, ann).trouble == "it did not answer within 5 s"
+        with deliverer(world, frozenset().union(*(each.named for each in (*slow, fine)))) as made:
+            looking = threading.Thread(target=made.look)
+            looking.start()
+            fine.requests.get(timeout=WAIT_SECONDS)
+            assert looking.is_alive()
+            looking.join()
+        for thread in dripping:
+            thread.join(WAIT_SECONDS)
+    troubles = [each.trouble for each in world.store.subscriptions.of(ann.id)]
+    assert troubles == ["it did not answer within 5 s"] * 3 + [None]
 
 
 def test_what_is_not_http_is_said(world: World, ann: KnownAccount) -> None:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -197,11 +198,19 @@ class Interrupted(PublicGames):
         return super().find(numbers, since)
 
 
-@pytest.fixture
-def many(tmp_path: Path) -> None:
-    """Make a store with more games than are read at once."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database with more games than are read at once."""
+    file = tmp_path_factory.mktemp("played") / "arena.sqlite3"
+    with closing(sqlite_store(file)) as store:
         play_set(store, [add_bots(store, BOTS)[:2]] * 30, Rules(players=2), name="many")
+    return file
+
+
+@pytest.fixture
+def many(played: Path, tmp_path: Path) -> None:
+    """Make a store with these games."""
+    shutil.copy(played, tmp_path)
 
 
 _ARENA = """

@@ -142,7 +142,7 @@ def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
     delays = RetryDelays(one=long, every=long if all_wait else NONE)
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:
         ladder = ladder_of(store)
-        while store.activity.totals().matches_waiting < 8:
+        while store.activity.totals().matches_waiting < 4:
             ladder.add_match()
         waiting = store.activity.totals().matches_waiting
         blocked = folder / "run"

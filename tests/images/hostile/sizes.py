@@ -80,12 +80,11 @@ def _same_layer(times: int) -> Build:
     big = tar(folder(b"big"), file(b"big/zeros", bytes(20 * _MIB)))
 
     def build(path: Path) -> None:
-        files = old_docker(Draft(layers=[BASE, BOT, *[big] * times]))
+        digests = [*map(sha256, (BASE, BOT)), *[sha256(big)] * times]
+        files = old_docker(Draft(layers=[BASE, BOT, big], diff_ids=digests))
         entry = json.loads(files["manifest.json"])[0]
-        first, *others = entry["Layers"][2:]
-        entry["Layers"][2:] = [first] * times
-        kept = {name: content for name, content in files.items() if name not in others}
-        write(path, {**kept, "manifest.json": json.dumps([entry]).encode()})
+        entry["Layers"] += entry["Layers"][2:] * (times - 1)
+        write(path, {**files, "manifest.json": json.dumps([entry]).encode()})
 
     return build
 

@@ -18,11 +18,11 @@ def test_house_bots_play_the_recorded_decisions() -> None:
     bots = {name: bot for name, bot in house_bots(samples()).items() if name != "mcts"}
     assert {"expected", "greedy", "rollout", "spoiler"} <= set(bots)
     assert "random" not in bots
-    analysis = analyse(game, playouts=8, bots=bots)
+    analysis = analyse(game, playouts=2, bots=bots)
     random.seed(0)
-    assert analyse(game, playouts=8, bots=bots) == analysis
+    assert analyse(game, playouts=2, bots=bots) == analysis
     assert all(set(each.house) == set(bots) for each in analysis.decisions)
-    assert analyse(game, playouts=8, seed=1, bots=bots) != analysis
+    assert analyse(game, playouts=2, seed=1, bots=bots) != analysis
 
 
 def test_what_a_bot_cannot_answer_is_left_out() -> None:

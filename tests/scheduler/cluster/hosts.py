@@ -4,22 +4,23 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import httpx2
 
+from arena.cli.main import main
 from arena.platform.settings import Address, Settings
 from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.certificates import make_keys
 from arena.scheduler.cluster.member import Keys
+from tests.cli import forked
 from tests.ports import free_port
 
 WAIT_SECONDS = 120
@@ -41,7 +42,7 @@ class Hosts:
         self.port = free_port()
         self._sandbox = sandbox
         self._images = images
-        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, ForkServerProcess] = {}
         self._begun: dict[str, int] = {}
 
     def settings(self, name: str = "coordinator") -> Settings:
@@ -57,19 +58,20 @@ class Hosts:
             cluster_key=self.keys / name / "member.key",
         )
 
-    def start(self, name: str, *arguments: str, key: str, program: str = "arena", **variables: str) -> None:
+    def start(
+        self,
+        name: str,
+        *arguments: str,
+        key: str,
+        program: Callable[[], int | None] = main,
+        **variables: str,
+    ) -> None:
         """Start a command as a member of the cluster, with these variables of its environment besides."""
         log = self.folder / f"{name}.log"
-        with log.open("ab") as file:
-            self._begun[name] = file.tell()
-            self._processes[name] = subprocess.Popen(  # noqa: S603 - our own command
-                [sys.executable, "-m", program, *arguments],
-                env=self._environment(name, key) | variables,
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=file,
-                start_new_session=True,
-            )
+        log.touch()
+        self._begun[name] = log.stat().st_size
+        environment = self._environment(name, key) | variables
+        self._processes[name] = forked.member(arguments, environment, log, program)
 
     def start_scheduler(self) -> None:
         """Start the scheduler, again after it was killed."""
@@ -82,7 +84,7 @@ class Hosts:
     def ask(self, name: str, path: str) -> httpx2.Response | None:
         """Ask a process how it is, as a supervisor does; None before it can be asked."""
         said = self.log(name).encode()[self._begun[name] :].decode()
-        assert self._processes[name].poll() is None, said
+        assert self._processes[name].is_alive(), said
         told = re.search(r'"event":"ops endpoint listening","address":"([^"]+)"', said)
         return None if told is None else httpx2.get(f"http://{told[1]}{path}", timeout=WAIT_SECONDS)
 
@@ -98,16 +100,17 @@ class Hosts:
 
     def kill(self, name: str) -> None:
         """End a process without a word, as if its host had lost its power."""
-        self._processes[name].kill()
-        self._processes.pop(name).wait()
+        process = self._processes.pop(name)
+        process.kill()
+        process.join()
 
     def freeze(self, name: str) -> None:
         """Stop a process without ending it, as if its host could not be reached any more."""
-        self._processes[name].send_signal(signal.SIGSTOP)
+        self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
         """Let it go on where it was stopped."""
-        self._processes[name].send_signal(signal.SIGCONT)
+        self._signal(name, signal.SIGCONT)
 
     def tell(self, name: str) -> None:
         """Ask a process to end."""
@@ -115,7 +118,10 @@ class Hosts:
 
     def ended(self, name: str) -> int:
         """Wait until a process has ended, and return its exit code."""
-        return self._processes.pop(name).wait(WAIT_SECONDS)
+        process = self._processes.pop(name)
+        process.join(WAIT_SECONDS)
+        assert process.exitcode is not None, self.log(name)
+        return process.exitcode
 
     def log(self, name: str) -> str:
         """Return all that a process has said."""
@@ -126,10 +132,14 @@ class Hosts:
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(WAIT_SECONDS)
+            process.join(WAIT_SECONDS)
             process.kill()
-            process.wait()
+            process.join()
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        pid = self._processes[name].pid
+        assert pid is not None
+        os.kill(pid, number)
 
     def _environment(self, name: str, key: str) -> dict[str, str]:
         data = self.folder / name

@@ -1,4 +1,4 @@
-"""A worker that lies: ``python -m tests.scheduler.cluster.liar WHAT``, with the settings of a worker.
+"""A worker that lies, as its argument says, with the settings of a worker.
 
 With ``records`` it hands in a record of every match at once, which is not of what it was asked for; with
 ``report`` its host's report can be read, but not kept. With ``format`` it has older code, and with
@@ -40,8 +40,9 @@ class Liar(Seating):
         return Record(encode(MatchRecord(match="another", attempt=asked.attempt, games=(), seats=())))
 
 
-def main(what: str) -> None:
+def main() -> None:
     """Be there until SIGTERM."""
+    what = sys.argv[1]
     settings, slots = Settings(), SlotPool(SEATS, 0.4)
     assert settings.executor is not None
     report = host_report(host=NAME, isolates=False)
@@ -72,7 +73,3 @@ def main(what: str) -> None:
     asyncio.run(
         run_worker(post, seating, SchedulerHealth("it has not joined yet"), partial(print, flush=True))
     )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -22,6 +22,7 @@ from arena.scheduler.cluster.member import address_of, security_of
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read, write
 from arena.scheduler.cluster.workers import ClusterWorkers
 from tests.cli.command import arena
+from tests.scheduler.cluster import liar
 from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
 from tests.scheduler.cluster.liar import NAME, SEATS
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
@@ -72,7 +73,7 @@ def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
     """Others play what it has spoilt. At first it is given what it has seats for, then one match a minute."""
-    cluster.start("records", "records", key="worker", program="tests.scheduler.cluster.liar")
+    cluster.start("records", "records", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("records"))
     queue_up(store, MATCHES)
     shown = []
@@ -95,7 +96,7 @@ def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
 
 def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, store: Store) -> None:
     """It is refused and that is logged, once; of others it is seen that they are there, and that they go."""
-    cluster.start("report", "report", key="worker", program="tests.scheduler.cluster.liar")
+    cluster.start("report", "report", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("report"))
     workers = workers_of(cluster, store, utc_now)
 
@@ -116,7 +117,7 @@ def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, sto
 def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -> None:
     """With the reason, and since when; those whose words can't be read too."""
     for what in ("format", "card"):
-        cluster.start(what, what, key="worker", program="tests.scheduler.cluster.liar")
+        cluster.start(what, what, key="worker", program=liar.main)
         wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called at once
     moments = count(1)
     workers = workers_of(cluster, store, lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC))
