@@ -126,7 +126,7 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
         _check_chopsticks(seat, hand, table, control=control)
     elif len(cards) != 1:
         raise IllegalMove(
-            "Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks"
+            "Course of a game", seat, f"{len(cards)} cards named: name one, or two with chopsticks"
         )
     if control is (dummy is None):
         what = "in control, but no card named for the dummy"
