@@ -25,7 +25,7 @@ class Turn(NamedTuple):
 
     round: int  # from 1
     turn: int  # in its round, from 1
-    plays: tuple[Play, ...]  # one a participant; with a dummy its play comes last
+    plays: tuple[Play, ...]  # one per participant; with a dummy its play comes last
 
 
 class Result(NamedTuple):
@@ -45,12 +45,12 @@ class State(NamedTuple):
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1
     hands: tuple[Hand, ...]  # one a player; the one in control of the dummy holds the drawn card
-    tables: tuple[Table, ...]  # one a participant, cards of this round only
+    tables: tuple[Table, ...]  # one per participant, cards of this round only
     pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
     drawn: Card | None  # the card that the seat in control drew this turn
-    puddings: tuple[int, ...]  # one a participant, kept from the rounds before
-    scores: tuple[int, ...]  # one a participant, points of the rounds before
-    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one a participant each
+    puddings: tuple[int, ...]  # one per participant, kept from the rounds before
+    scores: tuple[int, ...]  # one per participant, points of the rounds before
+    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
     turns: tuple[Turn, ...]  # everything revealed in this game
     past_hands: tuple[tuple[Hand, ...], ...]  # one a player: the hands held in this round before this turn
     result: Result | None  # set when the game is over
@@ -82,10 +82,10 @@ class Moment(NamedTuple):
 
     # Before the choices. If the last cards are played automatically, each hand in it has only that card.
     state: State
-    plays: tuple[Play, ...]  # what was placed, one a participant
-    # What is left of the hands, one a player: chopsticks have gone back, nothing has been passed.
+    plays: tuple[Play, ...]  # what was placed, one per participant
+    # What is left of the hands, one per player: chopsticks have gone back, nothing has been passed.
     hands: tuple[Hand, ...]
-    tables: tuple[Table, ...]  # one a participant, with the cards placed
+    tables: tuple[Table, ...]  # one per participant, with the cards placed
 
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS

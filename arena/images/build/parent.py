@@ -44,7 +44,7 @@ for package in "$1"/var/cache/apt/archives/*.deb; do
     dpkg-deb --field "$package" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
 done
 """
-# In status.d, as in distroless images, SBOMs find which packages there are.
+# Tools that make SBOMs find the packages in status.d, as in distroless images.
 _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _NEEDED = ("mmdebstrap", "debian-archive-keyring")
