@@ -29,7 +29,7 @@ class Turn(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The end of a game. Lists have one entry a participant, ``places`` one a player."""
+    """The end of a game. Lists have one entry per participant, ``places`` one per player."""
 
     puddings: tuple[int, ...]
     pudding_scores: tuple[int, ...]
@@ -44,7 +44,7 @@ class State(NamedTuple):
     deck: tuple[Card, ...]  # all cards in deal order
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1
-    hands: tuple[Hand, ...]  # one a player; the one in control of the dummy holds the drawn card
+    hands: tuple[Hand, ...]  # one per player; the one in control of the dummy holds the drawn card
     tables: tuple[Table, ...]  # one per participant, cards of this round only
     pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
     drawn: Card | None  # the card that the seat in control drew this turn
@@ -52,7 +52,7 @@ class State(NamedTuple):
     scores: tuple[int, ...]  # one per participant, points of the rounds before
     rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
     turns: tuple[Turn, ...]  # everything revealed in this game
-    past_hands: tuple[tuple[Hand, ...], ...]  # one a player: the hands held in this round before this turn
+    past_hands: tuple[tuple[Hand, ...], ...]  # one per player: the hands held in this round before this turn
     result: Result | None  # set when the game is over
 
     @property

@@ -219,8 +219,8 @@ class Search:
 def _check_layer(layer: Descriptor) -> None:
     if layer.urls or not layer.media_type.startswith(_LAYERS):
         raise Rejected(
-            f"the image has a layer of the type {shown(layer.media_type)}, or one outside the archive: every "
-            " layer must be in the archive, as a tar"
+            f"the image has a layer of the type {shown(layer.media_type)}, or one outside the archive: "
+            "every layer must be in the archive, as a tar"
         )
 
 
