@@ -1,4 +1,4 @@
-"""Plays rated games, alone or with the site beside: startup, sample bots, and signals that stop it."""
+"""Plays rated games, with or without the site: startup, sample bots, and signals that stop it."""
 
 import ctypes
 import os

@@ -65,7 +65,7 @@ def init(
 def bridge(
     command: Annotated[list[str], typer.Argument(help="The program, after --.", metavar="-- COMMAND...")],
 ) -> None:
-    """Run a program as a bot if it reads and writes the protocol's messages as lines of JSON.
+    """Run a program as a bot, with the protocol's messages as lines of JSON on its stdin and stdout.
 
     The arena starts it like every bot, with the referee's address in ARENA_REFEREE.
 

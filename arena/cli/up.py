@@ -122,7 +122,7 @@ def worker(
         int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free one.")
     ] = 0,
 ) -> None:
-    """Play matches on this host for the cluster of ARENA_EXECUTOR.
+    """Play matches on this host for the cluster in ARENA_EXECUTOR.
 
     On SIGTERM the worker finishes its matches and exits. A second SIGTERM abandons them.
     """

@@ -187,7 +187,7 @@ _COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
 
 
 def quarantine(*, as_json: Json = False) -> None:
-    """List quarantined matches, which the arena failed three times, newest first."""
+    """List the matches quarantined after repeated arena faults, newest first."""
     from arena.services.documents import quarantine_entry
 
     with opened_arena() as (_, store):

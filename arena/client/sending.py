@@ -125,7 +125,7 @@ class Parcel:
 def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
     """Open a target as a parcel; build a folder first. ``name`` is the bot's name; None uses the target's.
 
-    Raises CannotSend if it can't be sent, possibly not before sending.
+    Raises CannotSend if it can't be sent; some reasons are found only while sending.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
         yield _parcel(target, target.path, _checked(name or target.name))
@@ -134,7 +134,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
     image_name = target.text
     if target.path is not None:
-        name = _checked(name or target.name)  # before a build that takes long
+        name = _checked(name or target.name)  # before the build, which may take minutes
         image_name = images.build(target.path)
     with images.found(image_name) as image:
         yield Parcel(

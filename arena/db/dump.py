@@ -106,7 +106,7 @@ def _is_list(value: object) -> bool:
 
 _HOLDS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], Holds], ...]] = (
     (Boolean, partial(_are, bool)),
-    # An INTEGER of a table that was looked up: SQLite has one kind for all.
+    # INTEGER: the type in a table reflected from SQLite, which has only one type of integers.
     ((BigInteger, INTEGER), partial(_are_below, _MOST)),
     (Integer, partial(_are_below, _MOST_SMALL)),
     ((Float, Double), lambda values: _are(float, values) and all(map(math.isfinite, values))),

@@ -66,7 +66,7 @@ def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry
 
 
 def _replace_by(connection: Connection, model: type[Base], key: str, right: list[Row]) -> int:
-    """Replace all rows as :func:`replace` does, those with the same value in a column at a time."""
+    """Replace all rows as :func:`replace` does, one value of the column ``key`` at a time."""
     column = cast("Table", model.__table__).c[key]
     parts: dict[int, list[Row]] = {}
     for row in right:

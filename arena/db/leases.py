@@ -5,8 +5,8 @@
        ├──release, expire─┤
        └──void, lose──────┴── the last allowed loss ──▶ quarantined
 
-``attempt`` rises with every claim and is the fencing token: a write that names another attempt than the last
-one changes nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow
+``attempt`` rises with every claim and is the fencing token: a write for any attempt but the latest changes
+nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow
 worker can still record its result.
 """
 
@@ -175,7 +175,7 @@ class Leases:
     def release(self, coordinator: str) -> int:
         """Requeue all matches of a coordinator, without counting a fault. Return their number.
 
-        The caller has made sure that no worker of it still plays.
+        The caller must have made sure that none of its workers is still playing.
         """
         with self._write() as connection:
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))

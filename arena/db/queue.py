@@ -1,4 +1,4 @@
-"""The queue of matches, and the quarantine of those that the arena failed to play too often.
+"""The queue of matches, and the quarantine of those that failed too often because of arena faults.
 
 The database is the only queue: a match has a row before it is played.
 """

@@ -1,10 +1,11 @@
 """A sequential test on paired results: the generalised sequential probability ratio test (GSPRT). Pure.
 
 Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
-distribution is assumed. Under H0 the mean difference is 0, under H1 it is ``effect``. The log-likelihood
-ratio is that of the two likeliest distributions with these means on the observed values, found as in Michel
-Van den Bergh, "The generalized maximum likelihood ratio for the expectation of a distribution", with which
-fishtest tests chess programs. Wald's bounds stop the test.
+distribution is assumed. Under H0 the mean difference is 0, under H1 it is ``effect``. Each hypothesis is
+represented by the likeliest distribution on the observed values that has its mean; the log-likelihood ratio
+compares these two. Fishtest tests chess programs in the same way. The method is described in Michel Van den
+Bergh, "The generalized maximum likelihood ratio for the expectation of a distribution". The test stops at
+Wald's bounds.
 """
 
 import math

@@ -198,8 +198,8 @@ def language_for(file_name: str) -> Language:
             f"{suffix} ({language.title})" for language in LANGUAGES for suffix in language.suffixes
         )
         raise Rejected(
-            "this is neither an image's archive nor a source file that is known by its name: "
-            f"those end with {known}. Anything else can be sent as an image: "
+            "this is neither an image's archive nor a source file, whose name ends with "
+            f"{known}. Anything else can be sent as an image: "
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
     return language

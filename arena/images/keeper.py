@@ -84,9 +84,9 @@ class ImageKeeper:
         ids = self._images.records.ids()
         if used and used.isdisjoint(ids):
             raise IntakeTrouble(
-                f"none of the {len(used)} images of submitted bots that are in use is in {self._images}: is "
-                "it mounted, does ARENA_IMAGES_URL name it? Nothing is stored or pruned there until they are "
-                "there again, or those bots are retired"
+                f"none of the {len(used)} images that submitted bots use is in {self._images}: check that it "
+                "is mounted, and that ARENA_IMAGES_URL names it. Nothing is stored or pruned there until the "
+                "images are back, or those bots are retired"
             )
         return ids
 

@@ -319,7 +319,7 @@ def _checked(pieces: Iterable[bytes], digest: str, size: int, where: str = "") -
     if count != size or f"sha256:{found.hexdigest()}" != digest:
         raise IntakeTrouble(
             f"the blob {digest}{where} is damaged: "
-            "remove it there and add the images that have it again, or restore a copy"
+            "remove it there, and add the images that contain it again or restore a copy of it"
         )
 
 

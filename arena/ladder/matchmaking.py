@@ -169,7 +169,7 @@ def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: 
 def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
-            f"a table of {players} needs as many bots, one per author except house bots: found {len(table)}"
+            f"a table of {players} needs {players} bots, one per author except house bots: found {len(table)}"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)

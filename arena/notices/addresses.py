@@ -96,7 +96,7 @@ def is_public(address: str) -> bool:
     """Return True if an address is a unicast address of the internet, and no other network's in disguise."""
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
-        # Outside of 2000::/3 are addresses that contain one of IPv4, such as ::ffff:0:0/96 and 64:ff9b::/96.
+        # Addresses outside 2000::/3 may contain an IPv4 address, as in ::ffff:0:0/96 and 64:ff9b::/96.
         return ip.is_global and ip in _UNICAST and ip.sixtofour is None and ip.teredo is None
     return ip.is_global and not ip.is_multicast
 

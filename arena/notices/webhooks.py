@@ -48,7 +48,7 @@ def secret_of(random: str) -> str:
 
 def id_of(notice: DueNotice) -> str:
     """Return the id of a notice, the same in each attempt and of no other notice."""
-    # SQLite uses numbers again, and so does a database that was restored.
+    # SQLite reuses numbers, and so does a restored database.
     return f"{notice.number}-{sha256(body_of(notice)).hexdigest()[:16]}"
 
 

@@ -394,7 +394,9 @@ class Settings(BaseSettings):
         if value is not None and not re.fullmatch(
             r"https?://[A-Za-z0-9.:\[\]-]+/[A-Za-z0-9._~/%+@=:#-]*", value
         ):
-            raise ValueError("must be an address for a command, such as https://code.example/kaiten.git")
+            raise ValueError(
+                "must be a URL without spaces or special characters, such as https://code.example/kaiten.git"
+            )
         return value
 
     @field_validator("mail_from", mode="after")

@@ -25,11 +25,11 @@ class Turn(NamedTuple):
 
     round: int  # from 1
     turn: int  # in its round, from 1
-    plays: tuple[Play, ...]  # one a participant; with a dummy its play comes last
+    plays: tuple[Play, ...]  # one per participant; with a dummy its play comes last
 
 
 class Result(NamedTuple):
-    """The end of a game. Lists have one entry a participant, ``places`` one a player."""
+    """The end of a game. Lists have one entry per participant, ``places`` one per player."""
 
     puddings: tuple[int, ...]
     pudding_scores: tuple[int, ...]
@@ -44,15 +44,15 @@ class State(NamedTuple):
     deck: tuple[Card, ...]  # all cards in deal order
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1
-    hands: tuple[Hand, ...]  # one a player; the one in control of the dummy holds the drawn card
-    tables: tuple[Table, ...]  # one a participant, cards of this round only
+    hands: tuple[Hand, ...]  # one per player; the one in control of the dummy holds the drawn card
+    tables: tuple[Table, ...]  # one per participant, cards of this round only
     pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
     drawn: Card | None  # the card that the seat in control drew this turn
-    puddings: tuple[int, ...]  # one a participant, kept from the rounds before
-    scores: tuple[int, ...]  # one a participant, points of the rounds before
-    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one a participant each
+    puddings: tuple[int, ...]  # one per participant, kept from the rounds before
+    scores: tuple[int, ...]  # one per participant, points of the rounds before
+    rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
     turns: tuple[Turn, ...]  # everything revealed in this game
-    past_hands: tuple[tuple[Hand, ...], ...]  # one a player: the hands held in this round before this turn
+    past_hands: tuple[tuple[Hand, ...], ...]  # one per player: the hands held in this round before this turn
     result: Result | None  # set when the game is over
 
     @property
@@ -82,10 +82,10 @@ class Moment(NamedTuple):
 
     # Before the choices. If the last cards are played automatically, each hand in it has only that card.
     state: State
-    plays: tuple[Play, ...]  # what was placed, one a participant
-    # What is left of the hands, one a player: chopsticks have gone back, nothing has been passed.
+    plays: tuple[Play, ...]  # what was placed, one per participant
+    # What is left of the hands, one per player: chopsticks have gone back, nothing has been passed.
     hands: tuple[Hand, ...]
-    tables: tuple[Table, ...]  # one a participant, with the cards placed
+    tables: tuple[Table, ...]  # one per participant, with the cards placed
 
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
@@ -126,7 +126,7 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
         _check_chopsticks(seat, hand, table, control=control)
     elif len(cards) != 1:
         raise IllegalMove(
-            "Course of a game", seat, f"{len(cards)} cards named: it is one, or two with chopsticks"
+            "Course of a game", seat, f"{len(cards)} cards named: name one, or two with chopsticks"
         )
     if control is (dummy is None):
         what = "in control, but no card named for the dummy"

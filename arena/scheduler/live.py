@@ -36,7 +36,7 @@ def check_progress(claim: Claim, progress: Progress) -> ShownGame:
             f"not of match {spec.match}, attempt {spec.attempt}"
         )
     if not 0 <= index < len(spec.seeds):
-        raise RecordRefused(f"the progress is of game {index}, the match has {len(spec.seeds)}")
+        raise RecordRefused(f"the progress is of game {index}, but the match has {len(spec.seeds)} games")
     steps = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
     state = steps.states[-1]
     places = places_with_faults(state.result.places, steps.moments) if state.result else ()

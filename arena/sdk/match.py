@@ -29,7 +29,7 @@ Timed = Callable[[float], AbstractContextManager[None]]
 _LEAST_SECONDS: Final = 0.001
 _MILLI: Final = 1e-3
 
-# In C: signal.getsignal itself makes an enum of the answer, which takes longer than all else here.
+# The C function: signal.getsignal also converts the answer to an enum, which takes longer than the rest.
 _handler_of: Final[Callable[[int], object]] = getattr(signal.getsignal, "__wrapped__", signal.getsignal)
 
 

@@ -246,8 +246,8 @@ class Incoming:
         """
         if self._place.lost:
             raise PlaceLost(
-                "another upload needed the place of this one, which arrived too slowly: after "
-                f"{SLOW_AFTER.seconds} seconds, less than {SLOW_RATE >> 10} KiB per second. "
+                "another upload needed the place of this one, which was too slow: less than "
+                f"{SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} seconds. "
                 "It counts towards your quota"
             )
         self._place.came += len(piece)

@@ -124,7 +124,7 @@ def move_from_wire(message: pb.Move) -> Move:
     """
     count = len(message.cards)
     if not 1 <= count <= 2:  # noqa: PLR2004 - one card, or two with chopsticks
-        raise ValueError(f"the move names {count} cards: it is one, or two with chopsticks")
+        raise ValueError(f"the move names {count} cards: it must name one, or two with chopsticks")
     dummy = message.dummy_card
     return Move(cards_from_wire(message.cards), _card(dummy) if dummy else None)
 

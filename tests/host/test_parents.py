@@ -165,7 +165,7 @@ def test_another_image_under_the_tag_is_told_and_taken_on_request(
     assert ensure_parent(docker_client, parents, said.append) == first
     command = f"docker tag {registry.name} {parents.recorded}"
     assert said == [
-        f"{registry.name} is {newer} by now. {first.digest} stays in use. To take the new one: {command}"
+        f"{registry.name} is now {newer}. {first.digest} stays in use. To take the new one: {command}"
     ]
 
     docker_client.images.get(registry.name).tag(*parents.recorded.split(":"))

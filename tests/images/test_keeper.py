@@ -96,7 +96,9 @@ def test_a_folder_without_any_image_in_use_is_not_where_they_are_kept(
     (tmp_path / "images").rename(tmp_path / "away")
     (tmp_path / "images").mkdir()
     for what in (keeper.prune, keeper.note_gone, keeper.room):
-        with pytest.raises(IntakeTrouble, match=r"none of the 1 images .* in use is in .*/images: is it mou"):
+        with pytest.raises(
+            IntakeTrouble, match=r"none of the 1 images .* is in .*/images: check that it is mou"
+        ):
             what()
     assert engine.asked == 0
     assert [version.available for version in results.bots.versions("mine")] == [True, True]

@@ -64,7 +64,7 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
     yield "of match x", replace(progress(claim, 1), match="x")
     yield "attempt 2", replace(progress(claim, 1), attempt=2)
-    yield "game 2, the match has 2", progress(claim, 1, game=2, steps=one)
+    yield "game 2, but the match has 2", progress(claim, 1, game=2, steps=one)
     yield "game -1", progress(claim, 1, game=-1, steps=one)
     yield "round 1 is in progress", progress(claim, 0, steps=())
     yield "round 1 is in progress, turn 8", progress(claim, 0, steps=one[:-1])

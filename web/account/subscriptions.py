@@ -325,7 +325,9 @@ class _MailLinks:
         elif action == "all" or one_click == "One-Click":
             found, done = self._subscriptions.unsubscribe(secret, None), "all"
         else:
-            raise HTTPException(422, "Say what to do: open the link of the mail, and use its buttons.")
+            raise HTTPException(
+                422, "Nothing was chosen: open the link in the mail, and use the buttons on its page."
+            )
         # Repeating it is fine: mail programs do, and people click twice.
         if not found and done == "confirmed":
             raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")

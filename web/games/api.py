@@ -128,7 +128,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
         log = repository.find(game)
         seats = [seat for seat in log.seats if caller.may_see(seat.account)] if log else []
         if log is None or not seats:
-            raise Problem(404, "There is no game of this id in which you have a bot.")
+            raise Problem(404, "No game with this id has a bot of yours.")
         if not log.kept:
             raise Problem(
                 410,

@@ -109,8 +109,8 @@ class RateLimits:
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
-        # Owners mostly come from an address that has guessed nothing. Guessers need ever new ones to use up
-        # what is reserved for these. All names count, so that names don't multiply the counters.
+        # Owners mostly come from an address that has guessed nothing. Guessers need more and more addresses
+        # to use up what is reserved for these. All names count, so that names don't multiply the counters.
         first = (
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),

@@ -70,7 +70,7 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) ->
         raise Rejected(f"the image has more than {most} layers: join RUN and COPY steps of its Dockerfile")
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
-            f"the archive names {len(files)} layers, but the image's configuration "
+            f"the archive names {len(files)} layers, but the image's configuration lists "
             f"{len(config.rootfs.diff_ids)}: save the image again"
         )
     return FoundImage(
@@ -219,8 +219,8 @@ class Search:
 def _check_layer(layer: Descriptor) -> None:
     if layer.urls or not layer.media_type.startswith(_LAYERS):
         raise Rejected(
-            f"the image has a layer that is elsewhere, or of the type {shown(layer.media_type)}: "
-            "only layers that are in the archive, as tars, are allowed"
+            f"the image has a layer of the type {shown(layer.media_type)}, or one outside the archive: "
+            "every layer must be in the archive, as a tar"
         )
 
 

@@ -97,9 +97,9 @@ def fetch_modules(folder: Path, target: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise ImageTrouble(
-            "npm fetches the packages of the base image of bots in JavaScript, and it is not installed. On "
-            "Debian or Ubuntu run: sudo apt-get install npm. Or make the image from a checkout on the "
-            "engine's host: .venv/bin/python -m arena.images.build javascript"
+            "the base image of JavaScript bots needs npm, which is not installed. On Debian or Ubuntu run: "
+            "sudo apt-get install npm. Or make the image from a checkout on the engine's host: "
+            ".venv/bin/python -m arena.images.build javascript"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
         for pin in NPM_PINS:

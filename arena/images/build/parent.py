@@ -44,7 +44,7 @@ for package in "$1"/var/cache/apt/archives/*.deb; do
     dpkg-deb --field "$package" >"$1/var/lib/dpkg/status.d/$(dpkg-deb --field "$package" Package)"
 done
 """
-# In status.d, as in distroless images, SBOMs find which packages there are.
+# Tools that make SBOMs find the packages in status.d, as in distroless images.
 _LABEL = "kaiten.recipe"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _NEEDED = ("mmdebstrap", "debian-archive-keyring")
@@ -136,8 +136,8 @@ def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     wanted = " ".join(_NEEDED)
     if os.geteuid() != 0 or not _is_debian():
         raise ImageTrouble(
-            f"No image registry gave {parents.official}, and {wanted} (to make the same from Debian "
-            f"packages) are not installed. Either let the engine pull that image, or on Debian or Ubuntu "
+            f"The engine could not pull {parents.official}, and {wanted}, which make the same image from "
+            f"Debian's packages, are not installed. Either let the engine pull it, or on Debian or Ubuntu "
             f"run: sudo apt-get install {wanted}"
         )
     say(f"Installing {wanted} with apt-get: {parents.debian_image} is made from Debian packages")
@@ -225,7 +225,7 @@ def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image 
     tagged = _find(client, parents.official)
     if image and tagged and tagged.id != image.id:
         say(
-            f"{parents.official} is {_digest(tagged)} by now. {_digest(image)} stays in use. To take the "
+            f"{parents.official} is now {_digest(tagged)}. {_digest(image)} stays in use. To take the "
             f"new one: docker tag {parents.official} {parents.recorded}"
         )
     return image

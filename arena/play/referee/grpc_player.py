@@ -136,8 +136,8 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
-    # Without this one, too large metadata is refused only sometimes, and a client that never acknowledges
-    # the settings evades both. Only the guard's limit on HEADERS applies to every client.
+    # Without this one, metadata that is too large is refused only sometimes. A client that never
+    # acknowledges the settings evades both; only the guard's limit on HEADERS applies to every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 is "no compression": a small message can't become a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),

@@ -304,7 +304,7 @@ _OWN_KERNEL: Final = {
     "terminals": "any terminals belong to the sandbox's kernel",
     "shared-memory": "any shared memory belongs to the sandbox and counts as its memory",
 }
-"""Controls that a sandbox with its own kernel, as in gVisor or a virtual machine, needs only there."""
+"""Controls that always pass in a sandbox with its own kernel, such as gVisor or a VM, and why."""
 
 
 _WARNINGS: Final = {

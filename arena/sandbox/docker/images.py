@@ -82,7 +82,7 @@ class DockerImages:
             return 0
         names = {self._name(self._source, id_) for id_ in self._source.ids()}
         with engine_errors(f"list the images of {self._source.repository}"):
-            # Its stubs lack the image lists with names.
+            # The stubs don't know that images can be listed by name.
             found: Any = self._client.images(name=self._source.repository)
         ours = {name for image in found for name in image["RepoTags"] or ()}
         return sum(map(self._remove, sorted(ours - names)))
@@ -208,7 +208,7 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 
 
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
-    """Return the disk of a btrfs file system, which gives its files a device number of no device.
+    """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
 
     Empty if the file system has several disks: the engine's limits are per disk, and it can gain more.
     """

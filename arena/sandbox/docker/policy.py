@@ -125,7 +125,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         # LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
         # With only the mode the engine still keeps an endpoint for every container, and engines before
-        # 20.10.27 can deadlock when two of them end at a time (github.com/moby/moby/issues/46661).
+        # 20.10.27 can deadlock when two of them end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings may contain passwords
         "labels": dict(spec.labels),
@@ -168,8 +168,8 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
             _ulimit("nofile", OPEN_FILES),
         ],
-        # Nothing reads it: the arena attaches to stderr. A log costs the engine more processor time than the
-        # printing bot's share, outside that share, and delays the container's removal.
+        # Nothing reads it: the arena attaches to stderr. A log would cost the engine more processor time than
+        # the printing bot's share, without counting towards it, and delay the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
         "Init": False,  # ours also enforces a deadline
         "AutoRemove": False,  # the arena reads a bot's exit first
@@ -192,8 +192,8 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
 
 
 def _init_mount(host: EngineHost) -> dict[str, Any]:
-    # Only the file: bots could communicate by a folder that all containers share, because the kernel caches
-    # which names are missing there.
+    # Only the file: through a folder that all containers share, bots could communicate, because the kernel
+    # caches which names are missing there.
     return {
         "Type": "bind",
         "Source": host.init_file,

@@ -210,8 +210,8 @@ _SOCKET_OPTIONS: Final = {
 SO_PASSCRED: it gives a socket a name, as an address of ``_FAMILY_ALONE`` does."""
 
 _FAMILY_ALONE: Final = 2
-"""Length of an address that is only a family: the kernel then chooses a name, before Linux 5.17 the next
-number of a counter of the whole host."""
+"""Length of an address that is only a family. The kernel then chooses a name: before Linux 5.17, the next
+number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
 """No address of a unix socket is longer than 110 bytes."""
@@ -339,7 +339,7 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Any length with another bit than that of 2.
+        # Any length that has a bit set other than that of 2.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))

@@ -39,7 +39,7 @@ class _Room:
         """Return the number of free seats."""
         taken = self._others(session) + max(self.given, self.unjudged)
         usable = self.member.state.usable
-        # If a worker uses any seat, it has room for one table.
+        # A worker that may use any seat at all has room for one table.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
         return seats - taken
 

@@ -54,7 +54,7 @@ def _interfaces() -> list[str]:
     try:
         lines = Path("/proc/net/dev").read_text().splitlines()[2:]
     except PermissionError:
-        # The init closes the files there, and no folder: this one has a file for each interface.
+        # The init makes files there unreadable, but folders can be listed: this one has a file per interface.
         return [path.name for path in Path("/proc/net/dev_snmp6").glob("*")]
     return [line.partition(":")[0].strip() for line in lines]
 
