@@ -162,7 +162,7 @@ def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str
     page.get_by_role("navigation", name="On this page").get_by_role("link", name="Limits").click()
     expect(page).to_have_url(f"{url}/docs/submitting#limits")
     expect(page.get_by_role("heading", name="Limits")).to_be_in_viewport()
-    page.get_by_role("link", name="the clock").first.click()
+    page.get_by_role("link", name="clock", exact=True).first.click()
     expect(page).to_have_url(f"{url}/docs/arena-rules#the-clock")
     page.get_by_role("navigation", name="This chapter").get_by_role("link", name="The game").click()
     expect(page).to_have_url(f"{url}/rules")
