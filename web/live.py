@@ -312,6 +312,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
                 request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=playing
             )
 
+        request.state.lasting = True
         return unless_unchanged(request, found, made)
 
     return router

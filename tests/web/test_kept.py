@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
+from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 from fastapi.testclient import TestClient
 from sqlalchemy import Engine, event
@@ -19,7 +20,7 @@ from tests.accounts.world import START, World
 from tests.builders import add_bots, play_set
 from tests.web.app import site_over
 from tests.web.people import HTTPS, browser, logged_in, program, token
-from web.http.caching import PageCache
+from web.http.caching import PageCache, unless_unchanged
 
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
@@ -186,3 +187,30 @@ def test_other_pages_are_made_each_time(*, lasting: bool, pulse: int | None) -> 
     """Those that change by themselves, and all where the database can't tell that nothing was written."""
     visitor = counting(lasting=lasting, pulse=pulse)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
+
+
+def test_a_page_that_did_not_change_is_not_made_again() -> None:
+    """Something was written, but nothing that it shows: its route confirms it, whatever the client has."""
+    pulse, version, made = itertools.count(1), ["one"], list[str]()
+
+    async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
+        def page() -> Response:
+            made.append(version[0])
+            return PlainTextResponse(version[0])
+
+        scope.setdefault("state", {})["lasting"] = True
+        answer = unless_unchanged(Request(scope), version[0], page)
+        await answer(scope, receive, send)
+
+    visitor = TestClient(PageCache(app, pulse=lambda: next(pulse), now=lambda: START))
+    first = visitor.get("/")
+    old = {"If-None-Match": first.headers["etag"]}
+    again = [visitor.get("/"), visitor.get("/", headers={"If-None-Match": '"other"'})]
+    assert [(answer.status_code, answer.text) for answer in again] == [(200, "one")] * 2
+    assert (visitor.get("/", headers=old).status_code, made) == (304, ["one"])
+    version[0] = "two"
+    changed = visitor.get("/", headers=old)
+    assert (changed.status_code, changed.text, made) == (200, "two", ["one", "two"])
+    new = {"If-None-Match": changed.headers["etag"]}
+    assert [visitor.get("/", headers=known).status_code for known in (new, old, {})] == [304, 200, 200]
+    assert made == ["one", "two"]

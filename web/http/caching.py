@@ -4,7 +4,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
@@ -84,8 +84,10 @@ _OF_THE_BODY: Final = frozenset(
 _Key = tuple[str, str, bytes, bool]
 """Scheme, path, query, and whether the client takes gzip."""
 
+_Headers = list[tuple[bytes, bytes]]
+
 _Moment = tuple[int, int]
-"""The database's pulse, and the day. A page is valid until either changes."""
+"""The database's pulse, and the day. Until either changes a page is sent without a question to its route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,18 @@ class PageCache:
             scope["route"] = kept.route  # no router sees this request
             await kept.send(scope, send)
             return
-        answer = _Answer(scope, send)
+        headers = scope["headers"]
+        if kept is not None:
+            # A page that is still the same need not be made again.
+            scope["headers"] = [*_without_tags(headers), (b"if-none-match", _tags(headers, kept.etag))]
+        answer = _Answer(scope, send, kept)
         await self._app(scope, receive, answer)
-        if (page := answer.page(moment)) is not None:
+        scope["headers"] = headers
+        if kept is not None and answer.unchanged:
+            kept = replace(kept, moment=moment)
+            self._keep(key, kept)
+            await kept.send(scope, send)
+        elif (page := answer.page(moment)) is not None:
             self._keep(key, page)
 
     def _keep(self, key: _Key, page: _Page) -> None:
@@ -149,12 +160,26 @@ class PageCache:
             del self._pages[next(iter(self._pages))]
 
 
-class _Answer:
-    """Passes an answer on, and records it if it is a page to cache: others can be large."""
+def _without_tags(headers: _Headers) -> _Headers:
+    return [each for each in headers if each[0] != b"if-none-match"]
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+
+def _tags(headers: _Headers, kept: str) -> bytes:
+    """Return the ETags that a client has, and that of the cached page."""
+    return b", ".join([*(value for name, value in headers if name == b"if-none-match"), kept.encode()])
+
+
+class _Answer:
+    """Passes an answer on, and records it if it is a page to cache: others can be large.
+
+    An answer that confirms the cached page ``kept`` is not passed on.
+    """
+
+    def __init__(self, scope: Scope, send: Send, kept: _Page | None) -> None:
         self._scope = scope
         self._send = send
+        self._kept = kept
+        self.unchanged = False
         self._lasting = False
         self._status = 0
         self._headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -164,9 +189,15 @@ class _Answer:
         if message["type"] == "http.response.start":
             self._status, self._headers = message["status"], tuple(message["headers"])
             self._lasting = bool(self._scope.get("state", {}).get("lasting"))
+            self.unchanged = (
+                self._kept is not None
+                and self._status == HTTPStatus.NOT_MODIFIED
+                and dict(self._headers).get(b"etag") == self._kept.etag.encode()
+            )
         elif self._lasting:
             self._parts.append(message.get("body", b""))
-        await self._send(message)
+        if not self.unchanged:
+            await self._send(message)
 
     def page(self, moment: _Moment) -> _Page | None:
         """Return the recorded answer if it is a page to cache with an ETag."""
