@@ -47,6 +47,7 @@ MOUNTS = """\
 21 20 0:44 /@docker /var/lib/dock\\040er rw,noatime shared:7 - btrfs /dev/sda2 rw,subvol=/@docker
 22 20 0:51 / /var/lib/dock\\040er/tmp rw - tmpfs tmpfs rw
 23 20 0:60 / /mnt rw - btrfs /dev/nvme0n1p3 rw
+24 20 0:61 / /media/a\u2028\udce9\u00a0b rw - vfat /dev/sdc1 rw
 """
 
 
@@ -64,7 +65,7 @@ MOUNTS = """\
 def test_btrfs_on_one_disk_has_that_disk(tree: Path, path: str, disks: list[str], found: str) -> None:
     """The kernel lists its disks; with several, a limit of one of them would not be one."""
     mounts = tree / "mountinfo"
-    mounts.write_text(MOUNTS)
+    mounts.write_bytes(os.fsencode(MOUNTS))
     names = tree / "class" / "block"
     names.mkdir(parents=True)
     (names / "sda2").symlink_to(tree / "devices" / "pci" / "sda" / "sda2")
@@ -72,6 +73,8 @@ def test_btrfs_on_one_disk_has_that_disk(tree: Path, path: str, disks: list[str]
         (tree / "fs" / "btrfs" / "5f2c" / "devices" / disk).mkdir(parents=True)
     (tree / "fs" / "btrfs" / "features").mkdir()
     assert disk_of_btrfs(Path(path), mounts, tree) == found
+    mounts.unlink()
+    assert disk_of_btrfs(Path(path), mounts, tree) == ""
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,8 @@ def _without_tags(headers: _Headers) -> _Headers:
 
 def _tags(headers: _Headers, kept: str) -> bytes:
     """Return the ETags that a client has, and that of the cached page."""
-    return b", ".join([*(value for name, value in headers if name == b"if-none-match"), kept.encode()])
+    known = [value.strip() for name, value in headers if name == b"if-none-match"]
+    return b"*" if b"*" in known else b", ".join([*known, kept.encode()])
 
 
 class _Answer:

@@ -210,23 +210,30 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
     """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
 
-    Empty if the file system has several disks: the engine's limits are per disk, and it can gain more.
+    Empty if the file system has several disks: the engine's limits are per disk, and it can gain more. Empty
+    also in a container if the disk has a name under ``/dev/mapper``, whose link is not there.
     """
-    source = _source_of_btrfs(path.resolve(), mounts)
-    if source is None:
-        return ""
-    name = source.resolve().name  # a name under /dev/mapper is a link
-    members = next((found.parent for found in sys.glob(f"fs/btrfs/*/devices/{name}")), None)
-    if members is None or len(list(members.iterdir())) != 1:
+    try:
+        source = _source_of_btrfs(path.resolve(), mounts)
+        if source is None:
+            return ""
+        name = source.resolve().name  # a name under /dev/mapper is a link
+        members = next((found.parent for found in sys.glob(f"fs/btrfs/*/devices/{name}")), None)
+        if members is None or len(list(members.iterdir())) != 1:
+            return ""
+    except OSError:
         return ""
     return _whole_disk(sys / "class" / "block" / name)
 
 
 def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
-    """Return the device on which the file system of a path is mounted; None if it is not btrfs."""
+    """Return the device on which the file system of a path is mounted; None if it is not btrfs.
+
+    Raises OSError.
+    """
     found: dict[Path, tuple[str, str]] = {}
-    for line in mounts.read_text().splitlines():
-        where, told = (part.split() for part in line.split(" - ", 1))
+    for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
+        where, told = (part.split(" ") for part in line.split(" - ", 1))
         # A later mount hides an earlier one. Blanks are written in octal: proc_pid_mountinfo(5).
         found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (told[0], told[1])
     kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
