@@ -188,8 +188,13 @@ class Interrupted(PublicGames):
     """Games of a database during whose reading something happens, after the first ones have been sent."""
 
     def __init__(self, file: Path, happen: Callable[[], None]) -> None:
-        super().__init__(Database(f"sqlite:///{file}"))
+        self._database = Database(f"sqlite:///{file}")
+        super().__init__(self._database)
         self._happen = happen
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
 
     def find(self, numbers: range, since: datetime) -> tuple[PublicGame, ...]:
         """Read games, and let it happen when the second ones are read."""
@@ -260,8 +265,7 @@ def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
             seen.append(Path(f"/proc/{pid}/cmdline").read_bytes())
             os.kill(pid, signal.SIGKILL)
 
-    games = Interrupted(file, kill)
-    with pytest.raises(ExportTrouble, match="exit code -9"):
+    with closing(Interrupted(file, kill)) as games, pytest.raises(ExportTrouble, match="exit code -9"):
         Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
     assert [b"arena.ops.export" in each for each in seen] == [True]
     assert names(folder) == set()
@@ -279,8 +283,8 @@ def test_a_lost_database_is_said_and_leaves_nothing(tmp_path: Path) -> None:
         raise DatabaseUnavailable("the database is gone")
 
     earlier = children()
-    with pytest.raises(DatabaseUnavailable, match="is gone"):
-        Exporter(Interrupted(file, fail), folder, 0, Disk(folder, 0), lambda: NIGHT).make()
+    with closing(Interrupted(file, fail)) as games, pytest.raises(DatabaseUnavailable, match="is gone"):
+        Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
     assert names(folder) == set()
     assert children() == earlier
 
@@ -294,8 +298,9 @@ def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
     def stop() -> None:
         running[0].close()
 
-    running.append(Exporter(Interrupted(file, stop), folder, 0, Disk(folder, 0), lambda: NIGHT))
-    running[0].make()
+    with closing(Interrupted(file, stop)) as games:
+        running.append(Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT))
+        running[0].make()
     assert names(folder) == set()
 
 
