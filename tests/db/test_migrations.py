@@ -49,7 +49,7 @@ def revision(database: Database) -> str | None:
 def test_nothing_is_lost_on_the_way_up(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Rows of all tables stay, and the migration has seen them. The arena goes on with them.
+    """Every table keeps its rows, the migration sees them, and the arena continues with them.
 
     A migration that fails changes nothing before that.
     """

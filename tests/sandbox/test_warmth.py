@@ -158,7 +158,7 @@ def test_an_engine_that_names_no_layers_is_named() -> None:
 
 
 def test_containers_that_share_no_files_need_no_reading() -> None:
-    """With btrfs each container has a snapshot of its own."""
+    """With btrfs each container has its own snapshot."""
     assert not Warmth().warm([])
 
 

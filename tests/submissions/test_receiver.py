@@ -268,7 +268,9 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
         assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
         for incoming in begun[:-1]:
             incoming.write(FILE)
-        with pytest.raises(PlaceLost, match=r"less than 1024 KiB .* towards your quota"):
+        with pytest.raises(
+            PlaceLost, match=r"less than 1024 KiB per second after 60 seconds.* towards your quota"
+        ):
             begun[-1].write(FILE)
         assert send(crowd.receiver, image("yours"), FILE).stage is Stage.RECEIVED, (
             "it has left its place once"

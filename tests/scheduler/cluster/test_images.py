@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
 
 @pytest.fixture
 def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tuple[str, str]]]:
-    """Give names and the engine's id of two bots that share an image nobody else has, and forget it."""
+    """Return the names of two bots and the engine's id of the image they share; remove it at the end."""
     name = f"kc{secrets.token_hex(4)}"
     shutil.copytree(samples() / "random", tmp_path / name)
     # Another layer than that of the sample, so that the engine does not have it by another name.
