@@ -71,7 +71,9 @@ def test_who_sleeps_waits_for_nobody() -> None:
 
 
 NAPS = """
-import threading, time
+import os, threading, time
+
+os.nice(19)  # otherwise it would hardly wait on an idle host: a thread that wakes goes first
 
 def nap():
     while True:
@@ -92,9 +94,12 @@ def test_timers_of_a_bot_that_sleeps_excuse_nothing() -> None:
         silent, talking = HostShare(files(asleep)), HostShare(files(asleep))
         silent.look()  # its beginning was work
         talking.look()
-        excused, control, begun, end = 0.0, 0.0, waits(asleep), time.monotonic() + 60
-        while (waited := waits(asleep) - begun) < 0.5 and time.monotonic() < end:
+        excused, control, waited, begun = 0.0, 0.0, 0.0, waits(asleep)
+        end = time.monotonic() + 60
+        # A wait is excused until the bot sleeps again, and one on a busy host may last a second.
+        while (waited < 0.5 or excused >= waited / 2) and time.monotonic() < end:
             time.sleep(0.05)
+            waited = waits(asleep) - begun
             excused += silent.look().waited
             talking.exchanged()
             control += talking.look().waited
@@ -112,13 +117,14 @@ def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
     """A wait is counted when it is over; until then the thread's state tells of it."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
-        spinners = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
-        shares = [HostShare(files(pid)) for pid in spinners]
+        least, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(3)]
+        os.setpriority(os.PRIO_PROCESS, least, 19)  # its turn comes every half second
+        share = HostShare(files(least))
         end = time.monotonic() + 60
-        while not any(share.waits() for share in shares) and time.monotonic() < end:
-            for share in shares:
-                share.look()
-        assert any(share.waits() for share in shares)
+        while not share.waits() and time.monotonic() < end:
+            share.look()
+            time.sleep(0.05)
+        assert share.waits()
 
 
 def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path: Path) -> None:
