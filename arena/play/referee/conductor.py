@@ -51,7 +51,6 @@ class Conductor:
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
-        self._missed_before: dict[int, float] = {}
         self._waiting: dict[int, float] = {}
         self._absent = set(range(len(players)))
         self._shares: dict[int, HostShare] = {}
@@ -87,7 +86,6 @@ class Conductor:
         """Start the time limit of a seat's greeting. ``share`` measures the host's part of it, if known."""
         now = self._now()
         self._waiting[seat] = now
-        self._missed_before[seat] = self._now.missed
         self._excuses[seat] = Excuse()
         if share is not None:
             self._shares[seat] = share
@@ -122,7 +120,8 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            missed = self._now.missed - self._missed_before.get(seat, self._now.missed)
+            # From the beginning: a bot may have started before the referee could learn that it did.
+            missed = self._now.missed
             if missed > _PATIENCE_SECONDS:
                 why = f"the referee did not run for {missed:.1f} s before seat {seat} greeted"
                 self.failed(StoodStill(f"{why}, which then exited: {lost.why}"))

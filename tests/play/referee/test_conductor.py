@@ -1,9 +1,13 @@
 """A match joined to its players: the same bots in process and over a real socket give the same games."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.conductor import Conductor, StoodStill
+from arena.play.referee.match import RefereedMatch
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord
 from arena.rules import Rules
@@ -68,13 +72,40 @@ def test_a_defect_in_the_match_is_raised_and_not_blamed_on_a_bot() -> None:
         conduct([Broken(last), InProcessPlayer(last)], Rules(players=2), 1)
 
 
+class Silent(InProcessPlayer):
+    """A player that never greets."""
+
+    async def open(self, seat: int, listener: object) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize("started_before", [True, False])
+def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, started_before: bool) -> None:
+    """Even if the referee learns of the bot's start only after the standstill."""
+    moment = 100.0
+    players = [Silent(last), Silent(last)]
+
+    async def play() -> None:
+        nonlocal moment
+        match = RefereedMatch(Rules(players=2), ["1" * 32], Clock())
+        now = AttendedTime(lambda: moment, lambda: 0.0)
+        conductor = Conductor(match, players, start_seconds=10, now=now)
+        if started_before:
+            conductor.started(0)
+        moment += 6
+        if not started_before:
+            conductor.started(0)
+        conductor.ended(0, "nobody answered")
+        async with asyncio.timeout(60):
+            await conductor.run()
+
+    why = r"did not run for 6\.0 s before seat 0 greeted, which then exited: nobody answered"
+    with pytest.raises(StoodStill, match=why):
+        asyncio.run(play())
+
+
 def test_a_bot_that_never_greets_is_absent() -> None:
     """Its time runs from its start; the others' game is played."""
-
-    class Silent(InProcessPlayer):
-        async def open(self, seat: int, listener: object) -> None:
-            pass
-
     (game,) = conduct([Silent(last), InProcessPlayer(last)], Rules(players=2), 3, Clock(start_millis=200))
     assert game.steps[0][0] is not None
     assert game.steps[0][0].fault is Fault.ABSENT
