@@ -72,6 +72,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 10, 10)
 
 
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Collect what a file's tests left open, so that a test of this file fails for it and not a later one."""
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+
+
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
 _PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
