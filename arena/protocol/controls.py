@@ -93,7 +93,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="call-arguments",
-        stops="Memory that no limit counts (socket filters), file locks, leases, rare options.",
+        stops="Memory that no limit covers (socket filters), file locks, leases, rare options.",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
