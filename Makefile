@@ -69,7 +69,7 @@ bench: setup ## Measure the arena beside a bare echo, in one run; JSON=FILE keep
 	@. scripts/uv-env.sh && if scripts/engine; then sandbox=docker; else sandbox=process; fi && \
 	ARENA_SANDBOX=$$sandbox .venv/bin/python -m benchmarks $(if $(JSON),--json $(JSON))
 
-hostile: dev ## Play hostile bots against the sandbox and print what held; RUNTIME=runsc under gVisor, TIMES=20
+hostile: dev ## Play hostile bots against the sandbox and print the results; RUNTIME=runsc under gVisor, TIMES=20
 	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.sandbox.hostile \
 	$(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(TIMES),--times $(TIMES))
 

@@ -1,4 +1,4 @@
-"""Play every hostile bot, each also without the control that stops it, and print a table of the results."""
+"""Play every hostile bot, with and without the control that stops it, and print a table of the results."""
 
 import argparse
 import signal
@@ -23,42 +23,42 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(slots=True)
 class _Line:
-    """What came of an attack in all its plays."""
+    """The results of all plays of one attack."""
 
     attack: Attack | Upload
     got: set[str] = field(default_factory=set)
     seconds: float = 0
     memory: float = 0
-    held: int = 0
+    stopped: int = 0
     failed_without: bool = False
     wrong: bool = False
 
     def add(
         self, got: str, seconds: float, memory: float, wrong: Sequence[str], loose: Sequence[str]
     ) -> None:
-        """Take in a play, and say what was wrong."""
+        """Add the result of one play, and print what was wrong."""
         self.got.add(got)
         self.seconds = max(self.seconds, seconds)
         self.memory = max(self.memory, memory)
-        self.held += not wrong
+        self.stopped += not wrong
         self.failed_without |= bool(loose)
         self.wrong |= bool(wrong or loose)
-        _say(f"{self.attack.number} {self.attack.name}: {'NOT HELD' if wrong or loose else 'held'}")
+        _say(f"{self.attack.number} {self.attack.name}: {'FAILED' if wrong or loose else 'passed'}")
         for what in wrong:
             _say(f"    {what}")
         for what in loose:
-            _say(f"    control taken away: {what}")
+            _say(f"    without the control: {what}")
 
 
 def main() -> int:
-    """Play, print, and return the exit code."""
+    """Play the attacks, print the results, and return the exit code."""
     parser = argparse.ArgumentParser(prog="make hostile", description=__doc__)
-    parser.add_argument("--runtime", help="runtime of the containers, by the engine's name for it")
+    parser.add_argument("--runtime", help="the engine's name for the runtime of the containers")
     parser.add_argument(
         "--times",
         type=int,
         default=1,
-        help="runs of each bot with its control; one without it (default: %(default)s)",
+        help="runs of each bot with its control (default: %(default)s); each also runs once without it",
     )
     parser.add_argument(
         "numbers",
@@ -70,7 +70,7 @@ def main() -> int:
     options = parser.parse_args()
     attacks: tuple[Attack | Upload, ...] = (*ATTACKS, *UPLOADS)
     lines = [_Line(attack) for attack in attacks if not options.numbers or attack.number in options.numbers]
-    # Anyone who ends this gets what it has made removed all the same.
+    # So that SIGTERM, too, leads to the cleanup in `finally`.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     client = docker.from_env()
     stage = HostileStage(client, ensure_base_image(client, PYTHON), options.runtime)
@@ -87,7 +87,7 @@ def main() -> int:
 
 
 def _play(stage: HostileStage, line: _Line, *, loosen: bool) -> None:
-    """Play an attack, and where ``loosen`` also without its control: that it succeeds has to be seen once."""
+    """Play an attack, and with ``loosen`` also without its control: it must succeed once."""
     attack = line.attack
     if isinstance(attack, Upload):
         taken = take(attack)
@@ -102,11 +102,11 @@ def _play(stage: HostileStage, line: _Line, *, loosen: bool) -> None:
 
 def _print(lines: Sequence[_Line], times: int, stage: HostileStage) -> None:
     table = Table(title=f"Hostile bots under {stage.runtime.describe}")
-    for name in ("no", "attack", "expected", "got", "seconds", "MiB", "held", "control", "without it"):
+    for name in ("no", "attack", "expected", "got", "seconds", "MiB", "stopped", "control", "without it"):
         table.add_column(name)
     for line in lines:
         attack = line.attack
-        expected, control, stays = "R/harmless", "repacking, its limits", ""
+        expected, control, stays = "R/harmless", "repacking and its limits", ""
         if isinstance(attack, Attack):
             expected, control, stays = "/".join(attack.verdicts), attack.control.name, attack.control.gvisor
         table.add_row(
@@ -116,7 +116,7 @@ def _print(lines: Sequence[_Line], times: int, stage: HostileStage) -> None:
             "/".join(sorted(line.got)),
             f"{line.seconds:.1f}",
             f"{line.memory / _MIB:.0f}",
-            f"{line.held} of {times}",
+            f"{line.stopped} of {times}",
             control,
             stays if stage.gvisor and stays else "fails" if line.failed_without else "succeeds",
         )
@@ -124,7 +124,7 @@ def _print(lines: Sequence[_Line], times: int, stage: HostileStage) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command writes to its terminal
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What an attack is: a program, the verdict it must get, and the control that holds it."""
+"""Defines an attack: a program, the verdict it must get, and the control that stops it."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -11,22 +11,22 @@ from arena.protocol.match import Clock, MatchRecord, SeatReport
 from arena.sandbox.runtime import MATCH_LABEL, SEAT_LABEL
 
 SEAT: Final = 0
-"""The first attacker's, in every hostile match; its accomplice, where it has one, sits on the next seat."""
+"""Seat of the first attacker in every hostile match. An accomplice has the seat after its attacker's."""
 
 FIRST_SLOT: Final = 100
-"""The slots from here on are the suite's: what runs as their users is nobody else's."""
+"""The suite uses the slots from here on, and nothing else runs as these slots' users."""
 
 CLOCK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=5_000)
-"""Short, but an honest bot never comes near it."""
+"""Short, but no honest bot comes near its limits."""
 
 QUICK: Final = Clock(start_millis=10_000, move_millis=1_000, bank_millis=2_000)
-"""For attacks that use up their time, so that the match ends soon; honest bots don't come near it."""
+"""For attacks that use up their time, so that the match ends soon; no honest bot comes near its limits."""
 
 PATIENT: Final = Clock(start_millis=10_000, move_millis=10_000, bank_millis=10_000)
 """For attacks that take several seconds and must not fail for lack of time."""
 
 MATCH: Final = "hostile"
-"""Name of the match that the attacker plays in."""
+"""Id of the match that the attacker plays in."""
 
 VERDICTS: Final = {
     Fault.TIMEOUT: "T",
@@ -36,7 +36,7 @@ VERDICTS: Final = {
     Fault.ILLEGAL: "P",
     Fault.EXPELLED: "P",
 }
-"""What the first fault is called; without any it is N."""
+"""Verdicts by the attacker's first fault. Without a fault, the verdict is N."""
 
 
 class FaultAt(NamedTuple):
@@ -48,19 +48,19 @@ class FaultAt(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The most that was seen from outside while a match was played."""
+    """The highest values that were measured from outside while a match was played."""
 
-    host: float = 0  # memory that the host had less than before; bytes
+    host: float = 0  # decrease of the host's available memory; bytes
     bots: float = 0  # memory of the largest bot, as its control group counts it; bytes
     referees: float = 0  # memory of the largest referee; bytes
-    # What the engine's folders of the match's containers held, logs and written layers; bytes.
+    # Size of the engine's folders for the match's containers: logs and written layers; bytes.
     disk: float = 0
     tasks: float = 0  # processes and threads of the bot that had most, as the host counts them
-    cores: float = 0  # processor time of the bot that took most, a second in half a second of it
+    cores: float = 0  # highest processor use of a bot over half a second
 
 
 def hostile_seat(labels: Mapping[str, str]) -> int | None:
-    """Return the seat of a container of the hostile match; None for all others."""
+    """Return the seat of a container of the hostile match, or None for any other container."""
     return int(labels[SEAT_LABEL]) if labels.get(MATCH_LABEL) == MATCH else None
 
 
@@ -68,45 +68,45 @@ class CpuQuota(NamedTuple):
     """A bot's share of the processor."""
 
     cores: float = 0.0  # 0 for no limit
-    throttled: int = 0  # in how many periods of 0.1 s it was used up
+    throttled: int = 0  # number of periods of 0.1 s in which the bot used it up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of an attack."""
+    """The outcome of an attack."""
 
     record: MatchRecord  # of the hostile match
-    seat: int = SEAT  # the attacker's. Its accomplice, where it has one, sits on the next
-    peak: Peak  # the most that was used meanwhile
-    left: tuple[str, ...]  # what was still there after the match, in words, one thing each
+    seat: int = SEAT  # of the attacker. An accomplice has the next one
+    peak: Peak  # the highest usage while it was played
+    left: tuple[str, ...]  # descriptions of what remained after the match
     seconds: float  # from the start of the match to its end
-    runtime: str  # what ran the containers, such as `runc`; `runsc` for gVisor under any name
-    # The share of the processor of the bot on each seat, and how often it was used up.
+    runtime: str  # runtime of the containers, such as `runc`; always `runsc` for gVisor
+    # Each seat's share of the processor, and how often its bot used it up.
     quotas: Mapping[int, CpuQuota] = field(default_factory=dict)
 
     @property
     def gvisor(self) -> bool:
-        """Whether it was gVisor."""
+        """True if gVisor ran the containers."""
         return self.runtime == "runsc"
 
     @property
     def report(self) -> SeatReport:
-        """What the match's record says of the attacker."""
+        """The attacker's report in the match's record."""
         return self.record.seats[self.seat]
 
     @property
     def quota(self) -> CpuQuota:
-        """The attacker's."""
+        """The attacker's share of the processor."""
         return self.quotas.get(self.seat, CpuQuota())
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """What the program told: every line of its stderr that is a JSON object, later facts over earlier."""
+        """The facts in the JSON objects on the program's stderr. Later ones replace earlier ones."""
         return self._told_by(self.seat)
 
     @property
     def accomplice_told(self) -> Mapping[str, Any]:
-        """What its accomplice told, in the same way."""
+        """The facts that its accomplice reported in the same way."""
         return self._told_by(self.seat + 1)
 
     def _told_by(self, seat: int) -> Mapping[str, Any]:
@@ -129,63 +129,63 @@ class Outcome:
 
     @property
     def verdict(self) -> str:
-        """T, C, P or N."""
+        """The verdict: T, C, P or N."""
         return VERDICTS[self.faults[0].fault] if self.faults else "N"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
-    """What holds an attack, and how a test takes it away. Where layers hold it, all of them go."""
+    """What stops an attack, and how a test takes it away, with all its layers if it has several."""
 
     name: str  # for the table
-    # Changes the arguments of the engine's create call of the attacker's container, in place.
+    # Changes, in place, the arguments of the engine's create call for the attacker's container.
     template: Callable[[dict[str, Any]], None] | None = None
     referee: str | None = None  # lines of Python that run in the referee's process before its `main()`
     clock: Clock | None = None  # the match's clock instead of the attack's
-    # Holds while the attack is played and judged.
+    # A context that lasts while the attack is played and judged.
     within: Callable[[], AbstractContextManager[object]] = nullcontext
-    gvisor: str = ""  # why a test can't take it away under gVisor; empty: it can
-    # What is left is looked for just before the containers are removed, and not after it.
+    gvisor: str = ""  # why a test can't take it away under gVisor; empty if it can
+    # True to look for remains just before the containers are removed, not afterwards.
     removal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """A bot that plays honestly but for its attack."""
+    """A bot that plays honestly except for its attack."""
 
-    number: int  # of the reference's list
+    number: int  # in the catalog; a variant has the number of the attack that it resembles
     name: str  # a few words; unique
-    # Runs in the bot's container, where this folder is as it is here, and `arena` is what the base image
-    # holds. Its module has no side effects and imports nothing else of the tests.
+    # Runs in the bot's container, which holds a copy of this folder and the base image's `arena`. Its module
+    # has no side effects and imports nothing else from the tests.
     program: Callable[[], object]
-    verdicts: str = "N"  # the letters that are right
-    # Exactly these must come, in the first game; None: as the verdict says, wherever.
+    verdicts: str = "N"  # the allowed letters
+    # Exactly these faults must occur in the first game. None: any that lead to an allowed verdict.
     faults: tuple[FaultAt, ...] | None = None
-    # What the attack got that it must not get, in words; empty: nothing. It must be empty with the control in
-    # place, and must not be without it. A fact that was never told is an error.
+    # Describes what the attack got that it must not get. Must return an empty string if the control is in
+    # place, and another one if it isn't. A fact that the program didn't report is an error.
     achieved: Callable[[Outcome], str]
-    control: Control  # what holds it
-    clock: Clock = CLOCK  # the hostile match's
-    # Sits on the next seat, plays honestly too, and loses the control with it.
+    control: Control  # what stops it
+    clock: Clock = CLOCK  # of the hostile match
+    # A second program, on the next seat, that also plays honestly and loses the same control.
     accomplice: Callable[[], object] | None = None
 
     def commands(self) -> tuple[tuple[str, ...], ...]:
-        """Return the words that start its programs in their containers."""
+        """Return the commands that start its programs in their containers."""
         return tuple(start_of(program) for program in (self.program, self.accomplice) if program is not None)
 
 
 def seats_of(attacks: Sequence[Attack]) -> tuple[int, ...]:
-    """Return the seats of attackers, who sit side by side with their accomplices."""
+    """Return the attackers' seats. Each accomplice has the seat after its attacker's."""
     sizes = [len(attack.commands()) for attack in attacks]
     return tuple(SEAT + sum(sizes[:place]) for place in range(len(sizes)))
 
 
 def title(attack: Attack) -> str:
-    """Return what a test of an attack is called."""
+    """Return an attack's name in test ids."""
     return f"{attack.number}-{attack.name}"
 
 
 def start_of(program: Callable[[], object]) -> tuple[str, ...]:
-    """Return the words that start a program in a container."""
+    """Return the command that starts a program in a container."""
     module, name = program.__module__, program.__name__
     return ("python3", "-c", f"from {module} import {name}; {name}()")

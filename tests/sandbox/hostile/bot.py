@@ -1,4 +1,4 @@
-"""What hostile bots share. Runs in a bot's container."""
+"""Functions that hostile bots share. Runs in a bot's container."""
 
 import json
 import os
@@ -12,7 +12,7 @@ MOMENT: Final = (2, 3)
 
 
 def tell(**facts: object) -> None:
-    """Tell the harness on stderr what the attack did and saw; later facts stand over earlier ones."""
+    """Report on stderr what the attack did and saw. Later facts replace earlier ones of the same name."""
     os.write(2, f"\n{json.dumps(facts)}\n".encode())
 
 
@@ -23,7 +23,7 @@ def choose(view: View) -> Move:
 
 def play(attack: Callable[[], object] | None = None) -> None:
     """Play honestly, and call ``attack`` once, when the decision at MOMENT is open."""
-    # Anyone who never plays need not wait for gRPC.
+    # Imported here, since programs that never play needn't load gRPC.
     from arena.sdk import run  # noqa: PLC0415
 
     def hooked(view: View) -> Move:
@@ -35,5 +35,5 @@ def play(attack: Callable[[], object] | None = None) -> None:
 
 
 def honest() -> None:
-    """Play the match."""
+    """Play the match without an attack."""
     play()

@@ -1,4 +1,4 @@
-"""All attacks by number, those of the reference's list, then those on what containers share."""
+"""All attacks, in the order of their numbers, and the tables at which they are played."""
 
 from typing import Final
 
@@ -26,11 +26,11 @@ TABLES: Final = (
     (51,),
     (52, 53, 54),
 )
-"""Numbers of attacks that are played in one match, where none is in another's way.
+"""Numbers of attacks that are played in one match, since none of them disturbs another.
 
-Those that wait for the same sit together, as do those that use up their time, and those that want much of
-what all share. Those that whisper have their accomplices with them; no two whisper by the same thing.
+Attacks that wait for the same deadline share a table, as do those that use up their time and those that use
+many shared resources. No two attacks at a table signal to their accomplices over the same channel.
 """
 
 CROWDED: Final = TABLES[1:4]
-"""Beside these a second match is played, which must not notice."""
+"""Next to these tables a second match is played, which must not be affected."""

@@ -1,4 +1,4 @@
-"""Attacks on the channel, numbers 10 to 20 of the reference's list, and how each control is taken away."""
+"""Attacks on the channel, numbers 10 to 20, and how to take each control away."""
 
 from collections.abc import Callable
 from typing import Final
@@ -85,31 +85,32 @@ _Outer.connection_made = in_band
 """
 
 HELLO_DEADLINE: Final = Control(
-    name="the deadline of the Hello", clock=Clock(start_millis=47_000, move_millis=1_000, bank_millis=2_000)
+    name="the Hello's deadline", clock=Clock(start_millis=47_000, move_millis=1_000, bank_millis=2_000)
 )
 GUARD: Final = Control(name="the guard and gRPC's limits", referee=_NO_GUARD)
 GREETING_BYTES: Final = Control(
-    name="the guard of the first bytes",
+    name="the guard's check of the first bytes",
     referee=_NO_GUARD,
-    # What it gets it has at once, so nobody need wait for it.
+    # Without the control the attack succeeds immediately, so the match needn't be long.
     clock=Clock(start_millis=4_000, move_millis=1_000, bank_millis=2_000),
 )
-FAULTS: Final = Control(name="the fault of a breach", referee=_NO_FAULTS)
-GREETING: Final = Control(name="the check of the greeting", referee=_ANY_GREETING)
-CONNECTIONS: Final = Control(name="the number of connections", referee=_ANY_NUMBER)
-ONE_STREAM: Final = Control(name="one stream a seat", referee=_ANY_STREAM)
-GONE_FOR_GOOD: Final = Control(name="who leaves has left for good", referee=_COMES_AND_GOES)
-NO_FILES: Final = Control(name="reading without files", referee=_TAKES_FILES)
-OUT_OF_BAND: Final = Control(name="leaving out what is out of band", referee=_IN_BAND)
+FAULTS: Final = Control(name="the fault for a breach", referee=_NO_FAULTS)
+GREETING: Final = Control(name="the check of the Hello", referee=_ANY_GREETING)
+CONNECTIONS: Final = Control(name="the limits on connections", referee=_ANY_NUMBER)
+ONE_STREAM: Final = Control(name="one stream per seat", referee=_ANY_STREAM)
+GONE_FOR_GOOD: Final = Control(name="no return after a lost stream", referee=_COMES_AND_GOES)
+NO_FILES: Final = Control(name="reading without receiving files", referee=_TAKES_FILES)
+OUT_OF_BAND: Final = Control(name="dropping out-of-band bytes", referee=_IN_BAND)
 
 FIRST: Final = (1, 1)
 NEXT: Final = (MOMENT[0], MOMENT[1] + 1)
 ROUND_BEGINS: Final = (MOMENT[0], 1)
 _LATE_SECONDS: Final = 45.0
-"""Less than without the deadline, and more than with it, where a busy machine takes seconds to start bots."""
+"""More than a match takes with the deadline, even if a busy host takes seconds to start bots. Less than
+without the deadline."""
 
 _BYTES: Final = 40
-"""More than arrive in the time to the Hello, one a second, also where that is long on a busy machine."""
+"""More than arrive before the Hello's deadline, at one per second, even if a busy host prolongs that time."""
 
 
 def _late(seconds: float) -> str:
@@ -117,19 +118,19 @@ def _late(seconds: float) -> str:
 
 
 def not_ended(outcome: Outcome) -> str:
-    """Say what a bot got that should have been cut off."""
+    """Say what a bot got although its stream should have ended."""
     told = outcome.told
     if not told["ended"]:
-        return f"everything in: {dict(told)}"
-    return "back in" if told["came_back"] else ""
+        return f"everything accepted: {dict(told)}"
+    return "a new stream" if told["came_back"] else ""
 
 
 def not_noticed(outcome: Outcome) -> str:
-    """Say what a bot got that should have had a fault."""
-    return "" if outcome.told["noticed"] else "no fault for it"
+    """Say if a bot got no fault although it should have."""
+    return "" if outcome.told["noticed"] else "no fault"
 
 
-def attack(  # noqa: PLR0913, PLR0917 - an attack is made of these
+def attack(  # noqa: PLR0913, PLR0917 - the parts of an attack
     number: int,
     name: str,
     program: Callable[[], object],
@@ -189,12 +190,12 @@ ATTACKS: Final = (
     ),
     attack(
         12,
-        "one byte a second",
+        "one byte per second",
         silence.one_byte_a_second,
         FIRST,
         Fault.ABSENT,
         HELLO_DEADLINE,
-        lambda outcome: f"{outcome.told['sent']} bytes in" if outcome.told["sent"] > _BYTES else "",
+        lambda outcome: f"{outcome.told['sent']} bytes sent" if outcome.told["sent"] > _BYTES else "",
     ),
     cut_off(13, "declares a 4 GiB message", sizes.declares_4_gib),
     cut_off(14, "endless stream", floods.endless_messages, fault=Fault.EXPELLED),
@@ -205,7 +206,7 @@ ATTACKS: Final = (
         None,
         None,
         CONNECTIONS,
-        lambda outcome: f"{outcome.told['answered']} more lines" if outcome.told["answered"] > 3 else "",
+        lambda outcome: f"{outcome.told['answered']} more of them" if outcome.told["answered"] > 3 else "",
     ),
     cut_off(16, "rapid stream resets", floods.rapid_resets),
     attack(
@@ -215,7 +216,7 @@ ATTACKS: Final = (
         FIRST,
         Fault.ABSENT,
         GREETING_BYTES,
-        lambda outcome: f"{outcome.told['heard']} bytes of an answer" if outcome.told["heard"] else "",
+        lambda outcome: f"{outcome.told['heard']} bytes of a response" if outcome.told["heard"] else "",
     ),
     breach("illegal move", moves.card_not_in_hand, fault=Fault.ILLEGAL),
     breach("second move", moves.second_thoughts, NEXT),
@@ -231,5 +232,5 @@ def _nothing(_: Outcome) -> str:
 
 
 def without_fault(program: Callable[[], object]) -> Attack:
-    """Describe a bot that does no more than it may."""
+    """Describe a bot that does only what is allowed."""
     return attack(15, program.__name__, program, None, None, Control(name="none is needed"), _nothing)

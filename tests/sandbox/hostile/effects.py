@@ -1,4 +1,4 @@
-"""What the attacks on the system got that they must not get, each in words; empty: nothing."""
+"""Functions that describe what attacks on the system got that they must not get; empty if nothing."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ _LIMITS: Final = Limits()
 _LOG_MIB: Final = 4
 _GVISOR_TASKS: Final = 256
 _RIGHT: Final = 0.9
-"""Guessing 32 bits gets there once in a million times."""
+"""Random guesses of 32 bits reach this share of right ones about once in a million times."""
 
 _BOMBS: Final = ("processes", "threads")
 _EMULATED: Final = {
@@ -25,30 +25,30 @@ _EMULATED: Final = {
     "syslog: the kernel's messages",
     "AF_NETLINK",
 }
-"""What gVisor's own kernel grants: it concerns nothing outside of it."""
+"""Calls that gVisor's own kernel grants, which affect nothing outside it."""
 
 _CONSTANT: Final = {"/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"}
-"""What gVisor writes there itself: zeros, its own memory and its own age. It ignores masks of files."""
+"""Files that gVisor fills with zeros, its own memory and its own uptime. It ignores masks of files."""
 
 
 def tasks(outcome: Outcome) -> str:
-    """Count processes and threads beyond the limit."""
-    # gVisor's own threads are the host's tasks, and the bot's are not; the template allows for that.
+    """Return the number of processes and threads if it exceeds the limit."""
+    # The host counts gVisor's own threads instead of the bot's; the template allows for them.
     most = _GVISOR_TASKS if outcome.gvisor else _LIMITS.pids
     count = max(outcome.peak.tasks, *(0 if outcome.gvisor else outcome.told.get(what, 0) for what in _BOMBS))
     return f"{count:g} tasks" if count > most else ""
 
 
 def heap(outcome: Outcome) -> str:
-    """Tell of memory beyond the limit, or of an end for memory that the report leaves unexplained."""
+    """Report memory beyond the limit, or a crash that the seat's report doesn't attribute to memory."""
     if outcome.verdict == "C" and not outcome.report.out_of_memory:
-        return "an end that its report does not explain"
+        return "a crash that its report does not attribute to memory"
     taken: int = outcome.told["mebibytes"]
     return f"{taken} MiB" if taken > _LIMITS.memory_mib else ""
 
 
 def tmp(outcome: Outcome) -> str:
-    """Tell of bytes or files beyond the limits of /tmp."""
+    """Report bytes or files beyond the limits of /tmp."""
     written, files = outcome.told["mebibytes"], outcome.told["files"]
     if written > _LIMITS.tmp_mib:
         return f"{written} MiB in /tmp"
@@ -57,13 +57,13 @@ def tmp(outcome: Outcome) -> str:
 
 
 def listed(name: str) -> Callable[[Outcome], str]:
-    """Return what names the things in a list that the bot told."""
+    """Return a function that names the items in a list that the bot reported."""
     return lambda outcome: ", ".join(map(str, outcome.told[name]))
 
 
 def written(outcome: Outcome) -> str:
-    """Name what was written to beside /tmp."""
-    # This one is gVisor's own, and nothing outside of it heeds it.
+    """Name the paths outside /tmp that the bot could write to."""
+    # This file is gVisor's own, and has no effect outside it.
     emulated = {"/proc/self/oom_score_adj"} if outcome.gvisor else set()
     return ", ".join(path for path in outcome.told["written"] if path not in emulated)
 
@@ -74,21 +74,21 @@ def calls(outcome: Outcome) -> str:
 
 
 def disk(outcome: Outcome) -> str:
-    """Tell of disk beyond the limit of the log, or of a report that keeps too much of it.
+    """Report disk use beyond the log's limit, or a seat's report with too much stderr.
 
-    Raises ValueError if too little was printed to show anything.
+    Raises ValueError if the bot printed too little to show anything.
     """
     printed = outcome.told["mebibytes"]
     if printed < 2 * _LOG_MIB:
-        raise ValueError(f"it printed no more than {printed} MiB")
+        raise ValueError(f"it printed only {printed} MiB")
     if len(outcome.report.stderr) > 64 * 1024:
-        return "more of its stderr kept than 64 KiB"
+        return "more than 64 KiB of its stderr stored"
     used = outcome.peak.disk / 1024 / 1024
     return f"{used:.1f} MiB of disk" if used > _LOG_MIB else ""
 
 
 def counted(name: str) -> Callable[[Outcome], str]:
-    """Return what tells how many the bot got, where it got any."""
+    """Return a function that says how many of these the bot got, if any."""
 
     def tell(outcome: Outcome) -> str:
         count: int = outcome.told[name]
@@ -98,15 +98,15 @@ def counted(name: str) -> Callable[[Outcome], str]:
 
 
 def terminals(outcome: Outcome) -> str:
-    """Tell how many of the host's terminals the bot got."""
-    # gVisor's are its own.
+    """Say how many of the host's terminals the bot got."""
+    # gVisor has its own terminals.
     count = 0 if outcome.gvisor else outcome.told["terminals"]
     return f"{count} terminals" if count else ""
 
 
 def timers(outcome: Outcome) -> str:
-    """Tell how many timers the bot got in the host's table."""
-    # gVisor's are its own.
+    """Say how many timers the bot got in the host's table."""
+    # gVisor has its own timers.
     count = 0 if outcome.gvisor else outcome.told["timers"]
     return f"{count} timers" if count else ""
 
@@ -118,29 +118,29 @@ def counters(outcome: Outcome) -> str:
 
 
 def whispers(outcome: Outcome) -> str:
-    """Tell how many bits arrived, where more of them are right than by chance.
+    """Say how many bits arrived, if more of them are right than by chance.
 
-    Raises ValueError if the accomplice said nothing.
+    Raises ValueError if the accomplice sent nothing.
     """
     heard, said = outcome.told["heard"], outcome.accomplice_told.get("said")
     if not said:
-        raise ValueError("nobody said anything")
+        raise ValueError("the accomplice sent nothing")
     right = sum(one == other for one, other in zip(heard, said, strict=True))
     return f"{right} of {len(said)} bits" if right >= _RIGHT * len(said) else ""
 
 
 def unpunished(what: str) -> Callable[[Outcome], str]:
-    """Return what says that the bot did it without a fault."""
+    """Return a function that says if the bot did this without a fault."""
     return lambda outcome: "" if outcome.faults else f"{what} without a fault"
 
 
 def survivors(outcome: Outcome) -> str:
-    """Name the daemons that are still there.
+    """Name the daemons that are still running.
 
-    Raises ValueError if there never were any.
+    Raises ValueError if the bot started none.
     """
     if outcome.told["daemons"] < 1:
-        raise ValueError("it left no daemons")
+        raise ValueError("it started no daemons")
     return ", ".join(
         what
         for what in outcome.left
@@ -149,24 +149,25 @@ def survivors(outcome: Outcome) -> str:
 
 
 def network(outcome: Outcome) -> str:
-    """Name sockets of strange families, interfaces, and who answered."""
+    """Name the other socket families, the interfaces, and the addresses that responded."""
     told = outcome.told
-    # gVisor has a network of its own, which leads nowhere.
+    # gVisor has its own network, which leads nowhere.
     made = [] if outcome.gvisor else told["made"]
     return ", ".join([*made, *told["answered"], *(set(told["interfaces"]) - {"lo"})])
 
 
 def cores(outcome: Outcome) -> str:
-    """Tell of processor time beyond the share.
+    """Report processor time beyond the share, or a share that the kernel doesn't enforce.
 
-    How much that is depends on what else the machine does; that nothing held it back does not. Where other
-    programs leave it less than its share, the kernel has no reason to hold it back: then the share counts.
+    How much time a bot without a limit gets depends on the host's other work, so throttling is checked too.
+    If other programs leave the bot less than its share, the kernel has no reason to throttle it; then only
+    the share is checked.
     """
     if outcome.peak.cores > BOUNDS.cores:
         return f"{outcome.peak.cores:.2f} cores"
     share, throttled = outcome.quota
-    held = throttled or outcome.peak.cores < share <= _LIMITS.cpus
-    return "" if held else "all the processor time that there was"
+    limited = throttled or outcome.peak.cores < share <= _LIMITS.cpus
+    return "" if limited else "processor time without a limit"
 
 
 _DEVICES: Final = "/dev(/pts|/mqueue|/null)?"
@@ -178,10 +179,10 @@ _MOUNTS: Final = "/|/tmp|/run/arena|/run/arena-init/kaiten-init|/etc/hostname"
 _FOLDER: Final = r"(/[\w.-]+)+"
 _FOLDERS: Final = (
     "/|/null|/bus|/fs|/irq|/sys",
-    # The socket's: a random name for each match, and the seat, which the protocol tells a bot too.
+    # The socket's folder: a random name for each match, and the seat, which the protocol also tells the bot.
     rf"{_FOLDER}/\w{{8}}/\d",
     rf"{_FOLDER}/volumes/kaiten-init-[0-9a-f]{{12}}/_data/kaiten-init",
-    # The container's number is random.
+    # The container's id is random.
     rf"{_FOLDER}/containers/[0-9a-f]{{64}}/hostname",
 )
 # The engine's own storage, or containerd's, whose numbers count the host's containers.
@@ -189,7 +190,7 @@ _LAYER: Final = rf"{_FOLDER}/(overlay2/l/[A-Z0-9]{{26}}|snapshots/\d+/fs)"
 _WRITTEN: Final = rf"{_FOLDER}/(overlay2/[0-9a-f]{{64}}/(diff|work)|snapshots/\d+/(fs|work))"
 _FILE_SYSTEMS: Final = (
     r"(tmpfs|proc|sysfs|mqueue|devpts|cgroup2?) \S+ r[ow]\S*",
-    # The disk of the engine's folders and of the socket's.
+    # The disk with the engine's folders and the socket's.
     r"\w+ /dev/[\w/-]+ r[ow]\S*",
     rf"overlay overlay rw,lowerdir={_LAYER}(:{_LAYER})*,upperdir={_WRITTEN},workdir={_WRITTEN}\S*",
 )
@@ -211,15 +212,15 @@ _ALLOWED: Final[Mapping[str, str]] = {
     "kernel": "cgroups",
     "system": r"fs/cgroup",
 }
-"""What a bot may see of the machine: patterns for each kind of fact that ``probing.harvest`` tells.
+"""What a bot may see of the host: a pattern for each kind of fact that ``probing.harvest`` reports.
 
-The rule for /proc and /sys: what is the process's own, what the processor can do, and the container's own
-limits. A sandbox with a kernel of its own may show more of both, since that is nobody else's.
+In /proc and /sys, a bot may see its own process, the processor's features and its container's limits. A
+sandbox with its own kernel may show more there, since nothing else uses that kernel.
 """
 
 
 def beyond_allowed(outcome: Outcome) -> str:
-    """Name what was seen beyond that."""
+    """Name what the bot saw beyond what it may see."""
     told = outcome.told
     return ", ".join(
         f"{what}: {seen}"

@@ -1,4 +1,4 @@
-"""Whether an attack was held: everything that is wrong with an outcome, in words."""
+"""Judges attacks: describes everything that is wrong with an outcome."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -13,21 +13,21 @@ from tests.sandbox.hostile.bot import choose
 _MIB: Final = 1024 * 1024
 
 BOUNDS: Final = Peak(
-    # Five bots at their limits; others use this machine's memory too.
+    # Five bots at their limits; other programs also use the host's memory.
     host=1280 * _MIB,
-    # The limit, and what the kernel counts ahead.
+    # The limit, and what the kernel counts in advance.
     bots=258 * _MIB,
     referees=512 * _MIB,
-    # A log of 1 MiB in two files while it turns over, and what the engine writes of each container itself.
+    # A log of 1 MiB, in two files while it is rotated, and the engine's own files about each container.
     disk=4 * _MIB,
-    tasks=256,  # under gVisor, whose own threads count too; an attack that makes some says how many it may
-    cores=0.6,  # half a second holds six of the periods of 0.1 s for which 0.4 of a core is given out
+    tasks=256,  # for gVisor, whose own threads count too; effects.tasks checks the stricter limit of runc
+    cores=0.6,  # half a second overlaps six periods of 0.1 s, each with a quota of 0.4 cores
 )
 """What one hostile match and the second match together may use."""
 
 
 LOOSE_HOST: Final = 2048 * _MIB
-"""Memory of the host that an attack may take whose control was taken away: programs bound themselves."""
+"""Host memory that an attack may use without its control: its program limits itself."""
 
 
 def complaints(
@@ -36,7 +36,10 @@ def complaints(
     hostile: MatchSpec,
     second: tuple[MatchSpec, MatchRecord] | None = None,
 ) -> tuple[str, ...]:
-    """Judge attacks that were played in one match against the arena as it is. Empty: they were held."""
+    """Return what is wrong with attacks that were played in one match against the arena as it is.
+
+    The result is empty if all were stopped.
+    """
     outcome = outcomes[0]
     of_second: list[str] = []
     if second is not None:
@@ -56,13 +59,13 @@ def complaints(
 
 
 def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
-    """Judge an attack that was played with its control taken away. Empty: it succeeded, in bounds."""
+    """Return what is wrong with an attack played without its control; empty if it succeeded in bounds."""
     found = []
     got, untold = _achieved(attack, outcome)
     if untold:
         found.append(untold)
     elif not got:
-        found.append(f"without {attack.control.name} it got nothing either: {dict(outcome.told)}")
+        found.append(f"even without {attack.control.name} it got nothing: {dict(outcome.told)}")
     if outcome.peak.host > LOOSE_HOST:
         found.append(_too_much("host", outcome.peak.host, LOOSE_HOST))
     if not attack.control.removal:
@@ -88,14 +91,14 @@ def _verdict(attack: Attack, outcome: Outcome) -> list[str]:
 
 
 def _achieved(attack: Attack, outcome: Outcome) -> tuple[str, str]:
-    """Return what the attack got, and why nobody can tell; each may be empty."""
+    """Return what the attack got, and why that is unknown; each may be empty."""
     if not outcome.told:
         said = outcome.report.stderr[-500:]
-        return "", f"it told nothing, so nobody knows that it ran; its stderr ends with {said!r}"
+        return "", f"it reported nothing, so it may not have run; its stderr ends with {said!r}"
     try:
         return attack.achieved(outcome), ""
     except KeyError as error:
-        return "", f"it did not tell {error}, but {dict(outcome.told)}"
+        return "", f"it did not report {error}, only {dict(outcome.told)}"
     except ValueError as error:
         return "", str(error)
 
@@ -131,14 +134,14 @@ def _beyond(peak: Peak) -> list[str]:
 
 def _too_much(what: str, used: float, bound: float) -> str:
     if bound < _MIB:
-        return f"{what}: {used:.2f}, and {bound:g} are the bound"
-    return f"{what}: {used / _MIB:.1f} MiB, and {bound / _MIB:.0f} are the bound"
+        return f"{what}: {used:.2f} (bound {bound:g})"
+    return f"{what}: {used / _MIB:.1f} MiB (bound {bound / _MIB:.0f})"
 
 
 def _differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> tuple[str, ...]:
-    """Compare a game with the same seed in process: all play honestly, and the stand-in where it is due.
+    """Compare a game with one of the same seed that honest bots, and stand-ins where due, play in process.
 
-    ``places`` are those of the game that count. Returns everything that is not equal, in words.
+    ``places`` are the game's final places. Returns descriptions of all differences.
     """
     faults = [[decision.fault if decision else None for decision in step] for step in game.steps]
     moments = taken_over(faults, spec.rules.players)
@@ -146,7 +149,7 @@ def _differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> 
     found: list[str] = []
     for number, step in enumerate(game.steps):
         if state.over:
-            return (*found, "the game went on after its end")
+            return (*found, "the game continued after its end")
         gone = [
             faults[number][seat] is not None or (moment is not None and number > moment)
             for seat, moment in enumerate(moments)
@@ -157,13 +160,13 @@ def _differences(spec: MatchSpec, game: GameRecord, places: tuple[int, ...]) -> 
             wanted = None if move is None else tuple(card.label for card in move.cards)
             if played != wanted:
                 found.append(
-                    f"seat {seat} played {played} and not {wanted} in round {state.round}, turn {state.turn}"
+                    f"seat {seat} played {played}, not {wanted}, in round {state.round}, turn {state.turn}"
                 )
         state = apply(state, moves)
     if state.result is None:
-        return (*found, "the game ended before its end")
+        return (*found, "the game ended early")
     if places != places_with_faults(state.result.places, moments):
-        found.append(f"the places are {places}")
+        found.append(f"the places {places} are wrong")
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""How controls of the launch template are taken away: changes of the engine's create call, in place."""
+"""Takes controls of the launch template away, by changes to the engine's create call in place."""
 
 import json
 import os
@@ -14,7 +14,7 @@ Loosen = Callable[[dict[str, Any]], None]
 
 
 def without(*names: str) -> Loosen:
-    """Return what takes these out of the container's host config, so that the engine's defaults hold."""
+    """Return a function that removes these entries of the host config; the engine's defaults then apply."""
 
     def loosen(arguments: dict[str, Any]) -> None:
         for name in names:
@@ -24,19 +24,19 @@ def without(*names: str) -> Loosen:
 
 
 def with_(**values: object) -> Loosen:
-    """Return what puts these into the container's host config."""
+    """Return a function that sets these entries of the host config."""
     return lambda arguments: arguments["host_config"].update(values)
 
 
 def allowing(*names: str) -> Loosen:
-    """Return what takes all rules on these system calls away and allows them, whatever their arguments."""
+    """Return a function that removes all rules on these system calls and allows them with any arguments."""
     return lambda arguments: _change_rules(arguments, names, allowed=True)
 
 
 def open_proc(*paths: str) -> Loosen:
-    """Return what lets a bot open all of /proc and /sys but the masks, of which these and those below go too.
+    """Return a function that opens /proc and /sys to a bot, and unmasks these paths and those below them.
 
-    Without the calls for it the init can't close the files there.
+    The init can't set up Landlock there if the system calls for it are refused. Other masks stay.
     """
 
     def loosen(arguments: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ def open_proc(*paths: str) -> Loosen:
 
 
 def open_disk(arguments: dict[str, Any]) -> None:
-    """Let a bot ask how full the host's disk is: the init can't set its filter without the rule for that."""
+    """Let a bot ask how full the host's disk is, by removing the rule that lets the init set its filter."""
 
     def change(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return [
@@ -80,13 +80,13 @@ def _change_profile(
 
 
 def of_all_processes(arguments: dict[str, Any]) -> None:
-    """Let a bot see the host's processes, and open their files."""
+    """Let a bot see the host's processes, and open their files in /proc."""
     arguments["host_config"]["PidMode"] = "host"
     open_proc()(arguments)
 
 
 def unmasking(*paths: str) -> Loosen:
-    """Return what lets a bot see these paths and what is below them."""
+    """Return a function that unmasks these paths and those below them."""
 
     def loosen(arguments: dict[str, Any]) -> None:
         config = arguments["host_config"]
@@ -100,14 +100,17 @@ def unmasking(*paths: str) -> Loosen:
 
 
 def without_crowd_limits(arguments: dict[str, Any]) -> None:
-    """Take away what bounds processes; in gVisor each takes so much memory that its limit is one too."""
+    """Remove the limits on processes.
+
+    Under gVisor the memory limit is one of them, because each process needs much memory.
+    """
     config = arguments["host_config"]
     for name in ("PidsLimit", *(("Memory", "MemorySwap") if config["Runtime"] == "runsc" else ())):
         del config[name]
 
 
 def give_folder(arguments: dict[str, Any]) -> None:
-    """Let the attacker's socket folder be its own, and let it write there."""
+    """Make the attacker the owner of its socket folder, and mount the folder writable."""
     mount = arguments["host_config"]["Mounts"][0]
     mount["ReadOnly"] = False
     uid, gid = map(int, arguments["user"].split(":"))
@@ -115,14 +118,14 @@ def give_folder(arguments: dict[str, Any]) -> None:
 
 
 def share_inits_folder(arguments: dict[str, Any]) -> None:
-    """Mount the folder of the init's volume, and not just its file."""
+    """Mount the folder of the init's volume, not only its file."""
     mount = arguments["host_config"]["Mounts"][1]
     for end in ("Source", "Target"):
         mount[end] = str(Path(mount[end]).parent)
 
 
 def share_folder_and_user(arguments: dict[str, Any]) -> None:
-    """Mount the folder of the whole match too, and run the attacker as its neighbour."""
+    """Mount the folder of the whole match too, and run the attacker as its neighbour's user."""
     config = arguments["host_config"]
     folder = Path(config["Mounts"][0]["Source"]).parent
     config["Mounts"] += [{"Type": "bind", "Source": str(folder), "Target": "/run/match", "ReadOnly": True}]
@@ -130,16 +133,16 @@ def share_folder_and_user(arguments: dict[str, Any]) -> None:
 
 
 def connect(arguments: dict[str, Any]) -> None:
-    """Put the attacker into the engine's own network."""
+    """Connect the attacker to the engine's default network, without a filter for system calls."""
     arguments["network_disabled"] = False
     arguments["host_config"]["NetworkMode"] = "bridge"
     arguments["host_config"]["SecurityOpt"] = ["no-new-privileges", "seccomp=unconfined"]
 
 
 def share_queues(arguments: dict[str, Any]) -> None:
-    """Let bots use the host's message queues, by the calls for that.
+    """Let bots use the host's message queues.
 
-    Landlock refuses to open POSIX queues, as it does the files of /proc.
+    This also removes Landlock, which refuses to open POSIX queues as well as the files of /proc.
     """
     config = arguments["host_config"]
     config["IpcMode"] = "host"
@@ -161,7 +164,7 @@ _QUEUES: Final = (
 
 
 def share_network(arguments: dict[str, Any]) -> None:
-    """Put bots into the host's network, which holds its abstract sockets too, and let them read its files."""
+    """Put bots into the host's network, where its abstract sockets are, and let them read /proc/net."""
     arguments["network_disabled"] = False
     arguments["host_config"]["NetworkMode"] = "host"
     open_proc()(arguments)
@@ -169,7 +172,7 @@ def share_network(arguments: dict[str, Any]) -> None:
 
 @contextmanager
 def huge_pages() -> Iterator[None]:
-    """Reserve a few of the host's pages, which most hosts have none of."""
+    """Reserve a few huge pages, since most hosts have none."""
     pool = Path("/proc/sys/vm/nr_hugepages")
     before = pool.read_text()
     pool.write_text(str(int(before) + _HUGE_PAGES))

@@ -1,4 +1,4 @@
-"""Plays attacks with plain processes and a real referee: for what the channel alone has to hold."""
+"""Plays attacks that only the channel has to stop, with plain processes and a real referee."""
 
 import shlex
 import shutil
@@ -27,18 +27,18 @@ from arena.play.referee.conductor import Conductor
 peak, run = open({path!r}, "w"), Conductor.run
 async def measured(self):
     await run(self)
-    # Not ru_maxrss, which counts what the process was before it began this program.
+    # Not ru_maxrss, which includes the time before the process started this program.
     print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0], file=peak, flush=True)
 Conductor.run = measured
 """
 
 
 class QuickStage:
-    """A launcher of plain processes."""
+    """Plays attacks in plain processes."""
 
     def __init__(self) -> None:
         self._stage = ProcessStage()
-        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-q-"))  # short: an address holds 107 bytes
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-q-"))  # short: a socket's path may have 107 bytes
         self._folder.chmod(0o711)
         self._run_dir = self._folder / "run"
         self._launcher = Launcher(self._stage.runtime, self._stage.install, self._run_dir)
@@ -49,7 +49,7 @@ class QuickStage:
         return spec, tuple(replace(outcome, seat=seat) for seat in seats_of(attacks))
 
     def play_without_control(self, attack: Attack, clock: Clock) -> Outcome:
-        """Play an attack beside an honest bot, without its control."""
+        """Play an attack against an honest bot, without its control."""
         control = attack.control
         return self._play([attack.program], control.clock or clock, control.referee or "")[1]
 
@@ -90,7 +90,7 @@ class QuickStage:
 
     @contextmanager
     def _referee(self, lines: str) -> Iterator[Path]:
-        """Let referees begin with these lines, and write down their most memory in KiB."""
+        """Make referees run these lines first, and yield the file with their peak memory in KiB."""
         peak = self._folder / "peak"
         with changed_referee(self._folder, lines + _MEASURED.format(path=str(peak))):
             yield peak
@@ -98,7 +98,7 @@ class QuickStage:
 
 @contextmanager
 def changed_referee(folder: Path, lines: str) -> Iterator[None]:
-    """Let referees begin with these lines of Python, by an interpreter that is a script in the folder."""
+    """Make referees run these lines of Python first: a script in the folder replaces their interpreter."""
     program, script = folder / "referee", folder / "referee.py"
     script.write_text(f"{lines}\nfrom arena.play.referee.__main__ import main\nmain()\n")
     program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")

@@ -1,4 +1,4 @@
-"""The attacks on what containers share, the kernel and its page cache: numbers from 31 on."""
+"""The attacks on what containers share (the kernel and its page cache): numbers from 31 on."""
 
 from typing import Final
 
@@ -7,18 +7,18 @@ from tests.sandbox.hostile.attack import PATIENT, Attack, Control
 from tests.sandbox.hostile.system import counting, hoarding, meeting, whispering
 
 _PRIVATE_FUTEXES: Final = Control(
-    name="private futexes only", template=loosening.allowing("futex"), gvisor="its futexes are its own"
+    name="only private futexes", template=loosening.allowing("futex"), gvisor="it has its own futexes"
 )
 _NO_QUEUES: Final = Control(
-    name="no queues, and a namespace for them",
+    name="no queues, and an IPC namespace",
     template=loosening.share_queues,
-    gvisor="its queues are its own",
+    gvisor="it has its own queues",
 )
 
 ATTACKS: Final = (
     Attack(
         number=31,
-        name="whispers by futexes of a shared file",
+        name="signals by futexes on a shared file",
         program=whispering.hear_by_futex,
         accomplice=whispering.say_by_futex,
         achieved=effects.whispers,
@@ -26,7 +26,7 @@ ATTACKS: Final = (
     ),
     Attack(
         number=32,
-        name="whispers by ends of threads",
+        name="signals by ending threads",
         program=whispering.hear_by_futex,
         accomplice=whispering.say_by_ends_of_threads,
         achieved=effects.whispers,
@@ -42,18 +42,18 @@ ATTACKS: Final = (
             template=loosening.allowing(
                 "cachestat", "fadvise64", "madvise", "mincore", "preadv2", "readahead", "sync_file_range"
             ),
-            gvisor="its page cache is its own",
+            gvisor="it has its own page cache",
         ),
     ),
     Attack(
         number=34,
-        name="memory in filters of sockets",
+        name="memory in socket filters",
         program=hoarding.filters,
         achieved=effects.counted("filters"),
         control=Control(
-            name="options of sockets by list",
+            name="list of socket options",
             template=loosening.allowing("setsockopt"),
-            gvisor="it attaches none",
+            gvisor="it attaches no filters",
         ),
     ),
     Attack(
@@ -64,7 +64,7 @@ ATTACKS: Final = (
         control=Control(
             name="no /dev/pts",
             template=loosening.unmasking("/dev/pts"),
-            gvisor="its terminals are its own",
+            gvisor="it has its own terminals",
         ),
     ),
     Attack(
@@ -75,7 +75,7 @@ ATTACKS: Final = (
         control=Control(
             name="no O_DIRECT",
             template=loosening.allowing("open", "openat", "fcntl"),
-            gvisor="its files are read by its own process",
+            gvisor="its own process reads the files",
         ),
     ),
     Attack(
@@ -86,28 +86,28 @@ ATTACKS: Final = (
         control=Control(
             name="masked and closed /proc and /sys",
             template=loosening.open_proc("/proc", "/sys"),
-            gvisor="its counters are its own",
+            gvisor="it has its own counters",
         ),
     ),
     Attack(
         number=40,
-        name="whispers by pages in use",
+        name="signals by mapped pages",
         program=counting.hear_by_pages,
         accomplice=counting.say_by_pages,
         achieved=effects.whispers,
         control=Control(
-            name="closed files of processes",
+            name="closed /proc",
             template=loosening.open_proc(),
-            gvisor="its maps are its own",
+            gvisor="it has its own maps",
         ),
     ),
     Attack(
         number=41,
-        name="counts what the host does",
+        name="watches the host's activity",
         program=counting.ask_the_host,
         achieved=effects.listed("counted"),
         control=Control(
-            name="no calls that count",
+            name="no calls that show it",
             template=loosening.allowing(
                 "sysinfo",
                 "inotify_init1",
@@ -117,12 +117,12 @@ ATTACKS: Final = (
                 "sched_setaffinity",
                 "clone",
             ),
-            gvisor="its counts are its own",
+            gvisor="it has its own counts",
         ),
     ),
     Attack(
         number=42,
-        name="whispers by System V queues",
+        name="signals by System V queues",
         program=meeting.hear_by_system_v_queue,
         accomplice=meeting.say_by_system_v_queue,
         achieved=effects.whispers,
@@ -130,7 +130,7 @@ ATTACKS: Final = (
     ),
     Attack(
         number=43,
-        name="whispers by POSIX queues",
+        name="signals by POSIX queues",
         program=meeting.hear_by_posix_queue,
         accomplice=meeting.say_by_posix_queue,
         achieved=effects.whispers,
@@ -138,26 +138,26 @@ ATTACKS: Final = (
     ),
     Attack(
         number=44,
-        name="whispers by abstract sockets",
+        name="signals by abstract sockets",
         program=meeting.hear_by_abstract_socket,
         accomplice=meeting.say_by_abstract_socket,
         achieved=effects.whispers,
         control=Control(
-            name="a network of its own",
+            name="its own network",
             template=loosening.share_network,
-            gvisor="its sockets are its own",
+            gvisor="it has its own sockets",
         ),
     ),
     Attack(
         number=45,
-        name="whispers by locks of eventfds",
+        name="signals by locks on eventfds",
         program=meeting.hear_by_locks,
         accomplice=meeting.say_by_locks,
         achieved=effects.whispers,
         control=Control(
             name="no file locks",
             template=loosening.allowing("fcntl"),
-            gvisor="its locks are its own",
+            gvisor="it has its own locks",
         ),
     ),
     Attack(
@@ -166,20 +166,20 @@ ATTACKS: Final = (
         program=meeting.list_sockets,
         achieved=effects.listed("sockets"),
         control=Control(
-            name="a network of its own, closed files",
+            name="its own network, closed /proc",
             template=loosening.share_network,
-            gvisor="its sockets are its own",
+            gvisor="it has its own sockets",
         ),
     ),
     Attack(
         number=47,
-        name="leases and notices of files",
+        name="file leases and notifications",
         program=meeting.watch_files,
         achieved=effects.listed("granted"),
         control=Control(
             name="no calls for them",
             template=loosening.allowing("fanotify_init", "fcntl"),
-            gvisor="its files are its own",
+            gvisor="it has its own files",
         ),
     ),
     Attack(
@@ -190,7 +190,7 @@ ATTACKS: Final = (
         control=Control(
             name="no flushes",
             template=loosening.allowing("fsync", "fdatasync"),
-            gvisor="it flushes by its own process",
+            gvisor="its own process flushes",
         ),
     ),
     Attack(
@@ -202,7 +202,7 @@ ATTACKS: Final = (
             name="no MAP_HUGETLB",
             template=loosening.allowing("mmap"),
             within=loosening.huge_pages,
-            gvisor="its memory is its own",
+            gvisor="it has its own memory",
         ),
     ),
     Attack(
@@ -213,31 +213,31 @@ ATTACKS: Final = (
         control=Control(
             name="no POSIX timers",
             template=loosening.allowing("timer_create"),
-            gvisor="its timers are its own",
+            gvisor="it has its own timers",
         ),
     ),
     Attack(
         number=51,
-        name="whispers by numbers of shared memory",
+        name="signals by inode numbers of shared memory",
         program=counting.hear_by_numbers,
         accomplice=counting.say_by_numbers,
         achieved=effects.whispers,
         control=Control(
             name="no shared memory without a file",
             template=loosening.allowing("mmap"),
-            gvisor="its memory is its own",
+            gvisor="it has its own memory",
         ),
         clock=PATIENT,
     ),
     Attack(
         number=52,
-        name="asks for numbers that count",
+        name="asks for host-wide numbers",
         program=counting.ask_for_numbers,
         achieved=effects.listed("numbers"),
         control=Control(
-            name="no such numbers",
+            name="no calls for them",
             template=loosening.allowing("bind", "setsockopt", "sched_rr_get_interval"),
-            gvisor="its numbers are its own",
+            gvisor="it has its own numbers",
         ),
     ),
     Attack(
@@ -245,14 +245,14 @@ ATTACKS: Final = (
         name="watches the host's disk",
         program=counting.ask_the_disk,
         achieved=effects.listed("disk"),
-        control=Control(name="no calls on file systems", template=loosening.open_disk),
+        control=Control(name="the init's filter", template=loosening.open_disk),
     ),
     Attack(
         number=54,
-        name="whispers by names missing beside the init",
+        name="signals by names missing next to the init",
         program=meeting.hear_by_missing_names,
         accomplice=meeting.say_by_missing_names,
         achieved=effects.whispers,
-        control=Control(name="no folder of the init's volume", template=loosening.share_inits_folder),
+        control=Control(name="no shared folder for the init", template=loosening.share_inits_folder),
     ),
 )

@@ -1,4 +1,4 @@
-"""What the site shows of a match that a hostile bot played in."""
+"""Checks what the site shows of a match with a hostile bot."""
 
 import html
 import json
@@ -30,8 +30,8 @@ _NAME: Final = f"{BIDI}{MARKUP}"
 
 @contextmanager
 def unescaped() -> Iterator[None]:
-    """Let the site's templates write text as it is."""
-    real = web.http.rendering._ENVIRONMENT  # noqa: SLF001 - there is no other way to it
+    """Make the site's templates write text unescaped."""
+    real = web.http.rendering._ENVIRONMENT  # noqa: SLF001 - the only way to it
     loose = real.overlay(autoescape=False)
     loose.filters = {**real.filters, "clean_name": str}
     with patch("web.http.rendering._ENVIRONMENT", loose):
@@ -39,9 +39,9 @@ def unescaped() -> Iterator[None]:
 
 
 def shown(outcome: Outcome) -> str:
-    """Say what of the bot's text reached the site's pages as it was, or reached someone it is not for.
+    """Name the bot's text that the site shows unescaped, or shows to anyone although it is private.
 
-    Raises ValueError if the record does not hold what the bot wrote: then the pages prove nothing.
+    Raises ValueError if the record doesn't hold what the bot wrote, since the pages would then prove nothing.
     """
     seat, note = outcome.report, outcome.told["note"]
     decisions = [step[outcome.seat] for step in outcome.record.games[0].steps]
@@ -72,7 +72,7 @@ def _answers(outcome: Outcome) -> dict[str, Response]:
 
 
 def _stored(store: Store, outcome: Outcome) -> str:
-    """Keep a record as the coordinator would, under names that are trouble too; return its game's name."""
+    """Store a record as the coordinator would, under malicious names, and return its game's id."""
     record = outcome.record
     versions = [
         store.bots.add_version(

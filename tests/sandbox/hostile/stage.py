@@ -1,4 +1,4 @@
-"""Plays attacks against the real engine, beside honest bots, and with a second match running if wanted."""
+"""Plays attacks on the real engine, at a table with honest bots and, if wanted, next to a second match."""
 
 import fcntl
 import io
@@ -41,7 +41,7 @@ from tests.sandbox.hostile.watch import Watch
 
 _SLOTS: Final = 8
 _CGROUP: Final = "hostile"
-"""The suite's bots have a control group of their own, always the same: the engine leaves it there."""
+"""The suite's own control group. Its name is always the same, since the engine doesn't remove the group."""
 
 _HERE: Final = Path(__file__).parent
 _ROOT: Final = _HERE.parents[2]
@@ -49,7 +49,7 @@ _NO_CONTROL: Final = Control(name="nothing")
 
 
 class LooseClient(docker.APIClient):
-    """The engine's client, but for what a control's absence changes for the attacker's containers."""
+    """The engine's client, which can take a control away from the attacker's containers."""
 
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
@@ -58,21 +58,21 @@ class LooseClient(docker.APIClient):
         self.before_removal: Callable[[], None] = lambda: None
 
     def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
-        """Create it, without the control."""
+        """Create a container, without the control if it is an attacker's."""
         if self.without.template and hostile_seat(arguments.get("labels") or {}) in self.seats:
             self.without.template(arguments)
         return super().create_container(*args, **arguments)
 
     def remove_container(self, *args: Any, **arguments: Any) -> None:  # noqa: ANN401 - as the library's
-        """Remove it, after someone has looked."""
+        """Call ``before_removal``, then remove a container."""
         self.before_removal()
         super().remove_container(*args, **arguments)
 
 
 class HostileStage:
-    """One engine, and the programs as images on it.
+    """An engine that holds the programs as images.
 
-    ``runtime`` is the engine's name of what runs the containers; None for its default.
+    ``runtime`` is the engine's name for the runtime of the containers, or None for its default.
     """
 
     def __init__(self, client: docker.DockerClient, base_image: str, runtime: str | None = None) -> None:
@@ -80,12 +80,13 @@ class HostileStage:
         self._docker = client
         self._client = LooseClient()
         self.runtime = DockerRuntime(self._client, runtime=runtime, install=_CGROUP)
-        # It makes the init's volume, which stays in the engine: the first attack would seem to have left it.
+        # This creates the init's volume, which stays in the engine. Otherwise the first attack would seem to
+        # have left it.
         if (trouble := self.runtime.trouble()) is not None:
             raise RuntimeError(trouble)
         self._images: dict[tuple[str, ...], str] = {}
         self._programs = _build(client, base_image)
-        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-x-"))  # short: an address holds 107 bytes
+        self._folder = Path(tempfile.mkdtemp(prefix="kaiten-x-"))  # short: a socket's path may have 107 bytes
         self._folder.chmod(0o711)
         self._run_dir = self._folder / "run"
         self._launcher = Launcher(self.runtime, self.install, self._run_dir)
@@ -96,14 +97,14 @@ class HostileStage:
 
     @property
     def gvisor(self) -> bool:
-        """Whether it is gVisor that runs the containers."""
+        """True if gVisor runs the containers."""
         return self.runtime.host.gvisor
 
     def attack(self, *attacks: Attack, beside: bool = True) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
         """Play attacks against the arena as it is, in one match with an honest bot on the last seat.
 
-        All have the same clock. With ``beside`` a second match of honest bots runs meanwhile. Returns the
-        outcome of each, and what is wrong with any of them.
+        All must have the same clock. With ``beside``, a second match of honest bots runs at the same time.
+        Returns the outcome of each attack, and what is wrong with any of them.
         """
         (clock,) = {attack.clock for attack in attacks}
         commands = tuple(command for attack in attacks for command in attack.commands())
@@ -120,7 +121,7 @@ class HostileStage:
             return outcomes, complaints(attacks, outcomes, hostile, (second, other.result()))
 
     def attack_without_control(self, attack: Attack) -> tuple[Outcome, tuple[str, ...]]:
-        """Play an attack with its control taken away, and say what is wrong with the outcome."""
+        """Play an attack without its control. Return the outcome, and what is wrong with it."""
         control = attack.control
         hostile = self._match(MATCH, (*attack.commands(), _HONEST)[:2], control.clock or attack.clock)
         seen: list[str] = []
@@ -183,7 +184,7 @@ class HostileStage:
         return nullcontext() if control.referee is None else changed_referee(self._folder, control.referee)
 
     def _image(self, command: tuple[str, ...]) -> str:
-        """Return the id of an image that starts with this command: the programs' with another config."""
+        """Return the id of an image that runs this command: the programs' image with another entrypoint."""
         if command not in self._images:
             container = self._docker.api.create_container(self._programs)["Id"]
             try:
@@ -195,13 +196,13 @@ class HostileStage:
 
 
 def _each(attacks: tuple[Attack, ...], outcome: Outcome) -> tuple[Outcome, ...]:
-    """Return the outcome as each of the attacks has to answer for it."""
+    """Return the match's outcome once for each attack, with its seat."""
     return tuple(replace(outcome, seat=seat) for seat in seats_of(attacks))
 
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Wait until nobody else plays attacks on this machine: they share users and cores."""
+    """Wait until no other process plays attacks on this host, since they would share users and cores."""
     with Path(tempfile.gettempdir(), f"kaiten-hostile-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -223,5 +224,5 @@ def _build(client: docker.DockerClient, base_image: str) -> str:
         fileobj=context, custom_context=True, rm=True, nocache=True, network_mode="none"
     )
     if image.id is None:
-        raise ValueError("the build gave no image")
+        raise ValueError("the build returned no image id")
     return image.id

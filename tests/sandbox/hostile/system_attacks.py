@@ -1,4 +1,4 @@
-"""The attacks on the system that the bots run on: numbers 1 to 9 and 21 to 27 of the reference."""
+"""The attacks on the system that the bots run on: numbers 1 to 9 and 21 to 27."""
 
 from typing import Final
 
@@ -50,7 +50,7 @@ ATTACKS: Final = (
         program=filling.fill_tmp,
         verdicts="NC",
         achieved=effects.tmp,
-        control=Control(name="size of /tmp", template=loosening.with_(Tmpfs={"/tmp": "rw"})),  # noqa: S108 - its
+        control=Control(name="size of /tmp", template=loosening.with_(Tmpfs={"/tmp": "rw"})),  # noqa: S108 - the bot's
     ),
     Attack(
         number=5,
@@ -70,17 +70,17 @@ ATTACKS: Final = (
         number=7,
         name="CPU spin",
         program=dawdling.spin,
-        verdicts="T",  # in which decisions depends on the host's other work
+        verdicts="T",  # at which decisions depends on the host's other work
         clock=QUICK,
         achieved=effects.cores,
         control=Control(name="CPU share", template=loosening.without("NanoCpus")),
     ),
     Attack(
         number=8,
-        name="sleeps over the soft limit",
+        name="sleeps beyond the free time",
         program=dawdling.sleep_over,
         verdicts="T",
-        # One pause is paid from the bank, the second is not.
+        # The bank covers one pause, but not the second.
         faults=_timeouts(4, 5, 6),
         clock=QUICK,
         achieved=effects.unpunished("slept"),
@@ -101,14 +101,14 @@ ATTACKS: Final = (
         name="replaces the socket",
         program=escaping.replace_socket,
         achieved=effects.listed("done"),
-        control=Control(name="read-only folder of root's", template=loosening.give_folder),
+        control=Control(name="read-only folder, owned by root", template=loosening.give_folder),
     ),
     Attack(
         number=22,
-        name="dials another bot's socket",
+        name="connects to another bot's socket",
         program=escaping.dial_neighbours,
         achieved=effects.listed("reached"),
-        control=Control(name="folder and user of its own", template=loosening.share_folder_and_user),
+        control=Control(name="its own folder and user", template=loosening.share_folder_and_user),
     ),
     Attack(
         number=23,
@@ -118,7 +118,7 @@ ATTACKS: Final = (
         control=Control(
             name="no network, unix sockets only",
             template=loosening.connect,
-            gvisor="its network is switched off where it is registered",
+            gvisor="its configuration already disables the network",
         ),
     ),
     Attack(
@@ -129,7 +129,7 @@ ATTACKS: Final = (
         control=Control(
             name="pid namespace, closed /proc",
             template=loosening.of_all_processes,
-            gvisor="it has processes of its own alone",
+            gvisor="it has only its own processes",
         ),
     ),
     Attack(
@@ -145,7 +145,7 @@ ATTACKS: Final = (
     ),
     Attack(
         number=26,
-        name="daemons that heed no signal",
+        name="daemons that ignore signals",
         program=crowding.leave_daemons,
         achieved=effects.survivors,
         control=Control(name="removal", removal=True),

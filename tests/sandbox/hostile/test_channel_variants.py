@@ -1,4 +1,4 @@
-"""More ways to attack the channel, each with its right verdict, and each a success without its control."""
+"""More attacks on the channel get the right verdicts, and succeed without their controls."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,11 +15,11 @@ from tests.sandbox.hostile.quick import QuickStage
 
 _MIB: Final = 1024 * 1024
 _PEAK: Final = 100 * _MIB
-"""A referee that plays two honest bots has had 50 MiB."""
+"""A referee with two honest bots took 50 MiB."""
 
 
 _ATTACKERS: Final = 4
-"""As many sit at one table, with an honest bot."""
+"""Number of attackers at a table, which also has an honest bot."""
 
 _ALLOWED: Final = (
     sizes.longest_message,
@@ -28,11 +28,11 @@ _ALLOWED: Final = (
     sizes.header_bombs,
     connections.speaks_when_all_is_over,
 )
-"""Limits hold at exactly their number; what gets past them costs nothing; a late call harms nobody."""
+"""Bots without a fault: they reach a limit exactly, repeat headers by reference or connect after the end."""
 
 
 def tables() -> list[ParameterSet]:
-    """Return tables of all variants; the short run has one of each control and faults."""
+    """Return tables of all variants; the short run has one for each pair of control and faults."""
     kinds: set[object] = set()
     first, more = [without_fault(program) for program in _ALLOWED], list[Attack]()
     for attack in VARIANTS:
@@ -48,7 +48,7 @@ def tables() -> list[ParameterSet]:
 
 @pytest.fixture
 def stage() -> Iterator[QuickStage]:
-    """Give a launcher of plain processes."""
+    """Yield a stage of plain processes."""
     stage = QuickStage()
     yield stage
     stage.close()
@@ -56,7 +56,7 @@ def stage() -> Iterator[QuickStage]:
 
 @pytest.mark.parametrize("attacks", tables())
 def test_they_get_their_verdicts_and_nothing_else(stage: QuickStage, attacks: list[Attack]) -> None:
-    """Faults fall where they must, and the honest seat's game is that of the same seed with stand-ins."""
+    """The right decisions are faults, and the honest bot plays as in a game of that seed with stand-ins."""
     spec, outcomes = stage.play(attacks, CLOCK)
     assert complaints(attacks, outcomes, spec) == ()
     assert 10 * _MIB < outcomes[0].peak.referees < _PEAK
@@ -65,17 +65,17 @@ def test_they_get_their_verdicts_and_nothing_else(stage: QuickStage, attacks: li
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", VARIANTS, ids=title)
 def test_without_its_control_it_succeeds(stage: QuickStage, attack: Attack) -> None:
-    """The same program gets what it is after, so it is the control that holds it."""
+    """The same program gets what it is after, so it is the control that stops it."""
     outcome = stage.play_without_control(attack, CLOCK)
     assert attack.achieved(outcome) != "", outcome.told
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(
-    ("name", "mebibytes"), [("a header block without end", 70), ("streams that stay open", 70)]
+    ("name", "mebibytes"), [("an endless header block", 70), ("streams that stay open", 70)]
 )
 def test_without_the_guard_a_flood_costs_memory(stage: QuickStage, name: str, mebibytes: int) -> None:
-    """A referee that is not guarded grows with what it is sent."""
+    """Without the guard, a referee's memory grows with what it receives."""
     attack = next(attack for attack in VARIANTS if attack.name == name)
     outcome = stage.play_without_control(attack, CLOCK)
     assert outcome.peak.referees > mebibytes * _MIB
@@ -84,7 +84,7 @@ def test_without_the_guard_a_flood_costs_memory(stage: QuickStage, name: str, me
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["declares a 4 GiB message", "compressed bomb"])
 def test_without_the_guard_a_message_costs_memory(stage: QuickStage, name: str) -> None:
-    """As above, for two of the reference's own."""
+    """The same holds for two attacks of the catalog."""
     attack = next(attack for attack in ATTACKS if attack.name == name)
     outcome = stage.play_without_control(attack, CLOCK)
     assert outcome.peak.referees > 70 * _MIB

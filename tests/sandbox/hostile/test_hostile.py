@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[HostileStage]:
-    """Give a place to play attacks."""
+    """Yield a stage with the real engine."""
     stage = HostileStage(docker_client, base_image)
     yield stage
     stage.close()
@@ -28,7 +28,7 @@ def stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[Hosti
 
 @pytest.mark.parametrize("table", TABLES, ids=str)
 def test_attacks_get_their_verdicts_and_harm_nobody(stage: HostileStage, table: tuple[int, ...]) -> None:
-    """Their seats end as they must, all others play as if alone, and nothing is left of them."""
+    """Their seats get the right verdicts, all other seats play as without attacks, and nothing remains."""
     attacks = [attack for attack in ATTACKS if attack.number in table]
     _, wrong = stage.attack(*attacks, beside=table in CROWDED)
     assert wrong == ()
@@ -37,15 +37,15 @@ def test_attacks_get_their_verdicts_and_harm_nobody(stage: HostileStage, table: 
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", ATTACKS, ids=title)
 def test_without_its_control_an_attack_succeeds(stage: HostileStage, attack: Attack) -> None:
-    """The same program gets what it is after, so it is the control that holds it."""
+    """The same program gets what it is after, so it is the control that stops it."""
     _, wrong = stage.attack_without_control(attack)
     assert wrong == ()
 
 
-def test_the_reference_is_complete() -> None:
-    """Each of the thirty numbers is played or, where it is an upload, taken; its archives are there.
+def test_the_catalog_is_complete() -> None:
+    """Each number from 1 to 30 is an attack or an upload, whose archives exist.
 
-    Every attack sits at one table.
+    Each attack has a name of its own and is played at exactly one table.
     """
     played, taken = {attack.number for attack in ATTACKS}, {upload.number for upload in UPLOADS}
     assert not set(range(1, 31)) - played - taken
@@ -55,7 +55,7 @@ def test_the_reference_is_complete() -> None:
 
 
 def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
-    """An honest bot in the attacker's seat plays the expected match, but tells of no attack."""
+    """An honest bot in the attacker's seat plays the expected match, but reports no attack."""
     nothing = Attack(
         number=0,
         name="nothing",
@@ -66,4 +66,4 @@ def test_a_bot_that_attacks_nothing_is_found_out(stage: HostileStage) -> None:
     (outcome,), wrong = stage.attack(nothing, beside=False)
     assert outcome.verdict == "N"
     assert len(wrong) == 1
-    assert wrong[0].startswith("nothing: it told nothing")
+    assert wrong[0].startswith("nothing: it reported nothing")

@@ -33,7 +33,7 @@ ATTACK = Attack(
 
 
 def spec(name: str) -> MatchSpec:
-    """Return a match of two."""
+    """Return the spec of a match of two bots."""
     return MatchSpec(
         match=name,
         attempt=1,
@@ -49,8 +49,8 @@ def spec(name: str) -> MatchSpec:
 def played(name: str, *, fault_seat: int | None = None, other_card_of: int | None = None) -> MatchRecord:
     """Play a match of honest bots.
 
-    The first decision of ``fault_seat`` is a fault, and the stand-in's; ``other_card_of`` chooses differently
-    in its first one.
+    At its first decision, ``fault_seat`` has a fault and the stand-in plays, and ``other_card_of`` plays
+    another card.
     """
     state = new_game(Rules(players=2), shuffled_deck(Rules(players=2), bytes.fromhex(SEED)))
     steps: list[tuple[Decision | None, ...]] = []
@@ -78,22 +78,22 @@ def played(name: str, *, fault_seat: int | None = None, other_card_of: int | Non
 
 
 def outcome(record: MatchRecord) -> Outcome:
-    """Return what came of an attack that harmed nobody."""
+    """Return the outcome of an attack that harmed nobody."""
     return Outcome(record=record, peak=Peak(), left=(), seconds=1, runtime="runc")
 
 
 def judged(result: Outcome, second: MatchRecord | None = None, attack: Attack = ATTACK) -> tuple[str, ...]:
-    """Return what the judge says."""
+    """Return the judge's complaints."""
     return complaints((attack,), (result,), spec("hostile"), (spec("second"), second or played("second")))
 
 
-def test_an_attack_without_effect_is_held() -> None:
-    """There is nothing to complain of."""
+def test_an_attack_without_effect_is_right() -> None:
+    """The judge has no complaints."""
     assert judged(outcome(played("hostile"))) == ()
 
 
 def test_a_fault_of_the_attacker_is_its_verdict() -> None:
-    """With the stand-in in its place all is as expected, but the verdict must be one that is right."""
+    """The stand-in's moves in its place are as expected, but the verdict must be an allowed one."""
     result = outcome(played("hostile", fault_seat=SEAT))
     assert judged(result, attack=replace(ATTACK, verdicts="T")) == ()
     assert judged(result, attack=replace(ATTACK, verdicts="T", faults=result.faults)) == ()
@@ -105,7 +105,7 @@ def test_a_fault_of_the_attacker_is_its_verdict() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_another_card_is_found(seat: int) -> None:
-    """Anyone who plays something else than without the attack, attacker included, is named."""
+    """Every seat that doesn't play as without the attack is named, even the attacker's."""
     assert any(
         what.startswith(f"hostile match: seat {seat} played")
         for what in judged(outcome(played("hostile", other_card_of=seat)))
@@ -116,15 +116,15 @@ def test_another_card_is_found(seat: int) -> None:
     )
 
 
-def test_a_fault_of_anybody_else_is_found() -> None:
-    """Neither an honest seat beside the attacker nor one of the second match may have a fault."""
+def test_a_fault_of_another_seat_is_found() -> None:
+    """Neither an honest seat at the attacker's table nor one of the second match may have a fault."""
     wrong = judged(outcome(played("hostile", fault_seat=1)), played("second", fault_seat=0))
     assert any(what.startswith("hostile match: seat 1 has the fault timeout") for what in wrong)
     assert any(what.startswith("second match: seat 0 has the fault timeout") for what in wrong)
 
 
 def test_what_is_left_or_beyond_its_bound_is_found() -> None:
-    """Each thing that remains, and each bound that was crossed."""
+    """The judge reports each thing that remains, and each bound that was exceeded."""
     peak = Peak(*(bound + 1 for bound in BOUNDS))
     wrong = judged(replace(outcome(played("hostile")), left=("container abc",), peak=peak))
     assert wrong[0] == "left: container abc"
@@ -132,7 +132,7 @@ def test_what_is_left_or_beyond_its_bound_is_found() -> None:
 
 
 def test_an_attack_that_told_nothing_is_found() -> None:
-    """Nobody knows whether it ran."""
+    """It may not have run."""
     record = played("hostile")
     silent = replace(record, seats=tuple(replace(seat, stderr="it failed") for seat in record.seats))
     (wrong,) = judged(outcome(silent))
@@ -142,10 +142,10 @@ def test_an_attack_that_told_nothing_is_found() -> None:
 
 
 def test_success_is_wrong_with_the_control_and_right_without() -> None:
-    """The same question is asked both times, with opposite answers wanted."""
+    """With the control the attack must get nothing, and without it something."""
     record = played("hostile")
     success = replace(record, seats=tuple(replace(seat, stderr='{"taken": 4}') for seat in record.seats))
     assert judged(outcome(success)) == ("takes: it got 4 things",)
     assert control_complaints(ATTACK, outcome(success)) == ()
     (wrong,) = control_complaints(ATTACK, outcome(record))
-    assert "without its limit it got nothing either" in wrong
+    assert "even without its limit it got nothing" in wrong

@@ -1,6 +1,6 @@
-"""The attacks that are uploads: numbers 28 to 30 of the reference's list.
+"""The attacks that are uploads, numbers 28 to 30.
 
-Each stands for some of the hostile archives in ``tests/images/hostile``, where all of them are tested.
+Each consists of some of the hostile archives in ``tests/images/hostile``. ``tests/images`` tests all of them.
 """
 
 import tempfile
@@ -24,20 +24,20 @@ HARMLESS: Final = "harmless"
 class Upload:
     """Hostile archives of one kind."""
 
-    number: int  # of the reference's list
+    number: int  # in the same series as those of other attacks
     name: str  # a few words
-    archives: tuple[str, ...]  # names of archives
+    archives: tuple[str, ...]  # their names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of an upload."""
+    """The outcome of an upload."""
 
-    verdicts: frozenset[str]  # `REFUSED` or `HARMLESS`, of each archive
-    seconds: float  # in all
-    memory: int  # the most that reading took; bytes
-    wrong: tuple[str, ...]  # what is not as it must be with the hostile archives
-    loose: tuple[str, ...]  # what is not as it must be without their hostile parts, or with the limits raised
+    verdicts: frozenset[str]  # `REFUSED` or `HARMLESS` for each archive
+    seconds: float  # in total
+    memory: int  # peak while reading; bytes
+    wrong: tuple[str, ...]  # what is wrong with the hostile archives' outcomes
+    loose: tuple[str, ...]  # what is wrong without their hostile parts, or with higher limits
 
 
 UPLOADS: Final = (
@@ -71,7 +71,7 @@ UPLOADS: Final = (
 
 
 def take(upload: Upload) -> Taken:
-    """Take every archive of a kind, and the same ones without what is hostile in them."""
+    """Read every archive of an upload, and each again without its hostile part or with higher limits."""
     begun = time.monotonic()
     verdicts, memory = set(), 0
     wrong: list[str] = []

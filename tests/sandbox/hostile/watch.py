@@ -1,4 +1,4 @@
-"""What can be seen of containers from outside while they run, and what remains of them."""
+"""Measures containers from outside while they run, and finds what remains of them."""
 
 import os
 import threading
@@ -16,16 +16,16 @@ from tests.sandbox.hostile.attack import CpuQuota, Peak, hostile_seat
 
 _PAUSE_SECONDS: Final = 0.1
 _SETTLE_SECONDS: Final = 15.0
-"""What the engine's own helpers of a removed container get to end."""
+"""Time for the engine's helper processes to exit after a container was removed."""
 
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _WINDOW_SECONDS: Final = 0.5
 
 
 class Group:
-    """The control groups of one container, of cgroup v1, v2, or v2 with systemd.
+    """The control groups of one container, for cgroup v1, v2, or v2 with systemd.
 
-    ``details`` is what the engine says of it.
+    ``details`` is the engine's description of the container.
     """
 
     def __init__(self, details: dict[str, Any]) -> None:
@@ -37,19 +37,19 @@ class Group:
         self._files: dict[str, list[Path]] = {}
 
     def folders(self) -> list[Path]:
-        """Return those that are there."""
+        """Return the groups' folders that exist."""
         return [folder for folder in self._folders if folder.exists()]
 
     def memory(self) -> int:
-        """Return the most memory that it has had; bytes."""
+        """Return the container's peak memory in bytes."""
         return self._first("memory.max_usage_in_bytes", "memory.peak")
 
     def tasks(self) -> int:
-        """Return how many processes and threads it has."""
+        """Return the number of its processes and threads."""
         return self._first("pids.current")
 
     def seconds(self) -> float:
-        """Return the processor time that it has taken."""
+        """Return the processor time that it has used, in seconds."""
         for text in self._texts("cpu.stat"):
             words = text.split()
             if "usage_usec" in words:
@@ -57,7 +57,7 @@ class Group:
         return self._first("cpuacct.usage") / 1e9
 
     def throttled(self) -> int:
-        """Return in how many periods it had used up its share of the processor before their end."""
+        """Return the number of periods in which it used up its share of the processor early."""
         for text in self._texts("cpu.stat"):
             words = text.split()
             if "nr_throttled" in words:
@@ -65,19 +65,19 @@ class Group:
         return 0
 
     def quota(self) -> float:
-        """Return how many cores it may use; 0 where nothing limits that."""
+        """Return how many cores it may use, or 0 if there is no limit."""
         for text in self._texts("cpu.max"):
             most, period = text.split()
             return 0.0 if most == "max" else int(most) / int(period)
         most_of_v1, period_of_v1 = self._first("cpu.cfs_quota_us"), self._first("cpu.cfs_period_us")
-        # The group may end between the two readings.
+        # The group may disappear between the two readings.
         return most_of_v1 / period_of_v1 if most_of_v1 > 0 and period_of_v1 else 0.0
 
     def _first(self, *names: str) -> int:
         return next((int(text) for name in names for text in self._texts(name)), 0)
 
     def _texts(self, name: str) -> Iterator[str]:
-        # Finding the files takes long, and they stay where they are; before it starts there are none.
+        # Finding the files takes long, and their paths don't change. They exist once the container starts.
         if not self._files.get(name):
             self._files[name] = [file for folder in self._folders if (file := folder / name).exists()]
         for file in self._files[name]:
@@ -88,15 +88,15 @@ class Group:
 
 
 class Meter:
-    """Tells from a growing sum how much of it came a second, of late."""
+    """Measures the recent rate of a growing sum, per second."""
 
     def __init__(self) -> None:
         self._readings: list[tuple[float, float]] = []
 
     def read(self, measure: Callable[[], float]) -> float:
-        """Measure the sum so far and return the rate over the last window; 0 while there is none.
+        """Measure the sum, and return its rate over the last window; 0 until there is a whole window.
 
-        It is never more than the true one, however long the machine makes a measurement take: a window
+        The result never exceeds the true rate, however long a measurement takes on a busy host: a window
         lasts from before its first measurement to after its last.
         """
         begun = time.monotonic()
@@ -110,9 +110,10 @@ class Meter:
 
 
 class Watch:
-    """Looks at the containers of an installation, its processes and the host.
+    """Watches an installation's containers and processes, and the host.
 
-    ``uids`` are those of its bots and referees, which nobody else uses. Its sockets lie in ``run_dir``.
+    ``uids`` are the users of its bots and referees. Nothing else may run as them. Its sockets are in
+    ``run_dir``.
     """
 
     def __init__(self, client: docker.APIClient, install: str, uids: frozenset[int], run_dir: Path) -> None:
@@ -130,17 +131,17 @@ class Watch:
 
     @property
     def peak(self) -> Peak:
-        """The most that was seen in the last :meth:`watching`."""
+        """The highest values during the last :meth:`watching`."""
         return self._peak
 
     @property
     def quotas(self) -> dict[int, CpuQuota]:
-        """The share of the processor of each seat of the hostile match, and how often it was used up."""
+        """Each seat's share of the processor in the hostile match, and how often it was used up."""
         return self._quotas
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Look again and again while the context lasts."""
+        """Measure repeatedly while the context lasts."""
         self._seen, self._groups, self._meters = {}, {}, {}
         self._peak, self._quotas, self._shared = Peak(), {}, self._volumes()
         before, done = _available(), threading.Event()
@@ -150,7 +151,7 @@ class Watch:
             try:
                 while not done.wait(_PAUSE_SECONDS):
                     self._look(before)
-            except BaseException as error:  # noqa: BLE001 - raised where the context is left
+            except BaseException as error:  # noqa: BLE001 - raised when the context ends
                 failure.append(error)
 
         watcher = threading.Thread(target=look, name="hostile-watch")
@@ -166,7 +167,7 @@ class Watch:
             raise RuntimeError(f"no container of {self._install} was seen")
 
     def left(self) -> tuple[str, ...]:
-        """Return what remains of the containers that were seen, of their processes and sockets."""
+        """Wait for the remains of the containers that were seen to disappear, and return those that don't."""
         deadline = time.monotonic() + _SETTLE_SECONDS
         while (found := self.remains()) and time.monotonic() < deadline:
             time.sleep(_PAUSE_SECONDS)
@@ -175,7 +176,7 @@ class Watch:
     def _look(self, before: int) -> None:
         for container in self._containers():
             if container not in self._seen:
-                with suppress(APIError):  # it has gone meanwhile
+                with suppress(APIError):  # removed since it was listed
                     details = self._client.inspect_container(container)
                     self._seen[container], self._groups[container] = details, Group(details)
         groups = self._groups.values()
@@ -193,7 +194,7 @@ class Watch:
         self._peak = Peak(*map(max, self._peak, now))
         for group in groups:
             if (seat := hostile_seat(self._seen[group.container]["Config"]["Labels"])) is not None:
-                # A group that is gone tells 0.
+                # A group that has disappeared returns 0.
                 earlier = self._quotas.get(seat, CpuQuota())
                 self._quotas[seat] = CpuQuota(
                     cores=max(earlier.cores, group.quota()),
@@ -221,7 +222,7 @@ class Watch:
         return found
 
     def remains(self) -> tuple[str, ...]:
-        """Return what is there of them at this moment."""
+        """Return what currently remains of the containers, their processes and sockets."""
         found = [f"container {container[:12]}" for container in self._containers()]
         found += [f"process {path.name}: {_command(path)}" for path in self._processes()]
         found += [f"file {path}" for path in self._run_dir.rglob("*")]
@@ -233,7 +234,7 @@ class Watch:
         return (*found, *self._helpers())
 
     def _helpers(self) -> list[str]:
-        """Return processes of the engine's that belong to one of the containers."""
+        """Return the engine's processes that belong to one of the containers."""
         return [
             f"process {path.name}: {command}"
             for path in Path("/proc").glob("[0-9]*")
@@ -250,7 +251,7 @@ def _available() -> int:
 
 
 def _memory_of(process: Path) -> int:
-    """Return the most memory that a process has had, 0 where it is gone or is no process of Python's."""
+    """Return a process's peak memory in bytes, or 0 if it has ended."""
     with suppress(OSError):
         for line in (process / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):

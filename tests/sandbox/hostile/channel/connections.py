@@ -1,4 +1,4 @@
-"""Bots that play honestly, and besides connect in ways that nobody asked for. Run in a bot's container."""
+"""Bots that play honestly, but also make other connections or streams. Run in a bot's container."""
 
 import array
 import contextlib
@@ -13,13 +13,13 @@ from tests.sandbox.hostile.channel.raw import DATA, END_STREAM, PING, PREFACE, S
 
 _WANTED: Final = 1_000
 _A_PROCESS: Final = 200
-"""Fewer than a process may have open files."""
+"""Connections per process: fewer than its limit on open files."""
 
 _FILES: Final = 100
 
 
 def a_thousand_connections() -> None:
-    """Open connections from several processes, as many as there can be, and keep them open."""
+    """Open as many connections as possible from several processes, and keep them open."""
     bot = greeted()
     move = bot.play_to()
     answered = 0
@@ -49,7 +49,7 @@ def connects_and_closes() -> None:
 
 
 def speaks_when_all_is_over() -> None:
-    """Open a second line and leave it silent; speak on it when the match has ended, and dial in again."""
+    """Open a second, silent connection. After the match, send on it and connect again and again."""
     bot = greeted()
     move = bot.play_to()
     line = dial()
@@ -63,7 +63,7 @@ def speaks_when_all_is_over() -> None:
 
 
 def second_stream() -> None:
-    """Call Play once more on the same connection, and say Hello there too."""
+    """Call Play again on the same connection, and send a Hello there too."""
     bot = greeted()
     move = bot.play_to()
     line = bot.call.line
@@ -77,7 +77,7 @@ def second_stream() -> None:
 
 
 def passes_files() -> None:
-    """Send a hundred open files along with a ping, and look whether anybody keeps them."""
+    """Pass a hundred open files along with a ping, and check whether the referee keeps them."""
     bot = greeted()
     move = bot.play_to()
     line = bot.call.line
@@ -96,7 +96,7 @@ def passes_files() -> None:
 
 
 def out_of_band() -> None:
-    """Send a byte that overtakes the others, and look whether it came into the stream."""
+    """Send an out-of-band byte, and check whether it got into the stream."""
     bot = greeted()
     move = bot.play_to()
     line = bot.call.line
@@ -112,7 +112,7 @@ def out_of_band() -> None:
 
 
 def _answered(_: int) -> socket.socket | None:
-    """Return a new connection over which the referee speaks HTTP/2, or None where it does not."""
+    """Return a new connection on which the referee responds, or None if it doesn't."""
     line = None
     with contextlib.suppress(OSError):
         line = dial()

@@ -1,4 +1,4 @@
-"""Bots that send without end. Run in a bot's container."""
+"""Bots that send endlessly. Run in a bot's container."""
 
 import itertools
 import struct
@@ -32,7 +32,7 @@ _CANCEL: Final = struct.pack(">I", 8)
 
 
 def endless_messages() -> None:
-    """Send empty messages: each is well formed and says nothing."""
+    """Send empty messages, which are well formed."""
     bot = greeted()
     bot.play_to()
     count = 0
@@ -47,7 +47,7 @@ def endless_messages() -> None:
 
 
 def rapid_resets() -> None:
-    """Open streams and reset each at once."""
+    """Open streams and reset each immediately."""
     bot = _mid_game()
     _flood(
         bot,
@@ -65,7 +65,7 @@ def streams() -> None:
 
 
 def continuations() -> None:
-    """Begin a header block that never ends. Inside of it nothing else may be said, not even a ping."""
+    """Begin a header block that never ends. Within it no other frame is allowed, not even a ping."""
     bot = _mid_game()
     part = frame(CONTINUATION, literal("x", "y" * 8_000), stream=3)
     sent = 0
@@ -81,27 +81,27 @@ def continuations() -> None:
 
 
 def settings() -> None:
-    """Send settings, each of which wants an answer."""
+    """Send SETTINGS frames, each of which requires an acknowledgement."""
     _flood(_mid_game(), itertools.repeat(frame(SETTINGS)))
 
 
 def pings() -> None:
-    """Send pings, each of which wants an answer."""
+    """Send pings, each of which requires an acknowledgement."""
     _flood(_mid_game(), itertools.repeat(frame(PING, bytes(8))))
 
 
 def windows() -> None:
-    """Give the referee more room, byte by byte."""
+    """Enlarge the referee's flow-control window, byte by byte."""
     _flood(_mid_game(), itertools.repeat(frame(WINDOW_UPDATE, struct.pack(">I", 1), stream=1)))
 
 
 def empty_data() -> None:
-    """Send data that holds none."""
+    """Send DATA frames without a payload."""
     _flood(_mid_game(), itertools.repeat(frame(DATA, stream=1)))
 
 
 def priorities() -> None:
-    """Change the order of streams that there are not."""
+    """Change the priority of streams that don't exist."""
     _flood(
         _mid_game(),
         (frame(PRIORITY, struct.pack(">IB", 0, 1), stream=stream) for stream in itertools.count(3, 2)),
@@ -109,12 +109,12 @@ def priorities() -> None:
 
 
 def unknown_frames() -> None:
-    """Send frames of a kind that there is not."""
+    """Send frames of a type that doesn't exist."""
     _flood(_mid_game(), itertools.repeat(frame(UNKNOWN, bytes(100))))
 
 
 def goaways() -> None:
-    """Say again and again that the connection is about to end."""
+    """Announce again and again that the connection is about to end."""
     _flood(_mid_game(), itertools.repeat(frame(GOAWAY, struct.pack(">II", 0, 0))))
 
 
@@ -125,7 +125,7 @@ def _mid_game() -> Bot:
 
 
 def _flood(bot: Bot, frames: Iterable[bytes]) -> None:
-    """Send frames until the referee has enough, or takes in as many as there are to be."""
+    """Send frames until the referee ends the stream, or has accepted enough of them."""
     count = 0
     rest = iter(frames)
     before = bot.call.line.sent

@@ -1,4 +1,4 @@
-"""Bots that speak something else than the protocol, or end it before its time. Run in a bot's container."""
+"""Bots that don't speak the protocol, or end their stream early. Run in a bot's container."""
 
 import signal
 import socket
@@ -20,15 +20,15 @@ from tests.sandbox.hostile.channel.raw import (
 
 _TONGUES: Final = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: h2c\r\n\r\n",
-    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(512),  # a TLS greeting
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(512),  # the start of a TLS handshake
     bytes(range(256)) * 100,
-    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\0",  # all but the last byte is right
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\0",  # right except for the last byte
 )
 _CANCEL: Final = struct.pack(">I", 8)
 
 
 def other_tongues() -> None:
-    """Speak other protocols, one connection each, and never the right one."""
+    """Speak other protocols, each on its own connection, and never the right one."""
     heard = 0
     for tongue in _TONGUES:
         with dial() as line:
@@ -36,14 +36,14 @@ def other_tongues() -> None:
                 line.sendall(tongue)
                 while data := line.recv(65_536):
                     heard += len(data)
-            except OSError:  # it was closed before all was read
+            except OSError:  # closed before everything was read
                 pass
     tell(lines=len(_TONGUES), heard=heard)
     signal.pause()
 
 
 def garbage_for_a_hello() -> None:
-    """Begin right, and go on with bytes without a meaning."""
+    """Call Play, then send meaningless bytes instead of a Hello."""
     line = Line()
     line.greet()
     bot = Bot(Call(line))
@@ -52,7 +52,7 @@ def garbage_for_a_hello() -> None:
 
 
 def garbage_frames() -> None:
-    """Play honestly, then send bytes without a meaning where a frame should begin."""
+    """Play honestly, then send meaningless bytes where a frame should begin."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(b"\xff" * 100)
@@ -60,7 +60,7 @@ def garbage_frames() -> None:
 
 
 def garbage_messages() -> None:
-    """Play honestly, then send a message that is no protobuf."""
+    """Play honestly, then send a message that is not protobuf."""
     bot = greeted()
     bot.play_to()
     bot.call.send(b"\xff" * 100)
@@ -68,7 +68,7 @@ def garbage_messages() -> None:
 
 
 def garbage_headers() -> None:
-    """Play honestly, then call once more with headers that refer to nothing."""
+    """Play honestly, then call again with headers that refer to the table's invalid entry 0."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(frame(HEADERS, b"\x80" * 100, flags=END_HEADERS, stream=3))
@@ -76,7 +76,7 @@ def garbage_headers() -> None:
 
 
 def data_without_a_call() -> None:
-    """Play honestly, then send data for no stream at all."""
+    """Play honestly, then send data without a stream."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(frame(DATA, bytes(5)))
@@ -84,7 +84,7 @@ def data_without_a_call() -> None:
 
 
 def ends_the_stream() -> None:
-    """Play honestly, then say that nothing more will be said."""
+    """Play honestly, then end the stream."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(frame(DATA, flags=END_STREAM, stream=1))
@@ -92,17 +92,17 @@ def ends_the_stream() -> None:
 
 
 def ends_the_stream_with_the_hello() -> None:
-    """Say Hello and that nothing more will be said."""
+    """Send a Hello that also ends the stream."""
     hello = HELLO.SerializeToString()
     line = Line()
     line.greet()
     bot = Bot(Call(line))
     bot.call.raw(frame(DATA, struct.pack(">BI", 0, len(hello)) + hello, flags=END_STREAM, stream=1))
-    tell_whether_it_ends(bot, crossing=1)  # the first turn may be asked between the Hello and the end
+    tell_whether_it_ends(bot, crossing=1)  # the first request may be sent before the end is read
 
 
 def cancels_and_comes_back() -> None:
-    """Play honestly, then cancel the call, close the line and begin anew."""
+    """Play honestly, then cancel the call, close the connection and start again."""
     bot = greeted()
     bot.play_to()
     bot.call.raw(frame(RST_STREAM, _CANCEL, stream=1))
@@ -111,7 +111,7 @@ def cancels_and_comes_back() -> None:
 
 
 def closes_half_the_line() -> None:
-    """Play honestly, then close the way to the referee and listen on."""
+    """Play honestly, then close the sending side of the connection and keep reading."""
     bot = greeted()
     bot.play_to()
     bot.call.line.socket.shutdown(socket.SHUT_WR)

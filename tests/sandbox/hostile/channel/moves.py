@@ -1,4 +1,4 @@
-"""Bots whose messages are well formed and mean what they must not. Run in a bot's container."""
+"""Bots whose messages are well formed but not allowed. Run in a bot's container."""
 
 from collections.abc import Sequence
 from typing import Final, cast
@@ -20,14 +20,14 @@ _NO_CARD: Final = cast("pb.Card.ValueType", 99)
 
 
 def card_not_in_hand() -> None:
-    """Play a card that is in no hand, since it belongs to a variant."""
+    """Play a card of a variant, which is in no hand."""
     bot, move = _mid_game()
     bot.answer(_like(move, cards=[pb.CARD_SOY_SAUCE]))
     tell_of_the_notice(bot, sent="soy sauce")
 
 
 def two_cards_without_chopsticks() -> None:
-    """Play two cards where nothing allows it."""
+    """Play two cards without chopsticks."""
     bot = greeted()
     move = bot.play_to((MOMENT[0], 1))
     bot.answer(_like(move, cards=[*move.cards, *move.cards]))
@@ -35,21 +35,21 @@ def two_cards_without_chopsticks() -> None:
 
 
 def card_for_a_dummy() -> None:
-    """Name a card for a dummy that does not play."""
+    """Choose a card for a dummy in a game without one."""
     bot, move = _mid_game()
     bot.answer(_like(move, dummy_card=move.cards[0]))
     tell_of_the_notice(bot, sent="dummy card")
 
 
 def card_that_does_not_exist() -> None:
-    """Play a card with a number that no card has."""
+    """Play a card with an unknown number."""
     bot, move = _mid_game()
     bot.answer(_like(move, cards=[_NO_CARD]))
     tell_of_the_notice(bot, sent=_NO_CARD)
 
 
 def no_card() -> None:
-    """Answer with nothing to play."""
+    """Answer without a card."""
     bot, move = _mid_game()
     bot.answer(_like(move, cards=[]))
     tell_of_the_notice(bot, sent=0)
@@ -70,7 +70,7 @@ def two_answers_in_a_message() -> None:
 
 
 def second_thoughts() -> None:
-    """Answer, and choose another card in a message of its own."""
+    """Answer, then choose another card in a second message."""
     bot, move = _mid_game()
     bot.answer(move)
     bot.answer(_like(move, cards=[_another_than(move)]))
@@ -78,7 +78,7 @@ def second_thoughts() -> None:
 
 
 def early() -> None:
-    """Answer a turn that is yet to come, and then the open one."""
+    """Answer a future turn, then the open one."""
     bot, move = _mid_game()
     bot.answer(_like(move, turn=move.turn + 2))
     bot.answer(move)
@@ -86,7 +86,7 @@ def early() -> None:
 
 
 def early_along_with_the_answer() -> None:
-    """Answer the open turn and, in the same message, one that is yet to come."""
+    """Answer the open turn and, in the same message, a future one."""
     bot, move = _mid_game()
     bot.answer(move, _like(move, turn=move.turn + 2))
     tell_of_the_notice(bot, turn=move.turn + 2)
@@ -107,49 +107,49 @@ def late() -> None:
 
 
 def wrong_game() -> None:
-    """Answer a game that there is not."""
+    """Answer for a game that doesn't exist."""
     bot, move = _mid_game()
     bot.answer(_like(move, game=7))
     tell_of_the_notice(bot, game=7)
 
 
 def ten_strays() -> None:
-    """Answer what was not asked ten times, in one message."""
+    """Send ten answers for a game that doesn't exist, in one message."""
     bot, move = _mid_game()
     bot.answer(*[_like(move, game=7)] * 10)
     tell_of_the_notice(bot, sent=10)
 
 
 def last_game_there_is() -> None:
-    """Answer the game with the highest number that can be said."""
+    """Answer with the highest numbers of game, round and turn that fit into the message."""
     bot, move = _mid_game()
     bot.answer(_like(move, game=2**32 - 1, round_number=2**32 - 1, turn=2**32 - 1))
     tell_of_the_notice(bot, game=2**32 - 1)
 
 
 def hello_twice() -> None:
-    """Say Hello once more in the middle of the game."""
+    """Send a second Hello in the middle of the game."""
     bot, _ = _mid_game()
     bot.say(HELLO)
     tell_of_the_notice(bot, hellos=2)
 
 
 def hello_twice_at_once() -> None:
-    """Say Hello twice before the match has begun."""
+    """Send a second Hello before the match has begun."""
     bot = greeted()
     bot.say(HELLO)
     tell_of_the_notice(bot, hellos=2)
 
 
 def hello_with_an_answer() -> None:
-    """Say Hello along with an answer."""
+    """Send a second Hello along with an answer."""
     bot, move = _mid_game()
     bot.say(pb.BotMessage(hello=HELLO.hello, moves=[move]))
     tell_of_the_notice(bot, hellos=2)
 
 
 def wrong_games_to_the_end() -> None:
-    """Break the protocol at every decision, until nothing is asked any more."""
+    """Break the protocol at every decision, until the referee sends no more requests."""
     bot, move = _mid_game()
     sent = 0
     try:
@@ -163,22 +163,22 @@ def wrong_games_to_the_end() -> None:
 
 
 def protocol_of_another_version() -> None:
-    """Say Hello in another version of the protocol."""
+    """Send a Hello with another version of the protocol."""
     _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=2)))
 
 
 def name_too_long() -> None:
-    """Say Hello with a name that is too long by a byte."""
+    """Send a Hello with a name that is one byte too long."""
     _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=1, sdk="x" * 65)))
 
 
 def huge_name() -> None:
-    """Say Hello with a name of 10 KB."""
+    """Send a Hello with a name of 10 KB."""
     _greet_wrongly(pb.BotMessage(hello=pb.Hello(protocol=1, sdk="x" * 10_000)))
 
 
 def moves_in_the_hello() -> None:
-    """Say Hello and answer what was not asked in the same message."""
+    """Send a Hello together with a move that nobody requested."""
     move = pb.Move(game=0, round=1, turn=1, cards=[pb.CARD_TEMPURA])
     _greet_wrongly(pb.BotMessage(hello=HELLO.hello, moves=[move]))
 
@@ -189,7 +189,7 @@ def no_hello() -> None:
 
 
 def nothing_at_all() -> None:
-    """Begin with a message that holds nothing."""
+    """Begin with an empty message."""
     _greet_wrongly(pb.BotMessage())
 
 
@@ -211,7 +211,7 @@ def _like(  # noqa: PLR0913 - the fields of a move
     cards: Sequence["pb.Card.ValueType"] | None = None,
     dummy_card: "pb.Card.ValueType" = pb.CARD_UNSPECIFIED,
 ) -> pb.Move:
-    """Return a move with other values in some of its fields."""
+    """Return a copy of a move with other values in some of its fields."""
     return pb.Move(
         game=move.game if game is None else game,
         round=move.round if round_number is None else round_number,

@@ -1,4 +1,4 @@
-"""An honest bot on the hand-made line, for as long as it is honest. Runs in a bot's container."""
+"""A bot on a hand-made connection that plays honestly until its attack. Runs in a bot's container."""
 
 import contextlib
 import struct
@@ -29,10 +29,10 @@ from tests.sandbox.hostile.channel.raw import (
 
 HELLO: Final = pb.BotMessage(hello=pb.Hello(protocol=1, sdk="hostile", games_at_once=1))
 LAST: Final = (3, 9)
-"""The last decision of a game of two that is asked for."""
+"""The last decision that the referee requests in a game of two."""
 
 _INITIAL_WINDOW: Final = 65_535
-_INITIAL_WINDOW_SIZE: Final = 4  # the number of the setting
+_INITIAL_WINDOW_SIZE: Final = 4  # identifier of the setting
 
 
 class Ended(Exception):
@@ -42,7 +42,7 @@ class Ended(Exception):
 class Call:
     """One call of Play.
 
-    ``extra`` is a header block beyond what a call needs, ``stream`` an odd number.
+    ``extra`` contains encoded headers beyond those that a call needs. ``stream`` is an odd number.
     """
 
     def __init__(self, line: Line, extra: bytes = b"", stream: int = 1) -> None:
@@ -51,22 +51,22 @@ class Call:
         self._inbox = bytearray()
         self._windows = {0: _INITIAL_WINDOW, stream: _INITIAL_WINDOW}
         self._initial = _INITIAL_WINDOW
-        # Anyone who was cut off in the middle of it finds out with whatever comes next.
+        # If the referee ends the connection during the call, the next operation raises Ended.
         with contextlib.suppress(Ended):
             self.raw(headers(CALL + extra, stream=stream))
 
     def send(self, message: bytes, *, compressed: int = 0, length: int | None = None) -> None:
-        """Send a message. ``length`` is what it says of itself, where that is not the truth.
+        """Send a message. ``length`` is the length that it declares, if not its true one.
 
-        Raises Ended if nobody listens any more.
+        Raises Ended if the referee has ended the stream.
         """
         said = len(message) if length is None else length
         self.data(struct.pack(">BI", compressed, said) + message)
 
     def data(self, payload: bytes) -> None:
-        """Send bytes of the stream, as far as the referee's windows let them through.
+        """Send bytes on the stream, within the referee's flow-control windows.
 
-        Raises Ended if nobody listens any more.
+        Raises Ended if the referee has ended the stream.
         """
         while payload:
             room = min(FRAME_BYTES, *self._windows.values())
@@ -81,7 +81,7 @@ class Call:
     def raw(self, frames: bytes) -> None:
         """Send frames as they are.
 
-        Raises Ended if nobody listens any more.
+        Raises Ended if the referee has ended the connection.
         """
         try:
             self.line.send(frames)
@@ -101,7 +101,7 @@ class Call:
         return message
 
     def wait_for_end(self) -> None:
-        """Return when the referee has ended the stream. What it says before is dropped."""
+        """Wait until the referee ends the stream, and drop what it sends before."""
         try:
             while True:
                 self._inbox.clear()
@@ -110,7 +110,7 @@ class Call:
             return
 
     def _step(self) -> None:
-        """Take in one frame."""
+        """Read and process one frame."""
         try:
             found = self.line.frame()
             if found.kind == DATA and found.stream == self.stream:
@@ -162,7 +162,7 @@ class Bot:
         """
         request = None
         while request is None:
-            # A request may have been settled by the notice behind it. Its answer then is not heard.
+            # A notice after a request may mean that the request is settled. The answer is then ignored.
             for event in pb.RefereeMessage.FromString(self.call.receive()).events:
                 kind = event.WhichOneof("event")
                 if kind == "game_start":
@@ -182,7 +182,7 @@ class Bot:
             self.answer(move)
 
     def play_on(self, move: pb.Move | None = None) -> None:
-        """Play honestly to the end of the match, from this answer on."""
+        """Play honestly to the end of the match, starting with this answer if there is one."""
         try:
             while True:
                 self.answer(self.asked() if move is None else move)
@@ -191,13 +191,13 @@ class Bot:
             return
 
     def _honest(self, request: pb.TurnRequest) -> pb.Move:
-        # The honest choice depends on the hand and the table alone, so the past may be left out.
+        # The honest choice depends only on the hand and the table, so the past may be left out.
         view = view_from_wire(request, rules=self._rules, seat=self._seat, turns=(), past_hands=())
         return move_to_wire(request.game, view, choose(view))
 
 
 def greeted() -> Bot:
-    """Return a bot that has said Hello in the right way."""
+    """Return a bot that has sent a correct Hello."""
     line = Line()
     line.greet()
     bot = Bot(Call(line))
@@ -206,10 +206,11 @@ def greeted() -> Bot:
 
 
 def tell_whether_it_ends(bot: Bot, *, crossing: int = 0, **facts: object) -> None:
-    """Wait until the referee has ended the stream, or asks for something, and tell which.
+    """Wait until the referee ends the stream or sends a request, and report which.
 
-    A bot that was cut off tries to come back; one that is asked has all it wanted and leaves. Requests that
-    may cross with what the bot did, since the referee need not have read it yet, are `crossing`: no success.
+    If the stream has ended, the bot tries to connect again. If there is a request, the attack has succeeded
+    and the bot leaves. ``crossing`` is the number of requests that the referee may send before it reads what
+    the bot did; they are no success.
     """
     try:
         for _ in range(crossing + 1):
@@ -221,13 +222,13 @@ def tell_whether_it_ends(bot: Bot, *, crossing: int = 0, **facts: object) -> Non
 
 
 def tell_of_the_notice(bot: Bot, **facts: object) -> None:
-    """Play on as if nothing had been until the referee's notice comes, tell of it, and play on."""
+    """Play honestly until the referee's notice arrives, report it, and play on."""
     try:
         move = bot.asked()
         while not bot.notices and (move.round, move.turn) < LAST:
             bot.answer(move)
             move = bot.asked()
-    except Ended:  # nothing more is asked of a seat that was taken over
+    except Ended:  # a seat that was taken over gets no more requests
         tell(**facts, noticed=[notice.text for notice in bot.notices])
         return
     tell(**facts, noticed=[notice.text for notice in bot.notices])
@@ -235,7 +236,7 @@ def tell_of_the_notice(bot: Bot, **facts: object) -> None:
 
 
 def _comes_back() -> bool:
-    """Dial in once more and say Hello, and tell whether the referee says anything in answer."""
+    """Connect again with a Hello, and return whether the referee responds."""
     try:
         greeted().call.receive()
     except (OSError, Closed, Ended):

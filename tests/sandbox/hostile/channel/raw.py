@@ -1,7 +1,7 @@
-"""HTTP/2 by hand over the referee's socket: it says whatever it is told to, right or wrong.
+"""HTTP/2 by hand over the referee's socket, which can send anything, right or wrong.
 
-Runs in a bot's container, so it needs the standard library alone. Source: RFC 9113 (frames) and RFC 7541
-(header blocks; only literals without Huffman codes are made, and answers' headers are not read).
+Runs in a bot's container, so it needs only the standard library. Source: RFC 9113 (frames) and RFC 7541
+(header blocks; it writes only literals without Huffman codes, and doesn't read the headers of responses).
 """
 
 import os
@@ -27,11 +27,11 @@ END_HEADERS: Final = 4
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 FRAME_BYTES: Final = 16_384
-"""The longest payload that every side has to take."""
+"""The longest payload that every peer must accept."""
 
 ENOUGH_BYTES: Final = 100_000_000
 ENOUGH_FRAMES: Final = 10_000
-"""Where nothing stops a flood, it stops here."""
+"""A flood that nothing stops ends here."""
 
 
 class Closed(Exception):
@@ -50,13 +50,13 @@ class Frame(NamedTuple):
 def frame(
     kind: int, payload: bytes = b"", *, flags: int = 0, stream: int = 0, length: int | None = None
 ) -> bytes:
-    """Return a frame's bytes. ``length`` is what it says of itself, where that is not the truth."""
+    """Return a frame's bytes. ``length`` is the length that it declares, if not its true one."""
     said = len(payload) if length is None else length
     return struct.pack(">I", said)[1:] + struct.pack(">BBI", kind, flags, stream) + payload
 
 
 def window_update(stream: int, size: int) -> bytes:
-    """Return a frame that lets the referee send this many bytes more."""
+    """Return a frame that lets the referee send this many more bytes."""
     return frame(WINDOW_UPDATE, struct.pack(">I", size), stream=stream)
 
 
@@ -72,7 +72,7 @@ def _length(length: int) -> bytes:
 
 
 def literal(name: str, value: str, *, remember: bool = False) -> bytes:
-    """Return a header; with ``remember`` it also goes into the referee's table, as number 62."""
+    """Return a header. With ``remember``, the referee also adds it to its table, as entry 62."""
     return (
         (b"\x40" if remember else b"\x00")
         + _length(len(name))
@@ -83,7 +83,7 @@ def literal(name: str, value: str, *, remember: bool = False) -> bytes:
 
 
 def headers(block: bytes, *, stream: int) -> bytes:
-    """Return a header block of any length: one frame of headers, and continuations as they are needed."""
+    """Return the frames of a header block of any length: one of HEADERS, then CONTINUATION as needed."""
     parts = [block[at : at + FRAME_BYTES] for at in range(0, len(block), FRAME_BYTES)]
     last = len(parts) - 1
     return b"".join(
@@ -121,7 +121,7 @@ def dial() -> socket.socket:
 class Line:
     """A connection that speaks HTTP/2.
 
-    It reads while it sends, so that it never blocks because both sides want to speak.
+    It reads while it sends, so that it doesn't block if both sides want to send.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Line:
         self.send(PREFACE + frame(SETTINGS, settings))
 
     def send(self, data: bytes) -> None:
-        """Send all of it.
+        """Send all data.
 
         Raises Closed if the referee has ended the connection.
         """
@@ -167,9 +167,9 @@ class Line:
         return Frame(kind, flags, stream, self._take(length))
 
     def wait_for_pong(self) -> None:
-        """Return when the referee has taken in everything that was sent before.
+        """Wait until the referee has processed everything that was sent before.
 
-        Frames that come meanwhile are passed over. Raises Closed if the referee has ended the connection.
+        Drops other frames that arrive until then. Raises Closed if the referee has ended the connection.
         """
         self.send(frame(PING, b"in order"))
         while True:
@@ -178,7 +178,7 @@ class Line:
                 return
 
     def wait_for_end(self) -> None:
-        """Return when the referee has ended the connection, however long that takes."""
+        """Wait until the referee ends the connection, however long that takes."""
         try:
             while True:
                 self._inbox.clear()

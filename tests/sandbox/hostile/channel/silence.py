@@ -11,13 +11,13 @@ from tests.sandbox.hostile.channel.raw import CALL, DATA, PREFACE, SETTINGS, Clo
 
 
 def never_connects() -> None:
-    """Be there, and no more."""
+    """Run, but don't connect."""
     tell(there=True)
     signal.pause()
 
 
 def connects_and_is_silent() -> None:
-    """Open three lines and say nothing, nothing but what HTTP/2 asks for, and nothing but a call."""
+    """Open three connections: a silent one, one that only starts HTTP/2, and one without a Hello."""
     mute, line, caller = Line(), Line(), Line()
     begun = time.monotonic()
     line.greet()
@@ -31,7 +31,7 @@ def connects_and_is_silent() -> None:
 
 
 def falls_silent() -> None:
-    """Play honestly, then answer nothing any more."""
+    """Play honestly, then stop answering."""
     bot = greeted()
     bot.play_to()
     begun = time.monotonic()
@@ -41,7 +41,7 @@ def falls_silent() -> None:
 
 
 def one_byte_a_second() -> None:
-    """Say everything that is right, but so slowly that the Hello never arrives."""
+    """Send a correct start, but so slowly that the Hello never arrives."""
     hello = HELLO.SerializeToString()
     everything = (
         PREFACE
@@ -72,9 +72,9 @@ def slow_answer() -> None:
 
 
 def gives_the_referee_no_room() -> None:
-    """Say Hello, but let the referee send not one byte of the stream."""
+    """Send a Hello, but no window in which the referee could send a byte on the stream."""
     line = Line()
-    line.greet(settings=b"\x00\x04\x00\x00\x00\x00")  # a window of nothing for every stream
+    line.greet(settings=b"\x00\x04\x00\x00\x00\x00")  # an initial window of 0 bytes
     bot = Bot(Call(line))
     bot.say(HELLO)
     line.wait_for_pong()
@@ -83,7 +83,7 @@ def gives_the_referee_no_room() -> None:
 
 
 def never_reads() -> None:
-    """Play honestly, then answer and read nothing of what follows."""
+    """Play honestly, then answer and read nothing more."""
     bot = greeted()
     move = bot.play_to()
     bot.answer(move)

@@ -1,4 +1,4 @@
-"""Bots that send too much at once, or what becomes too much. Run in a bot's container."""
+"""Bots that send too much at once, or little that unpacks to too much. Run in a bot's container."""
 
 import contextlib
 import gzip
@@ -23,11 +23,11 @@ from tests.sandbox.hostile.channel.raw import CALL, ENOUGH_BYTES, FRAME_BYTES, C
 MESSAGE_BYTES: Final = 16_384
 BOMB_BYTES: Final = 16 * 1024 * 1024
 NOTE_BYTES: Final = 256
-_PADDING: Final = 15 << 3 | 2  # field 15, which there is not: bytes
+_PADDING: Final = 15 << 3 | 2  # field 15, which doesn't exist; type bytes
 
 
 def declares_4_gib() -> None:
-    """Begin a message that says it is as long as a message can be, and send 100 MB of it."""
+    """Begin a message that declares the greatest possible length, and send 100 MB of it."""
     bot = greeted()
     bot.play_to()
     sent = 0
@@ -44,7 +44,7 @@ def declares_4_gib() -> None:
 
 
 def longest_message() -> None:
-    """Answer with a message of exactly the length that is allowed."""
+    """Answer with a message of exactly the allowed length."""
     bot = greeted()
     move = bot.play_to()
     message = padded(pb.BotMessage(moves=[move]), MESSAGE_BYTES)
@@ -55,7 +55,7 @@ def longest_message() -> None:
 
 
 def message_too_long_by_a_byte() -> None:
-    """Answer with a message of one byte more than is allowed."""
+    """Answer with a message that is one byte too long."""
     bot = greeted()
     message = padded(pb.BotMessage(moves=[bot.play_to()]), MESSAGE_BYTES + 1)
     send_to_the_end(lambda: bot.call.send(message))
@@ -63,7 +63,7 @@ def message_too_long_by_a_byte() -> None:
 
 
 def longest_note() -> None:
-    """Answer with a note of exactly the length that is allowed."""
+    """Answer with a note of exactly the allowed length."""
     bot = greeted()
     move = bot.play_to()
     move.note = "x" * NOTE_BYTES
@@ -74,7 +74,7 @@ def longest_note() -> None:
 
 
 def note_too_long_by_a_byte() -> None:
-    """Answer with a note of one byte more than is allowed, in 65 characters."""
+    """Answer with a note that is one byte too long, although it has only 65 characters."""
     bot = greeted()
     move = bot.play_to()
     move.note = "\N{SUSHI}" * (NOTE_BYTES // 4) + "x"
@@ -92,14 +92,14 @@ def note_of_100_kb() -> None:
 
 
 def thousands_of_moves() -> None:
-    """Send a message of moves that answer nothing, as many as fit into it."""
+    """Send a message with as many empty moves as fit into it."""
     bot = greeted()
     bot.play_to()
     moves = [pb.Move()] * (MESSAGE_BYTES // 2)
     bot.answer(*moves)
     with contextlib.suppress(Ended):
         bot.asked()
-    # A notice is the answer of a referee that went through all of them.
+    # A referee that reads all of them sends a notice.
     tell(moves=len(moves), heard=bool(bot.notices))
 
 
@@ -125,7 +125,7 @@ def metadata_in_bounds() -> None:
 
 
 def header_bombs() -> None:
-    """Call sixty times more, each time with a header of 2,000 bytes and 1,900 references to it."""
+    """Make sixty more calls, each with a header of 2,000 bytes and 1,900 references to it."""
     bot = greeted()
     move = bot.play_to()
     block = CALL + literal("x", "y" * 2_000, remember=True) + b"\xbe" * 1_900
@@ -137,19 +137,19 @@ def header_bombs() -> None:
 
 
 def gzip_bomb() -> None:
-    """Call with messages in gzip, and send one that is small only as long as it is packed."""
+    """Declare gzip compression, and send a small message that unpacks to a large one."""
     bomb("gzip", lambda data: gzip.compress(data, mtime=0))
 
 
 def deflate_bomb() -> None:
-    """Call with messages in deflate, and send one that is small only as long as it is packed."""
+    """Declare deflate compression, and send a small message that unpacks to a large one."""
     bomb("deflate", zlib.compress)
 
 
 def padded(message: pb.BotMessage, size: int) -> bytes:
-    """Return a message's bytes and as much of an unknown field as makes them this long."""
+    """Return a message's bytes, padded to this size with an unknown field."""
     known = message.SerializeToString()
-    # The field's number is one byte. Its length takes one to four, and how many depends on itself.
+    # The field's tag takes one byte. Its length takes one to four, depending on its value.
     for digits in range(1, 5):
         rest = size - len(known) - 1 - digits
         if rest >> 7 * digits == 0 <= rest:
@@ -159,7 +159,7 @@ def padded(message: pb.BotMessage, size: int) -> bytes:
 
 
 def call_with(extra: bytes) -> None:
-    """Call with more headers than are needed, and say Hello."""
+    """Call with additional headers, and send a Hello."""
     line = Line()
     line.greet()
     bot = Bot(Call(line, extra))
@@ -168,7 +168,7 @@ def call_with(extra: bytes) -> None:
 
 
 def bomb(encoding: str, pack: Callable[[bytes], bytes]) -> None:
-    """Say Hello in a message that is short as it comes and 16 MiB when it is unpacked."""
+    """Send a Hello in a compressed message that unpacks to 16 MiB."""
     packed = pack(padded(HELLO, BOMB_BYTES))
     line = Line()
     line.greet()
@@ -178,6 +178,6 @@ def bomb(encoding: str, pack: Callable[[bytes], bytes]) -> None:
 
 
 def send_to_the_end(send: Callable[[], None]) -> None:
-    """Send, whether or not someone listens to the end of it."""
+    """Send, even if the referee ends the stream before everything is sent."""
     with contextlib.suppress(Ended):
         send()

@@ -1,4 +1,4 @@
-"""Bots that read what the kernel counts for all containers together. Run in a bot's container."""
+"""Bots that read what the kernel counts across all containers. Run in a bot's container."""
 
 import ctypes
 import mmap
@@ -18,42 +18,42 @@ from tests.sandbox.hostile.bot import play, tell
 
 _BITS: Final = 32
 _SECONDS: Final = 2.5
-"""For a message; both seats are asked at the same time."""
+"""Duration of a message. Both seats get their request at the same time."""
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _ARM: Final = platform.machine() == "aarch64"
 _ENTRY_BYTES: Final = 8
 _NOT_SHARED: Final = 1 << 56
-"""Of an entry of pagemap: no other process has the page mapped."""
+"""Bit of an entry of pagemap: no other process has mapped the page."""
 
 _FIRST_PAGE: Final = 16
 _AT_A_TIME: Final = 1024
-"""Numbers of shared memory that a core is given from the host's counter."""
+"""Inode numbers of shared memory that a core takes from the host's counter at a time."""
 
 _FAR: Final = 3 * _AT_A_TIME
-"""Further than the listener itself gets in a slot."""
+"""More numbers than the listener itself takes in a slot."""
 
 _SLOT_SECONDS: Final = 0.2
 _SLOTS_HEARD: Final = 36
 _SLOTS_SAID: Final = 42
-"""More than a round over all bits, of which the last counts. The sender may begin four slots late."""
+"""More than one pass over all bits. Each bit's last value counts, so the sender may start four slots late."""
 
 _CLONE: Final = 220 if _ARM else 56
 _CLONE_PIDFD: Final = 0x1000
 
 
 def hear_by_pages() -> None:
-    """Ask for each bit whether another container has the page mapped; a bit is one where it ever had."""
+    """Check for each bit whether another container has mapped its page. If it ever has, the bit is 1."""
     play(_hear)
 
 
 def say_by_pages() -> None:
-    """Map the pages of the ones."""
+    """Map the pages of the bits that are 1."""
     play(_say)
 
 
 def _shared_file() -> Path:
-    """Return a file in a layer that both have, which nobody maps who does not mean to."""
+    """Return a file in a common layer that no other program maps."""
     found = max(Path("/usr/lib").rglob("*.py"), key=lambda path: (path.stat().st_size, str(path)))
     if found.stat().st_size < (_FIRST_PAGE + _BITS) * mmap.PAGESIZE:
         raise ValueError(f"{found} is too short")
@@ -61,7 +61,7 @@ def _shared_file() -> Path:
 
 
 def _map(file: int, page: int) -> int:
-    """Map a page, and return its address; it is read, so that it is there."""
+    """Map a page, read it so that it is in memory, and return its address."""
     _LIBC.mmap.restype = ctypes.c_void_p
     start = int(
         _LIBC.mmap(
@@ -105,17 +105,17 @@ def _say() -> None:
 
 
 def hear_by_numbers() -> None:
-    """Look in each slot how far the numbers of shared memory have come; a bit is one where that is far."""
+    """Check in each slot how far the inode numbers of shared memory have advanced. If far, the bit is 1."""
     play(_hear_by_numbers)
 
 
 def say_by_numbers() -> None:
-    """Take many numbers in the slots of the ones."""
+    """Take many inode numbers in the slots of the bits that are 1."""
     play(_say_by_numbers)
 
 
 def _slots(count: int, phase: float) -> Iterator[int]:
-    """Yield the bit of each of the next time slots, by the clock that all share, at a phase of the slot."""
+    """Yield the bits of the next slots, timed by the common clock at this fraction of a slot."""
     first = int(time.monotonic() / _SLOT_SECONDS) + 1
     for slot in range(first, first + count):
         time.sleep(max(0.0, (slot + phase) * _SLOT_SECONDS - time.monotonic()))
@@ -136,7 +136,7 @@ def _hear_by_numbers() -> None:
 
 
 def _newest_number() -> int:
-    """Return the highest of so many numbers that the core is given new ones."""
+    """Return the highest inode number, after taking enough that the core gets new ones."""
     highest = 0
     for _ in range(2):
         _take_numbers(_AT_A_TIME * 5 // 8)
@@ -163,7 +163,7 @@ def _say_by_numbers() -> None:
 
 
 def ask_the_host() -> None:
-    """Make each call whose answer depends on what others do on the host, or lets one watch them."""
+    """Try each call whose result depends on other activity on the host, or that lets a bot watch it."""
     room = ctypes.create_string_buffer(512)
     room[0] = b"\x01"
     asked = {
@@ -180,7 +180,7 @@ def ask_the_host() -> None:
 
 
 def ask_the_disk() -> None:
-    """Ask how full the host's disk is, which visitors change, by name and by an open file."""
+    """Ask how full the host's disk is, which visitors can change, by path and by an open file."""
     room = ctypes.create_string_buffer(256)
     asked: dict[str, Callable[[int], int]] = {
         "statfs": lambda _: int(_LIBC.statfs(b"/", room)),
@@ -194,12 +194,12 @@ def ask_the_disk() -> None:
 
 
 def ask_for_numbers() -> None:
-    """Ask for numbers that count the whole host's on older kernels."""
+    """Ask for numbers that depend on the whole host on older kernels."""
     with socket.socket(socket.AF_UNIX) as named, socket.socket(socket.AF_UNIX) as passing:
         asked: dict[str, Callable[[], object]] = {
             "a name for a socket": lambda: named.bind(""),
             "a name by SO_PASSCRED": lambda: passing.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
-            "a slice of the processor": lambda: os.sched_rr_get_interval(0),
+            "a time slice": lambda: os.sched_rr_get_interval(0),
         }
         numbers = []
         for name, ask in asked.items():
@@ -211,7 +211,7 @@ def ask_for_numbers() -> None:
 
 
 def _clone_with_descriptor() -> bool:
-    """Start a process with a descriptor, whose inode number counts all processes of the host."""
+    """Try to start a process with a pidfd, whose inode number counts all processes of the host."""
     descriptor = ctypes.c_int(-1)
     child = _LIBC.syscall(_CLONE, _CLONE_PIDFD | signal.SIGCHLD, None, ctypes.byref(descriptor), None, None)
     if child == 0:

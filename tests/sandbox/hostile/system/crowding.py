@@ -1,4 +1,4 @@
-"""Bots that multiply, and bots that do not end. Run in a bot's container."""
+"""Bots that start many processes or threads, or don't exit. Run in a bot's container."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from typing import Final
 from tests.sandbox.hostile.bot import play, tell
 
 _MOST: Final = 250
-"""Where nothing stops a bomb, it stops here."""
+"""A bomb that nothing stops ends here."""
 
 _BURNING_SECONDS: Final = 0.5
 _DAEMONS: Final = 3
@@ -21,8 +21,8 @@ _DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
 
 
 def fork_bomb() -> None:
-    """Fork, and let every child fork too, until it is refused."""
-    # gRPC minds forks of the process it is used in. So the bomb is laid before, and only set off in the game.
+    """Fork, and make every child fork too, until the kernel refuses."""
+    # gRPC doesn't work if its process forks. So the bomb's process starts earlier, and goes off in the game.
     fuse, spark = os.pipe()
     bomb = os.fork()
     if bomb == 0:
@@ -47,7 +47,7 @@ def _fork_bomb() -> None:
     ending, end = os.pipe()
     child = False
     try:
-        # Both are answered with EAGAIN: a process that may not be, and a permit that is not there.
+        # EAGAIN has two causes: no process may be started, or no permit is left.
         with suppress(BlockingIOError):
             while os.read(permits, 1):
                 if os.fork() == 0 and not child:
@@ -64,7 +64,7 @@ def _fork_bomb() -> None:
 
 
 def thread_bomb() -> None:
-    """Start threads until it is refused."""
+    """Start threads until the kernel refuses."""
     play(_thread_bomb)
 
 
@@ -88,16 +88,16 @@ def _count(folder: str) -> int:
 
 
 def leave_daemons() -> None:
-    """Start processes that belong to nobody and heed no signal, and do not end with the match either."""
+    """Start detached processes that ignore signals. The bot doesn't exit with the match either."""
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    # Before gRPC's threads are there; the bot's SDK would end the bot at SIGTERM.
+    # Before gRPC starts threads, and before the SDK makes SIGTERM end the process.
     for _ in range(_DAEMONS):
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                # A command that can be told from the bot's own; what is ignored stays ignored.
-                os.execv(sys.executable, ["python3", "-c", _DAEMON])  # noqa: S606 - as meant
+                # A command line unlike the bot's own. Ignored signals stay ignored.
+                os.execv(sys.executable, ["python3", "-c", _DAEMON])  # noqa: S606 - on purpose
             os._exit(0)
         os.wait()
     tell(daemons=_DAEMONS)

@@ -10,27 +10,27 @@ from tests.sandbox.hostile.bot import MOMENT, choose, play, tell
 
 _SPINNERS: Final = 3
 _SPIN_SECONDS: Final = 0.8
-"""Of each process's own CPU time. They share 0.4 of a core, so that takes 8 s, or longer on a busy host."""
+"""CPU time of each process. Together they get 0.4 cores, so that takes 8 s, or longer on a busy host."""
 
 _STOP_SECONDS: Final = 15.0
-"""Longer than three decisions beside others that dawdle, and within the time that a patient clock gives."""
+"""Longer than three decisions at a table of slow bots, and within the time of the clock PATIENT."""
 
 _OVER_SECONDS: Final = 2.35
 """Beyond the free second, such a decision takes 1.35 s of the bank of 2 s, and two take 2.7 s. Both margins
-are wider than what a busy host may add to a decision or have deducted from it."""
+are wider than what a busy host may add to the time of a decision, or the referee deduct from it."""
 
 _PAUSES: Final = 4
 
 
 def spin() -> None:
-    """Keep all processors busy, and answer nothing meanwhile."""
+    """Keep all processors busy, and don't answer meanwhile."""
     play(_spin)
 
 
 def _spin() -> None:
     end = time.process_time() + _SPIN_SECONDS
     tell(began=True)
-    spinner = any(os.fork() == 0 for _ in range(_SPINNERS))  # ends with the first yes, in a child
+    spinner = any(os.fork() == 0 for _ in range(_SPINNERS))  # stops at the first True, in a child
     if spinner:
         end = _SPIN_SECONDS
     while time.process_time() < end:
@@ -40,7 +40,7 @@ def _spin() -> None:
 
 
 def sleep_over() -> None:
-    """Take more than the free time, a few times."""
+    """Exceed the free time in several decisions."""
     from arena.sdk import run  # noqa: PLC0415 - as in play
 
     def hooked(view: View) -> Move:
@@ -53,7 +53,7 @@ def sleep_over() -> None:
 
 
 def stop_itself() -> None:
-    """Stop the process that plays, and let another wake it much later."""
+    """Stop the process that plays, and have another one wake it much later."""
     play(_stop)
 
 

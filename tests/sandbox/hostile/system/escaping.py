@@ -15,7 +15,7 @@ _ENGINES: Final = ("/var/run/docker.sock", "/run/docker.sock", "/run/containerd/
 
 _ADDRESSES: Final = (
     (socket.AF_INET, ("172.17.0.1", 9)),  # the host, seen from the engine's own network
-    (socket.AF_INET, ("169.254.169.254", 80)),  # where clouds tell a machine its secrets
+    (socket.AF_INET, ("169.254.169.254", 80)),  # metadata service of clouds, with a host's secrets
     (socket.AF_INET, ("10.0.0.1", 80)),
     (socket.AF_INET, ("1.1.1.1", 53)),
     (socket.AF_INET6, ("fd00::1", 80)),
@@ -33,7 +33,7 @@ def _succeeds(act: Callable[[], object]) -> bool:
 
 
 def replace_socket() -> None:
-    """Take the referee's socket away, and put another in its place."""
+    """Remove the referee's socket, and put another in its place."""
     play(_replace_socket)
 
 
@@ -60,7 +60,7 @@ def _replace_socket() -> None:
 
 
 def dial_neighbours() -> None:
-    """Look for sockets of others, and dial them."""
+    """Look for others' sockets, and connect to them."""
     reached = [str(path) for path in sorted(set(_sockets())) if _reaches(path)]
     own = _reaches(_OWN)
     tell(reached=[path for path in reached if path != str(_OWN)], own=own)
@@ -75,7 +75,7 @@ def _reaches(path: Path) -> bool:
 
 
 def _sockets() -> Iterator[Path]:
-    """Yield what is a socket, and what would be one if more could be seen than should be."""
+    """Yield sockets, and paths at which there would be one if the bot saw more than it should."""
     for root in ("/", "/proc/1/root", "/proc/1/cwd/..", "/proc/self/root"):
         yield from (Path(root) / name.lstrip("/") for name in _ENGINES)
     yield from _beside_mounts()
@@ -88,7 +88,7 @@ def _sockets() -> Iterator[Path]:
 
 
 def _lines(path: str) -> list[str]:
-    """Return the lines of a file; none where the sandbox refuses it."""
+    """Return the lines of a file, or none if the sandbox refuses it."""
     try:
         return Path(path).read_text().splitlines()
     except OSError:
@@ -98,13 +98,13 @@ def _lines(path: str) -> list[str]:
 def _beside_mounts() -> Iterator[Path]:
     for line in _lines("/proc/self/mountinfo"):
         source, target = map(Path, line.split()[3:5])
-        # What is mounted here, as it is called on the host too, and what could lie beside it.
+        # Mounted paths, by their names here and on the host, and paths that could be next to them.
         for parent in (source, source.parent, target, target.parent):
             yield from (parent / str(seat) / _OWN.name for seat in range(_SEATS))
 
 
 def scan_network() -> None:
-    """Make every kind of socket, and dial anyone who may be near."""
+    """Create sockets of every kind, and connect to addresses that may be reachable."""
     play(_scan_network)
 
 
@@ -124,7 +124,7 @@ def _makes(family: str, kind: int) -> bool:
 
 
 def _answers(family: int, address: tuple[str, int]) -> bool:
-    """Whether someone is there who is not this container itself; a refusal is an answer too."""
+    """Return whether anything outside this container responds. A refused connection is a response too."""
     try:
         with socket.socket(family) as line:
             line.settimeout(_DIAL_SECONDS)

@@ -37,7 +37,7 @@ _KERNEL_FILES: Final = (
 
 
 def heap_bomb() -> None:
-    """Take memory until there is none."""
+    """Take memory until none is left."""
     play(_heap_bomb)
 
 
@@ -69,7 +69,7 @@ def _fill_tmp() -> None:
 
 
 def write_everywhere() -> None:
-    """Make a file in every folder, write to every file, and turn the kernel's knobs."""
+    """Create a file in every folder, and open every file and kernel setting for writing."""
     tell(written=[*_new_files(), *_overwritten(), *_turned()])
     play()
 
@@ -114,7 +114,7 @@ def _turned() -> Iterator[str]:
 
 
 def flood_output() -> None:
-    """Print as much as there is time for."""
+    """Print as much as time allows."""
     play(_flood_output)
 
 

@@ -1,4 +1,4 @@
-"""Bots that take what no limit of theirs counts. Run in a bot's container."""
+"""Bots that take resources that none of their limits covers. Run in a bot's container."""
 
 import ctypes
 import errno
@@ -14,7 +14,7 @@ from typing import Final
 from tests.sandbox.hostile.bot import play, tell
 
 _MOST: Final = 20
-"""Where nothing stops them, they stop here."""
+"""An attack that nothing stops ends here."""
 
 _ATTACH_FILTER: Final = 26
 _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
@@ -31,7 +31,7 @@ _HUGE: Final = 2 * 1024 * 1024
 
 
 def filters() -> None:
-    """Attach programs to sockets: memory of the kernel that counts for nobody."""
+    """Attach filters to sockets: they take kernel memory that no limit covers."""
     program = ctypes.create_string_buffer(_RETURN * _INSTRUCTIONS)
     attached = 0
     with ExitStack() as stack:
@@ -57,7 +57,7 @@ def terminals() -> None:
 
 
 def direct() -> None:
-    """Read a shared file from the disk itself, again and again, in each way that there is to ask for it."""
+    """Read a shared file from the disk itself, in each way to ask for that."""
     path = os.path.realpath(os.__file__)
     with ExitStack() as stack:
         room = stack.enter_context(mmap.mmap(-1, mmap.PAGESIZE, flags=_OWN))
@@ -76,7 +76,7 @@ def direct() -> None:
 
 
 def huge_pages() -> None:
-    """Take huge pages that the host has reserved, beside the memory limit."""
+    """Take huge pages that the host has reserved, which the memory limit doesn't cover."""
     with ExitStack() as stack:
         taken = 0
         with suppress(OSError):
@@ -88,9 +88,9 @@ def huge_pages() -> None:
 
 
 def timers() -> None:
-    """Make timers in the kernel's one table of them, which takes longer to search the more others make."""
+    """Create timers in the kernel's only table, which takes longer to search the more timers it holds."""
     made = 0
-    # Without a signal when it is due, and with room for its number.
+    # SIGEV_NONE: no signal when the timer expires. The kernel writes the timer's id to `number`.
     event, number = struct.pack("QiiQ", 0, 0, _SIGEV_NONE, 0).ljust(64, b"\0"), ctypes.c_int()
     while made < _MOST and _LIBC.syscall(_TIMER_CREATE, _CLOCK_MONOTONIC, event, ctypes.byref(number)) == 0:
         made += 1
@@ -99,10 +99,10 @@ def timers() -> None:
 
 
 def flushes() -> None:
-    """Have the host's disk flush its cache.
+    """Make the host's disk flush its cache.
 
-    The kernel refuses to flush a pipe, so that refusal shows that the call reaches it. Some gVisor versions
-    refuse every flush, since they don't know a refusal that says success.
+    The kernel refuses to flush a pipe, so EINVAL shows that the call reached it. Some gVisor versions refuse
+    every flush with EPERM, although the rule asks for success.
     """
     read, _ = os.pipe()
     reached = []

@@ -1,4 +1,4 @@
-"""Bots that look for a place where two containers meet. Run in a bot's container."""
+"""Bots that look for objects of the kernel that two containers share. Run in a bot's container."""
 
 import ctypes
 import fcntl
@@ -19,7 +19,7 @@ from tests.sandbox.hostile.bot import play, tell
 
 _BITS: Final = 32
 _SECONDS: Final = 2.5
-"""For a message; both seats are asked at the same time."""
+"""Duration of a message. Both seats get their request at the same time."""
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _ARM: Final = platform.machine() == "aarch64"
@@ -32,14 +32,14 @@ _TYPE: Final = 1
 
 _QUEUE: Final = b"/kaiten-hostile"
 _ROOM: Final = 8192
-"""Bytes of a POSIX message at most, which is what a reader must have room for."""
+"""Maximum size of a POSIX message, which a reader's buffer must have."""
 
 _ADDRESS: Final = "\0kaiten-hostile"
 _OWN_FILE: Final = "/tmp/own"  # noqa: S108 - the container's
 _FLOCK: Final = "hhxxxxqqixxxx"
 _SHARED_FOLDER: Final = "/run/arena-init"
 _NAMES: Final = 64
-"""For each bit."""
+"""Names per bit."""
 
 _FANOTIFY_INIT: Final = 262 if _ARM else 300
 _FAN_REPORT_FID: Final = 0x200
@@ -47,42 +47,42 @@ _FAN_REPORT_FID: Final = 0x200
 
 
 def hear_by_system_v_queue() -> None:
-    """Read a message from a queue that another container made."""
+    """Read a message from a System V queue that another container created."""
     play(lambda: _hear(_from_system_v_queue))
 
 
 def say_by_system_v_queue() -> None:
-    """Put it there."""
+    """Create that queue, and put a message into it."""
     play(lambda: _say(_into_system_v_queue))
 
 
 def hear_by_posix_queue() -> None:
-    """Read a message from a named queue that another container made."""
+    """Read a message from a POSIX queue that another container created."""
     play(lambda: _hear(_from_posix_queue))
 
 
 def say_by_posix_queue() -> None:
-    """Put it there."""
+    """Create that queue, and put a message into it."""
     play(lambda: _say(_into_posix_queue))
 
 
 def hear_by_abstract_socket() -> None:
-    """Take a message from another container at a socket that is in no folder."""
+    """Receive a message from another container on an abstract socket, which is in no folder."""
     play(lambda: _hear(_at_abstract_socket))
 
 
 def say_by_abstract_socket() -> None:
-    """Send it there."""
+    """Send a message to that socket."""
     play(lambda: _say(_to_abstract_socket))
 
 
 def hear_by_locks() -> None:
-    """Ask which bytes of an eventfd another container has locked: all have one inode."""
+    """Ask which bytes of an eventfd another container has locked: all eventfds share one inode."""
     play(lambda: _hear(_by_locks))
 
 
 def say_by_locks() -> None:
-    """Lock the bytes of the ones."""
+    """Lock the bytes of the bits that are 1."""
     play(lambda: _say(_lock))
 
 
@@ -196,18 +196,18 @@ def _byte(kind: int, bit: int) -> bytes:
 
 
 def hear_by_missing_names() -> None:
-    """Look names up in the init's folder; a bit is one where the kernel knows that they are missing."""
+    """Look up each bit's names in the init's folder. If the kernel knows they are missing, the bit is 1."""
     play(lambda: _hear(_by_missing_names))
 
 
 def say_by_missing_names() -> None:
-    """Look up the names of the ones."""
+    """Look up the names of the bits that are 1."""
     play(lambda: _say(_look_up))
 
 
 def _by_missing_names(end: float) -> bytes:
     time.sleep(max(0.0, end - time.monotonic() - 0.5))
-    # What it takes for names that nobody has looked up, and again for the same ones.
+    # The time for names that nobody has looked up, and then for the same names again.
     new, known = _nanoseconds("nobody"), _nanoseconds("nobody")
     return bytes(_nanoseconds(str(bit)) < (new + known) / 2 for bit in range(_BITS))
 
@@ -220,7 +220,7 @@ def _look_up(said: bytes, end: float) -> None:
 
 
 def _nanoseconds(what: str) -> float:
-    """Return the median time of looking up missing names that both seats of a match can tell."""
+    """Return the median time to look up missing names, which both seats derive from their match's folder."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     match = next(Path(line.split()[3]).parent.name for line in lines if line.split()[4] == "/run/arena")
     times = []
@@ -233,7 +233,7 @@ def _nanoseconds(what: str) -> float:
 
 
 def list_sockets() -> None:
-    """Read the names of all sockets of the host."""
+    """Read the paths of all sockets of the host."""
     names: list[str] = []
     with suppress(OSError):
         lines = Path("/proc/net/unix").read_text().splitlines()[1:]
@@ -248,7 +248,7 @@ def watch_files() -> None:
     asked = {
         "lease": (_OWN_FILE, fcntl.F_SETLEASE, fcntl.F_RDLCK),
         "notices of a folder": ("/usr/lib", fcntl.F_NOTIFY, fcntl.DN_DELETE),
-        "a signal of one's choice": (_OWN_FILE, fcntl.F_SETSIG, signal.SIGWINCH),
+        "a chosen signal": (_OWN_FILE, fcntl.F_SETSIG, signal.SIGWINCH),
     }
     granted = []
     for name, (path, command, argument) in asked.items():

@@ -1,4 +1,4 @@
-"""Bots that look around, and bots that ask the kernel for what it must not give. Run in a bot's container."""
+"""Bots that explore the system, and bots that try forbidden system calls. Run in a bot's container."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ from typing import Final
 from tests.sandbox.hostile.bot import play, tell
 
 _CALLS: Final = {
-    # Names, and their numbers on x86-64 and on 64-bit ARM.
+    # By name: the call's numbers on x86-64 and on 64-bit ARM.
     "ptrace": (101, 117),
     "process_vm_readv": (310, 270),
     "mount": (165, 40),
@@ -43,7 +43,7 @@ _NEW_NETWORK: Final = 0x4000_0000
 
 
 def forbidden_calls() -> None:
-    """Ask for tracing, namespaces, mounts, keys, rings and strange sockets."""
+    """Try tracing, namespaces, mounts, keys, io_uring, unusual sockets and the like."""
     tell(done=[name for name, attempt in _attempts() if _done(attempt)])
     play()
 
@@ -68,7 +68,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "unshare: users and mounts", call("unshare", _NEW_USER | _NEW_MOUNTS)
     yield "unshare: network", call("unshare", _NEW_NETWORK)
     yield "clone: users", call("clone", _NEW_USER | signal.SIGCHLD)
-    yield "setns: the first process's mounts", lambda: _enters(libc.setns)
+    yield "setns: its user namespace", lambda: _enters(libc.setns)
     yield "keyctl: a session of keys", call("keyctl", 1, 0)
     yield "add_key", call("add_key", b"user", b"kaiten", b"x", 1, -4)
     yield "io_uring_setup", call("io_uring_setup", 1, room)
@@ -93,12 +93,11 @@ def _bpf_map() -> bytes:
 
 
 def _perf_event() -> bytes:
-    # A software event, this process's clock, user space alone.
+    # A software event: this process's clock, only in user space.
     return struct.pack("IIQ", 1, 112, 1).ljust(40, b"\0") + struct.pack("Q", 0x60).ljust(72, b"\0")
 
 
 def _enters(setns: Callable[[int, int], int]) -> bool:
-    # Of the parent rather than of itself, which is refused for other reasons.
     with open("/proc/self/ns/user", "rb") as file:  # noqa: PTH123 - its descriptor
         return setns(file.fileno(), 0) == 0
 
@@ -109,7 +108,7 @@ def _makes(family: str, kind: int) -> bool:
 
 
 def _done(attempt: Callable[[], bool]) -> bool:
-    """Try it in a process of its own, which it may change or break."""
+    """Try it in a child process, which it may change or break."""
     child = os.fork()
     if child == 0:
         done = False
@@ -121,7 +120,7 @@ def _done(attempt: Callable[[], bool]) -> bool:
 
 
 def harvest() -> None:
-    """Read whatever tells of the host, of the arena and of others."""
+    """Read everything that may reveal something about the host, the arena and other bots."""
     mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
     tell(
         environment=sorted(os.environ),
@@ -129,7 +128,7 @@ def harvest() -> None:
         processes=sorted(set(_commands())),
         mounts=[words[4] for words in mounts],
         mounted_folders=sorted({words[3] for words in mounts}),
-        # Behind the dash: the kind of file system, what is mounted, and how.
+        # After the dash: the type of the file system, its source and its options.
         mounted=sorted({" ".join(words[words.index("-") + 1 :]) for words in mounts}),
         groups=sorted({line.split(":", 2)[2] for line in _lines("/proc/self/cgroup")}),
         host=[socket.gethostname(), *Path("/etc/hostname").read_text().split()],
@@ -164,7 +163,7 @@ def _commands() -> Iterator[str]:
 
 
 def _descriptors() -> Iterator[str]:
-    """Yield the kinds of what this process was given open."""
+    """Yield the kinds of files that this process has open."""
     for path in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
             yield str(path.readlink()).partition(":")[0]
@@ -184,7 +183,7 @@ def _system() -> Iterator[str]:
 
 
 def _gives(path: str) -> bool:
-    """Tell whether at least a byte can be read from a file."""
+    """Return whether at least one byte can be read from a file."""
     with suppress(OSError):
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:

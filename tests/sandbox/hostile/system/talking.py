@@ -1,4 +1,4 @@
-"""Bots that speak to anyone who reads about them. Run in a bot's container."""
+"""Bots whose text attacks the people who read it. Run in a bot's container."""
 
 import os
 from typing import Final
@@ -14,13 +14,13 @@ _NOTE_BYTES: Final = 256
 
 
 def markup() -> None:
-    """Put HTML, characters that turn text around and commands for terminals wherever a bot may write."""
+    """Put HTML, characters that reverse text and terminal commands wherever a bot may write text."""
     import arena.sdk.match  # noqa: PLC0415 - as in play
     from arena.sdk import Answer, run  # noqa: PLC0415 - as above
 
     note = f"{MARKUP}{BIDI}{_TERMINAL}"
     note += "x" * (_NOTE_BYTES - len(note.encode()))
-    arena.sdk.match._SDK = _SDK  # type: ignore[misc] # noqa: SLF001 - the library says its own name there
+    arena.sdk.match._SDK = _SDK  # type: ignore[misc] # noqa: SLF001 - the name in the Hello
 
     def hooked(view: View) -> Answer:
         os.write(2, f"{note}\n".encode())

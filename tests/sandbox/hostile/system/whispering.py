@@ -1,4 +1,4 @@
-"""Bots that try to talk to each other over what their containers share. Run in a bot's container."""
+"""Bots that try to signal to each other through what their containers share. Run in a bot's container."""
 
 import ctypes
 import errno
@@ -17,7 +17,7 @@ from tests.sandbox.hostile.bot import play, tell
 
 _BITS: Final = 32
 _SECONDS: Final = 2.5
-"""For a message; both seats are asked at the same time."""
+"""Duration of a message. Both seats get their request at the same time."""
 
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _ARM: Final = platform.machine() == "aarch64"
@@ -29,17 +29,17 @@ _WORD: Final = 4
 
 
 def hear_by_futex() -> None:
-    """Wait on a word of a shared file for each bit; a bit is one where someone wakes it."""
+    """Wait on a word of a shared file for each bit. If the other bot wakes it, the bit is 1."""
     play(_hear)
 
 
 def say_by_futex() -> None:
-    """Wake the words of the ones."""
+    """Wake the words of the bits that are 1."""
     play(lambda: _say(lambda word: _LIBC.syscall(_FUTEX, word, _WAKE, 1, None, None, 0)))
 
 
 def say_by_ends_of_threads() -> None:
-    """End threads, for whose end the kernel itself wakes the words of the ones."""
+    """End threads, so that the kernel itself wakes the words of the bits that are 1."""
     play(lambda: _say(_end_a_thread))
 
 
@@ -88,7 +88,7 @@ def _end_a_thread(word: ctypes.c_void_p) -> None:
 
 
 def _words() -> Sequence[ctypes.c_void_p]:
-    """Map the C library, which lies in a layer that all bots share, and return a word of it for each bit."""
+    """Map the C library, which is in a layer that all bots share, and return a word of it for each bit."""
     start = _map(_library())
     return [ctypes.c_void_p(start + mmap.PAGESIZE + _WORD * bit) for bit in range(_BITS)]
 
@@ -109,7 +109,7 @@ def _map(path: Path) -> int:
 
 
 def ask_the_page_cache() -> None:
-    """Ask what of a shared file is cached, and change it, by every call that there is for it."""
+    """Ask which pages of a shared file are cached, and change that, by each call that can."""
     library = _library()
     size = ctypes.c_size_t(library.stat().st_size)
     start = ctypes.c_void_p(_map(library))
@@ -120,7 +120,7 @@ def ask_the_page_cache() -> None:
 
 
 def read_counters() -> None:
-    """Read counters of the whole host, which move as others work."""
+    """Read counters of the whole host, which change with others' work."""
     named = [Path(folder, name) for folder, names in _COUNTERS.items() for name in names.split()]
     told = []
     for path in named:
