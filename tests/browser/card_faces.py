@@ -1,7 +1,7 @@
 """Draw the faces of ``web/static/cards.svg`` as one picture: ``python -m tests.browser.card_faces``.
 
-Pictures for sharing are made without a browser, so they need the faces as pixels. A test holds the two
-together.
+Pictures for sharing are made without a browser, so they need the faces as pixels. A test compares the two
+files.
 """
 
 import shutil
@@ -34,7 +34,7 @@ def drawn(browser: Browser) -> bytes:
 
 
 def write(picture: bytes) -> None:
-    """Keep the faces for the site, in few colours."""
+    """Write the site's file of the faces, with fewer colours."""
     with Image.open(BytesIO(picture)) as faces:
         faces.quantize(200, Image.Quantize.FASTOCTREE).save(FILE, "PNG", optimize=True)
 

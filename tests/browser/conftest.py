@@ -1,4 +1,4 @@
-"""What the tests in a real browser share."""
+"""Fixtures of the tests in a real browser."""
 
 from collections.abc import Iterator
 
@@ -10,14 +10,14 @@ from tests.browser.visits import Windows, chromium
 
 @pytest.fixture(scope="package")
 def browser(chromium_path: str) -> Iterator[Browser]:
-    """Give a running Chromium. Tests elsewhere must not run beside it: it keeps this thread's event loop."""
+    """Yield a running Chromium, for tests of this package only: it occupies the thread's event loop."""
     with chromium(chromium_path) as browser:
         yield browser
 
 
 @pytest.fixture
 def windows(browser: Browser) -> Iterator[Windows]:
-    """Give what opens windows."""
+    """Yield an opener of windows."""
     windows = Windows(browser)
     yield windows
     windows.close()

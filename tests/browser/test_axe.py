@@ -1,4 +1,4 @@
-"""Every page of the site in a real browser: at each size, in both themes, for everybody who may see it."""
+"""Every page of the site in a real browser, in all sizes and both themes, and its accessibility."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.chromium
 LARGEST_BYTES: Final = 100_000
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
 NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
-"""Routes of data and pictures, and addresses that only lead on to others."""
+"""Routes of data and pictures, and routes that only redirect."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Look:
     """A page in a state.
 
     Attributes:
-        route: As the site has it; empty where there is none.
-        path: Where to find it.
-        who: Is logged in.
-        status: Of the answer.
-        act: What is done there before it is looked at.
-        soak: Differs little from another one, so that the long run is enough.
+        route: The site's route; empty if there is none.
+        path: The page's address.
+        who: The user who is logged in; empty for nobody.
+        status: The response's status.
+        act: An action on the page before it is checked.
+        soak: True if only the soak run checks the page, because it differs little from another one.
     """
 
     route: str
@@ -51,7 +51,7 @@ class Look:
 
 
 def refused(page: Page) -> None:
-    """Register with a password that is guessed first."""
+    """Register with one of the most common passwords."""
     page.get_by_label("Name").fill("bob")
     page.get_by_label("Password").fill("password1")
     page.get_by_role("button", name="Register").click()
@@ -59,7 +59,7 @@ def refused(page: Page) -> None:
 
 
 def add_a_webhook(page: Page) -> None:
-    """See its secret."""
+    """Add a webhook, whose secret is then shown."""
     form = page.get_by_role("region", name="New webhook")
     form.get_by_label("Address").fill("https://there.example/")
     form.get_by_role("button", name="Add webhook").click()
@@ -67,7 +67,7 @@ def add_a_webhook(page: Page) -> None:
 
 
 def make_a_token(page: Page) -> None:
-    """See its secret."""
+    """Create a token, whose secret is then shown."""
     page.get_by_label("Name").fill("my laptop")
     page.get_by_label("Your password").fill(PASSWORD)
     page.get_by_role("button", name="Create token").click()
@@ -75,12 +75,12 @@ def make_a_token(page: Page) -> None:
 
 
 def open_all(page: Page) -> None:
-    """Open whatever is folded."""
+    """Open everything that is folded."""
     page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
 
 
 def challenge_nobody(page: Page) -> None:
-    """Ask for a bot that does not exist, and open every fold."""
+    """Challenge a bot that doesn't exist, and open everything that is folded."""
     page.get_by_label("Opponent 1").fill("nobody")
     page.get_by_role("button", name="Challenge").click()
     expect(page.get_by_role("alert")).to_be_visible()
@@ -94,18 +94,18 @@ def choose_a_card(page: Page) -> None:
 
 
 def ask_for_keys(page: Page) -> None:
-    """Open the viewer's dialog."""
+    """Open the viewer's dialog about keys."""
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
 def pause(page: Page) -> None:
-    """Stop what plays by itself."""
+    """Pause the viewer."""
     page.get_by_role("button", name="Pause").click()
 
 
 def come_from_elsewhere(page: Page) -> None:
-    """Send a form that stands on another site."""
+    """Send a form from another site."""
     action = page.url + "logout"
     page.goto(f'data:text/html,<form method="post" action="{action}"><button>Win</button></form>')
     page.get_by_role("button").click()
@@ -223,7 +223,7 @@ PAGES: Final = {
     "error-nowhere": Look("", "/nowhere", status=404),
     "error-unasked": Look("/leaderboard", "/leaderboard?players=9", status=422, soak=True),
 }
-"""By the names of their pictures."""
+"""Pages by the names of their screenshots."""
 
 
 @dataclass(frozen=True)
@@ -232,8 +232,8 @@ class Town:
 
     Attributes:
         url: Its address.
-        ids: Ids of challenges and of matches under way, by how far they are.
-        windows: In which people are logged in, by their names; nobody is in "".
+        ids: Ids of challenges and of matches in progress, by their state.
+        windows: By the name of the user who is logged in; in the one of "" nobody is.
     """
 
     url: str
@@ -243,7 +243,7 @@ class Town:
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Town]:
-    """Give a site that has everything, and people who look at it."""
+    """Yield a site with data for every page, and a window for each user."""
     folder: Path = tmp_path_factory.mktemp("town")
     with closing(World.at(folder)) as world:
         ids = build(world)
@@ -262,7 +262,7 @@ def town(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator
 
 @pytest.fixture
 def complaints(town: Town) -> Iterator[list[str]]:
-    """Give what browsers complain about during a test."""
+    """Yield what browsers complain about during a test."""
     found: list[str] = []
 
     def console(message: ConsoleMessage) -> None:
@@ -286,19 +286,19 @@ AXE: Final = {
     "preload": False,
     "rules": {"color-contrast": {"enabled": SOAK}},
 }
-"""Leaves out what costs most: other results in detail, and contrast, which is looked at before."""
+"""Leaves out what costs most: details of other results, and contrast in the short run, checked elsewhere."""
 LOOKS: Final = (("light", ("phone", "zoomed")), ("dark", ("desktop", "zoomed")))
-"""Theme and sizes in which the short run looks at every other page."""
+"""Theme and sizes in which the short run checks pages, which take turns with the two entries."""
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.soak] * look.soak) for name, look in PAGES.items()]
 )
-def test_pages_fit_and_are_for_everybody(town: Town, complaints: list[str], axe: str, name: str) -> None:
-    """No complaint, no shift, no sideways scrolling, contrast, and nothing that axe-core finds.
+def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: str, name: str) -> None:
+    """Pages don't shift or scroll sideways, have enough contrast, and cause no complaints.
 
-    By WCAG 2.2 AA and axe-core's own best practices. The long run looks at each page in all sizes and both
-    themes, and keeps pictures.
+    axe-core finds nothing, by WCAG 2.2 AA and its own best practices. The soak run checks each page in all
+    sizes and both themes, and takes screenshots.
     """
     look, page = PAGES[name], town.windows[PAGES[name].who]
     width, height = SIZES["phone"]
@@ -312,12 +312,12 @@ def test_pages_fit_and_are_for_everybody(town: Town, complaints: list[str], axe:
     assert page.evaluate("window.moved") == 0
     if look.act:
         look.act(page)
-        page.wait_for_load_state()  # a form leads to a page whose words are there before its looks
+        page.wait_for_load_state()  # the text of a form's next page is there before its style
     short = [each for each, look in PAGES.items() if not look.soak]
     looks = [(theme, tuple(SIZES)) for theme in PAPER] if SOAK else [LOOKS[short.index(name) % 2]]
     for theme, sizes in looks:
         see(page, axe, name, theme, sizes)
-    # An answer's own status, where it is no success, is the one thing that Chromium notes.
+    # Chromium may only report the page's own status, if it is an error.
     assert [text for text in complaints if "Failed to load resource" not in text] == []
 
 
@@ -330,13 +330,13 @@ TOUCHING: Final = """() => {
   return all.flatMap((one, a) => all.slice(a + 1).filter((_, b) => near(boxes[a], boxes[a + 1 + b]))
     .map((other) => `${one.textContent.trim()} and ${other.textContent.trim()}`));
 }"""
-"""Returns the buttons that lie closer than four pixels."""
+"""Returns the pairs of buttons that are less than four pixels apart."""
 
 
 OVERLAPPING: Final = """() => {
   const styles = (element) => element ? [getComputedStyle(element), ...styles(element.parentElement)] : [];
   const unseen = ({ clipPath, visibility }) => clipPath !== "none" || visibility === "hidden";
-  // What a text is cut by: everything around it that scrolls or hides.
+  // The visible range of a text: within everything around it that scrolls or hides.
   const window_of = (element) => {
     let [left, right] = [-Infinity, Infinity];
     for (let e = element; e && e !== document.body; e = e.parentElement) {
@@ -373,11 +373,11 @@ OVERLAPPING: Final = """() => {
   }
   return [...found];
 }"""
-"""Returns the texts that lie on each other, outside the viewer."""
+"""Returns the texts that overlap, outside the viewer."""
 
 
 def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> None:
-    """Look at an open page in a theme, from small phones to wall screens."""
+    """Check an open page in a theme and in these sizes."""
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == PAPER[theme]
     for size in sizes:
@@ -399,7 +399,7 @@ def see(page: Page, axe: str, name: str, theme: str, sizes: Sequence[str]) -> No
 
 
 def test_no_page_is_left_out(tmp_path: Path) -> None:
-    """Anyone who adds a page adds it to the table."""
+    """The table has the routes of all pages."""
     with closing(World.at(tmp_path)) as world:
         app = client(world).app
         assert isinstance(app, FastAPI)

@@ -35,7 +35,7 @@ async ([url, method, headers, credentials]) => {
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    """Serve the files of a day."""
+    """Yield the address of a site with a day's files."""
     sqlite_store(tmp_path / "arena.sqlite3").close()
     put_files(tmp_path / "exports", 1)
     with opened(tmp_path) as site:
@@ -43,7 +43,7 @@ def url(tmp_path: Path) -> Iterator[str]:
 
 
 def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:
-    """The manifest, and files whole or in ranges; without cookies, and nothing else."""
+    """It can read the manifest, and files whole or in ranges, but only without cookies, and nothing else."""
     with elsewhere() as other:
         visit = windows.open(other, "desktop", "light")
         visit.open("/")

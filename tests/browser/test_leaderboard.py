@@ -1,4 +1,4 @@
-"""The leaderboard and the front page in a real browser: they keep themselves current, and nothing moves."""
+"""The leaderboard and the front page in a real browser: they update themselves, and nothing moves."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -29,13 +29,13 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder of an arena."""
+    """Return the folder of an arena."""
     return tmp_path_factory.mktemp("data")
 
 
 @pytest.fixture(scope="module")
 def store(data_dir: Path) -> Iterator[Store]:
-    """Give an arena with two pages of bots, some of which have played, and with a match under way."""
+    """Yield the store of an arena with two pages of bots, some of which have played, and a running match."""
     with closing(sqlite_store(data_dir / "arena.sqlite3")) as store:
         versions = add_bots(store, NAMES)
         for number in range(6):
@@ -51,7 +51,7 @@ def store(data_dir: Path) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def url(data_dir: Path, store: Store) -> Iterator[str]:
-    """Give the address of a running site."""
+    """Yield the address of a running site."""
     assert store.activity.totals().matches_running == 1
     with opened(data_dir) as site:
         yield site.url
@@ -67,7 +67,7 @@ SHOW = """(source) => new Promise((done) => {
 
 
 def poll(page: Page, address: str) -> None:
-    """Let four seconds pass, and wait for the answer to the question that they bring."""
+    """Advance the clock by four seconds, and wait for the response to the page's poll."""
     with page.expect_response(address):
         page.clock.run_for(4000)
 
@@ -75,10 +75,10 @@ def poll(page: Page, address: str) -> None:
 @pytest.mark.parametrize(
     ("path", "size"), [pytest.param("/", "desktop", marks=pytest.mark.soak), ("/leaderboard", "phone")]
 )
-def test_it_keeps_itself_current_and_nothing_moves(
+def test_it_updates_itself_and_nothing_moves(
     windows: Windows, store: Store, url: str, size: str, path: str
 ) -> None:
-    """A match that ends appears without a reload. As long as nothing is new the site says so, and no more."""
+    """A finished match appears without a reload. While nothing is new, the site responds only with 304."""
     visit = windows.open(url, size, "light")
     page = visit.page
     page.add_init_script(WATCH_SHIFTS)
@@ -90,7 +90,7 @@ def test_it_keeps_itself_current_and_nothing_moves(
             answers.append(answer.status)
 
     def in_turn() -> list[int]:
-        """Of the same answers one after another, one: on a slow machine there may be more of them."""
+        """Return the statuses without repetitions, of which a slow host may have more."""
         return [status for status, _ in groupby(answers)]
 
     page.on("response", hear)
@@ -117,7 +117,7 @@ def test_it_keeps_itself_current_and_nothing_moves(
 
 @pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.soak)])
 def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script: bool) -> None:
-    """From the head of the page to the field, type, Enter, on to the next page and back; scripts or not."""
+    """The field, its options and the links to other pages work by keyboard, with or without scripts."""
     visit = windows.open(url, "desktop", "light", script=script)
     page = visit.page
     visit.open("/leaderboard?players=5")
@@ -138,7 +138,7 @@ def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script:
 
 
 def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
-    """The front page has its parts by name; the seats of a table are a list."""
+    """The front page's parts have names, and the seats of a table are a list."""
     visit = windows.open(url, "desktop", "light")
     visit.open("/")
     tables = visit.page.get_by_role("region", name="Now playing")
@@ -159,7 +159,7 @@ def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
 def test_the_front_page_plays_a_game(
     windows: Windows, url: str, size: str, *, reduced: bool, plays: bool
 ) -> None:
-    """It goes on by itself and stops on request; a picture stands for it where motion isn't wanted."""
+    """It plays automatically and can be paused. Visitors who prefer reduced motion get a picture instead."""
     visit = windows.open(url, size, "dark")
     page = visit.page
     if reduced:
@@ -186,7 +186,7 @@ def test_the_front_page_plays_a_game(
 
 
 def test_a_badge_is_shown_by_other_sites(windows: Windows, url: str) -> None:
-    """As a picture in a page of another origin. What is not for others is not shown there."""
+    """A page of another origin can show it as a picture, but not the site's other pictures."""
     with elsewhere() as other:
         visit = windows.open(other, "desktop", "light")
         visit.open("/")

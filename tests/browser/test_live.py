@@ -50,7 +50,7 @@ def choose(view):
 
 run(choose, games_at_once=1)
 """
-"""Begins a round of a game when there is a file of that name."""
+"""Begins a round of a game once there is a file with the game's and the round's number."""
 
 
 @dataclass
@@ -61,14 +61,14 @@ class Hall:
     gates: Path
 
     def let(self, game: int, *rounds: int) -> None:
-        """Let these rounds of a game be played."""
+        """Allow these rounds of a game to begin."""
         for number in rounds:
             (self.gates / f"{game}-{number}").touch()
 
 
 @pytest.fixture
 def hall(tmp_path: Path) -> Iterator[Hall]:
-    """Give a site beside a coordinator that plays a match of two games of two slow bots."""
+    """Yield a site next to a coordinator that plays a match of two games between two slow bots."""
     gates, data = tmp_path / "gates", tmp_path / "data"
     gates.mkdir()
     data.mkdir()
@@ -85,8 +85,8 @@ def hall(tmp_path: Path) -> Iterator[Hall]:
 
 @contextmanager
 def playing(store: Store) -> Iterator[None]:
-    """Play what waits, in a thread, to its end."""
-    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-l-"))  # short: an address holds 107 bytes
+    """Play all queued matches to their end, in a thread."""
+    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-l-"))  # short: a socket's path may have 107 bytes
     with local_workers(Launcher(ProcessRuntime(), "test", run_dir), SlotPool(2, 0.4), "host") as workers:
         coordinator = coordinator_of(store, workers, lambda _: None)
         thread = threading.Thread(target=coordinator.run, args=(lambda: False,))
@@ -99,7 +99,7 @@ def playing(store: Store) -> Iterator[None]:
 
 
 def add_match(store: Store, folder: Path, gates: Path) -> None:
-    """Add two bots and a match of theirs."""
+    """Add two bots and a match between them."""
     versions = []
     for name in ("eel", "tuna"):
         bot = folder / name
@@ -127,7 +127,7 @@ def shown(page: Page) -> int:
 
 
 def state(page: Page, words: str) -> None:
-    """Wait until the page says this of the match."""
+    """Wait until the page says this about the match."""
     come(page, page.locator('[data-live="state"]').filter(has_text=words))
 
 
@@ -172,7 +172,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
 
 
 def without_frames(windows: Windows, hall: Hall) -> Visit:
-    """Open the match where the frames don't get through: the page says so, and is a page all the same."""
+    """Open the match while its frames can't be loaded: the page says so, and still works."""
     visit = windows.open(hall.url, "phone", "light")
     visit.page.clock.install()
     visit.page.route("**/frames.json?*", lambda route: route.abort())
@@ -186,7 +186,7 @@ def without_frames(windows: Windows, hall: Hall) -> Visit:
 
 
 def with_frames(visit: Visit) -> None:
-    """Let them through: the page goes on from the frame that it shows, with all that came meanwhile."""
+    """Let the frames be loaded: the page stays at the frame that it shows, and gets all new ones."""
     state(visit.page, "Round 3 is being played.")
     moments = visit.page.locator("[data-event]").count()
     visit.page.unroute_all()
@@ -208,7 +208,7 @@ def wait_for_the_table(visit: Visit) -> None:
 
 
 def stepped_back(page: Page, hall: Hall) -> None:
-    """A new round leaves the reader in place, in the view that was chosen; its moments are there."""
+    """A new round changes neither the frame nor the view that is shown. Its moments are added."""
     for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "q"):
         page.keyboard.press(key)
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
@@ -227,7 +227,7 @@ def stepped_back(page: Page, hall: Hall) -> None:
 
 
 def followed(page: Page, hall: Hall) -> None:
-    """Who has seen the last frame is shown the next round, which can be stopped."""
+    """A viewer who has seen the last frame is shown the next round, which can be paused."""
     page.keyboard.press("End")
     assert shown(page) == 59
     hall.let(1, 3)
@@ -240,7 +240,7 @@ def followed(page: Page, hall: Hall) -> None:
 
 
 def to_the_replay(page: Page, hall: Hall) -> None:
-    """The link leads to the frame that is shown when it is followed, seen by the same eyes."""
+    """The link leads to the frame that is shown, in the same view."""
     for key in ("Home", "ArrowRight", "q"):
         page.keyboard.press(key)
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")

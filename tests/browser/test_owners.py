@@ -1,4 +1,4 @@
-"""What owners do with their bots, in a real browser, by mouse and keyboard only."""
+"""How owners manage their bots in a real browser, by mouse and keyboard."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +26,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """Give a site on which ann has a bot with three versions."""
+    """Yield a site on which ann has a bot with three versions."""
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world:
         fill_stable(world)
@@ -35,7 +35,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 
 
 def test_roll_back_retire_and_play_again(windows: Windows, place: Place) -> None:
-    """Each is one click, and the page says what came of it."""
+    """Each takes one click, and the page says what it did."""
     visit = windows.open(place.url, "small", "dark")
     page = visit.page
     log_in(page, visit.url, "ann")
@@ -54,7 +54,7 @@ def test_roll_back_retire_and_play_again(windows: Windows, place: Place) -> None
 
 
 def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) -> None:
-    """Names are offered, a refusal keeps what was typed; games come without a reload and lead to replays."""
+    """The form suggests names, and keeps them if it is refused. Games appear without a reload."""
     add_bots(place.world.store, [(f"crowd-{number}", "someone") for number in range(100, 180)])
     visit = windows.open(place.url, "desktop", "light")
     page = visit.page
@@ -96,7 +96,7 @@ def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) 
 
 
 def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> None:
-    """For their owner, within the page however long the lines are; to be scrolled with the keyboard."""
+    """The bot's owner sees them. Long lines don't widen the page, and the keyboard scrolls them."""
     visit = windows.open(place.url, "small", "light")
     page = visit.page
     log_in(page, visit.url, "ann")
@@ -113,7 +113,7 @@ def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> N
 
 
 def scroll(page: Page, part: Locator) -> None:
-    """Scroll a part of a page with the keyboard alone, and see that it has a focus that shows."""
+    """Scroll a part of a page by keyboard, and check that its focus is visible."""
     part.focus()
     assert part.evaluate("it => getComputedStyle(it).outlineStyle") == "solid"
     page.keyboard.press("End")

@@ -27,7 +27,7 @@ LAST_TURNS = {2: 10, 4: 8, 5: 7}
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the site of an arena with house bots and two tables for people."""
+    """Yield the site of an arena with house bots and two tables for people."""
     folder = tmp_path_factory.mktemp("play")
     run_dir = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
@@ -59,7 +59,7 @@ def begin(page: Page, url: str, *bots: str) -> None:
 
 
 def play(page: Page, choose: Callable[[Page], None], end: str = "") -> list[str]:
-    """Play to this step, or to the end; return the steps at which something was chosen."""
+    """Play to this step, or to the end; return the steps at which a card was chosen."""
     steps: list[str] = []
     ready = re.compile("decide|over")
     while True:
@@ -86,7 +86,7 @@ def by_touch(page: Page) -> None:
 
 
 def by_keyboard(page: Page) -> None:
-    """The focus is at the first card."""
+    """Play the first card, which has the focus."""
     if page.locator("#hand button.pick").count():
         page.keyboard.press("1")
     else:
@@ -95,7 +95,7 @@ def by_keyboard(page: Page) -> None:
 
 
 def by_role(page: Page) -> None:
-    """Use nothing but roles and names."""
+    """Play the first card, found only by roles and names."""
     hand = page.get_by_role("group", name=re.compile("card"))
     cards = hand.get_by_role("button")
     if hand.get_by_role("radio").count():
@@ -107,7 +107,7 @@ def by_role(page: Page) -> None:
 
 
 def asked_turns(players: int) -> list[str]:
-    """Return the steps of a whole game; the last card of a round is played by itself."""
+    """Return the steps of a whole game; the last card of a round is played automatically."""
     return [f"{round_}.{turn}" for round_ in (1, 2, 3) for turn in range(1, LAST_TURNS[players])]
 
 
@@ -122,7 +122,7 @@ def asked_turns(players: int) -> list[str]:
 def test_a_whole_game(
     windows: Windows, url: str, size: str, bots: list[str], choose: Callable[[Page], None]
 ) -> None:
-    """Each decision once, without loading the page again, to the result and the replay."""
+    """Every decision is requested once, without a reload, until the result, which links to the replay."""
     visit = windows.open(url, size, "light", touch=choose is by_touch)
     page = visit.page
     begin(page, url, *bots)
@@ -147,7 +147,7 @@ def test_a_whole_game(
 def test_a_round(
     windows: Windows, url: str, size: str, bots: list[str], choose: Callable[[Page], None]
 ) -> None:
-    """By touch, and by roles and names: each decision once; up to the next round in the long run."""
+    """Every decision is requested once, by touch and by roles and names. The soak run plays a whole round."""
     visit = windows.open(url, size, "light", touch=choose is by_touch)
     page = visit.page
     begin(page, url, *bots)
@@ -159,8 +159,8 @@ def test_a_round(
     expect(page).to_have_url(f"{url}/play")
 
 
-def test_each_turn_is_announced_and_takes_no_other_page(windows: Windows, url: str) -> None:
-    """What everyone took, then whose turn it is; the focus is at the first card again."""
+def test_each_turn_is_announced_and_needs_no_other_page(windows: Windows, url: str) -> None:
+    """The page says what everyone took, then whose turn it is, and the first card has the focus again."""
     visit = windows.open(url, "desktop", "dark")
     page = visit.page
     begin(page, url, "greedy")
@@ -180,8 +180,8 @@ def test_each_turn_is_announced_and_takes_no_other_page(windows: Windows, url: s
     expect(page.locator("#turn")).to_have_text("You left this table.")
 
 
-def test_without_scripts_the_same_forms_do_it(windows: Windows, url: str) -> None:
-    """With a dummy, whose card is named, too; the page comes again by itself."""
+def test_without_scripts_the_same_forms_work(windows: Windows, url: str) -> None:
+    """This includes a dummy, whose card is chosen too. The page reloads automatically."""
     visit = windows.open(url, "phone", "light", script=False)
     page = visit.page
     page.goto(f"{url}/play")
@@ -209,7 +209,7 @@ def test_without_scripts_the_same_forms_do_it(windows: Windows, url: str) -> Non
 
 
 def test_people_wait_for_each_other(windows: Windows, url: str) -> None:
-    """With two tables the third waits, and goes on by itself."""
+    """With two tables the third person waits, and gets the first free table automatically."""
     visits: list[Visit] = [windows.open(url, "phone", "light") for _ in range(3)]
     for visit in visits[:2]:
         begin(visit.page, url, "random")

@@ -1,4 +1,4 @@
-"""The viewer for owners, in a real browser: notes beside the turn, games of challenges, the way in."""
+"""The viewer for owners in a real browser: notes next to the turn, games of challenges, logging in."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,7 +20,7 @@ RATED = "/games/logged-0-0"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give a site on which ann has a bot that has played, and a challenge of three games."""
+    """Yield a site on which ann has a bot that has played, and a challenge of three games."""
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world:
         fill_stable(world)
@@ -40,7 +40,7 @@ def log_in(page: Page) -> None:
 
 
 def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> None:
-    """The link in the head comes back to the very frame; there one's notes stand, and follow each step."""
+    """After logging in, ann is back at the same frame. It shows her notes, which follow each step."""
     visit = windows.open(url, "desktop", "light")
     page = watch(visit, f"{RATED}/1/1?view=seat:1")
     expect(page.get_by_role("region", name="Notes")).to_have_count(0)
@@ -58,7 +58,7 @@ def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> 
         ("ArrowRight", "r1t2", mine),
         ("ArrowRight", "r1t3", mine),
         ("]", "r2t1", mine),
-        ("End", "r3t9", nothing),  # the last cards are played by themselves
+        ("End", "r3t9", nothing),  # the last cards are played automatically
         ("[", "r3t1", mine),
     ):
         page.keyboard.press(key)
@@ -68,7 +68,7 @@ def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> 
 
 
 def test_a_private_game_is_watched_like_any_other(windows: Windows, url: str) -> None:
-    """From the challenge's page to the end of a game; what nobody else may see can't be embedded by a key."""
+    """The challenge's page leads to it. Since nobody else may see it, the key for embedding does nothing."""
     visit = windows.open(url, "phone", "dark")
     page = visit.page
     visit.open("/challenges")

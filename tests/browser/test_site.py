@@ -1,4 +1,4 @@
-"""Pages in a real browser: without scripts, by keys, by ear, on small phones, in any theme and zone."""
+"""Pages in a real browser: without scripts, by keyboard, for screen readers, on phones, in time zones."""
 
 import random
 import re
@@ -26,7 +26,7 @@ PAPER, NIGHT = "rgb(250, 246, 237)", "rgb(18, 20, 42)"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a running site with games of two to five players, most of two."""
+    """Yield the address of a running site with games of two to five players, most of two."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
@@ -42,7 +42,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_tables_stay_tables_for_screen_readers(windows: Windows, url: str) -> None:
-    """Rows and cells keep their roles where a phone shows them as sheets."""
+    """Rows and cells keep their roles on a phone, although it shows them as sheets."""
     visit = windows.open(url, "phone", "light")
     visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
@@ -58,11 +58,11 @@ ROW_HEIGHTS = """rows => rows.map((row) => [
   row.getBoundingClientRect().height,
   [".rank", ".bot bdi", ".by", ".score"].map((part) => row.querySelector(part).offsetHeight),
 ])"""
-"""Returns how high each row is, and its rank, name, author and score."""
+"""Returns the height of each row, and of its rank, name, author and score."""
 
 
-def test_a_phone_has_two_lines_a_bot(windows: Windows, url: str) -> None:
-    """Rank, name and score can be seen, none higher than 64 pixels, also where a name is long."""
+def test_a_phone_has_two_lines_per_bot(windows: Windows, url: str) -> None:
+    """Rank, name, author and score are visible, and no row exceeds 64 pixels, even with a long name."""
     visit = windows.open(url, "phone", "light")
     for path in ("/", "/leaderboard"):
         visit.open(path)
@@ -74,7 +74,7 @@ def test_a_phone_has_two_lines_a_bot(windows: Windows, url: str) -> None:
 
 
 def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: str) -> None:
-    """Without scripts, too; a click anywhere in a row opens its game, and on a bot's name the bot."""
+    """No scripts are needed. A click anywhere in a row opens its game, and on a bot's name the bot."""
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto(f"{url}/games")
     page.get_by_text("Filter and sort").click()
@@ -84,7 +84,7 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
     row = page.locator("tbody tr").first
     expect(row.get_by_role("listitem")).to_have_count(5)
     assert len({box["y"] for box in (each.bounding_box() for each in row.locator("li").all()) if box}) == 1
-    row.locator("time").click(force=True)  # the row's link is above it
+    row.locator("time").click(force=True)  # the row's link covers it
     expect(page.get_by_role("heading", level=1)).to_contain_text("Game ")
     page.go_back()
     name = row.locator("li").first.get_by_role("link")
@@ -94,7 +94,7 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
 
 
 def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, url: str) -> None:
-    """Also where its name is cut off; the tooltip has the whole name."""
+    """The outline is visible even if the name is cut off. The tooltip has the whole name."""
     visit = windows.open(url, "desktop", "light")
     visit.open("/games")
     row = visit.page.locator("tbody tr").filter(has_text="quite-a-long-name").first
@@ -106,7 +106,7 @@ def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, 
 
 
 def test_the_keyboard_reaches_the_content_first(windows: Windows, url: str) -> None:
-    """The first stop is the way past the navigation, and it can be seen."""
+    """The first Tab stop is a visible link that skips the navigation."""
     visit = windows.open(url, "desktop", "light")
     visit.open("/leaderboard")
     visit.page.keyboard.press("Tab")
@@ -118,8 +118,8 @@ def test_the_keyboard_reaches_the_content_first(windows: Windows, url: str) -> N
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
-def test_every_stop_of_the_keyboard_can_be_seen(windows: Windows, url: str, size: str) -> None:
-    """There is one way to each order: the heads of columns, or, where these are hidden, a line of links."""
+def test_every_tab_stop_is_visible(windows: Windows, url: str, size: str) -> None:
+    """Each order has one link: in the head of a column or, if the heads are hidden, in a row of links."""
     visit = windows.open(url, size, "light")
     page = visit.page
     visit.open("/cards?players=2")
@@ -139,8 +139,8 @@ def test_every_stop_of_the_keyboard_can_be_seen(windows: Windows, url: str, size
     assert len(orders) == len(set(orders)) == 8
 
 
-def test_a_screen_reader_hears_the_bars(windows: Windows, url: str) -> None:
-    """As a picture with a text, in a table that stays one on a phone."""
+def test_screen_readers_read_the_bars(windows: Windows, url: str) -> None:
+    """Each is an image with a text, in a table that is also a table on a phone."""
     visit = windows.open(url, "phone", "light")
     visit.open("/cards?players=2")
     table = visit.page.get_by_role("table")
@@ -151,7 +151,7 @@ def test_a_screen_reader_hears_the_bars(windows: Windows, url: str) -> None:
 
 
 def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str) -> None:
-    """From any page by links alone: the index, a document, a part of it, the next one, the rules."""
+    """Links lead from any page to the index, a document, a section of it, another document and the rules."""
     visit = windows.open(url, "small", "light", script=False)
     page = visit.page
     visit.open("/games")
@@ -169,8 +169,8 @@ def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str
     expect(site.locator("[aria-current]")).to_have_text("Rules")
 
 
-def test_the_head_has_two_calm_rows_on_small_phones(windows: Windows, url: str) -> None:
-    """The name and the account in one line; below it the site's pages, none of them cut or alone."""
+def test_the_navigation_has_two_rows_on_small_phones(windows: Windows, url: str) -> None:
+    """One has three links and the other four, and none is cut off."""
     visit = windows.open(url, "small", "light")
     visit.open("/docs")
     tops = [link.bounding_box() for link in visit.page.locator("header nav[aria-label=Site] a").all()]
@@ -179,8 +179,8 @@ def test_the_head_has_two_calm_rows_on_small_phones(windows: Windows, url: str) 
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in tops if box)
 
 
-def test_what_is_wider_than_the_window_scrolls_by_keys(windows: Windows, url: str) -> None:
-    """A table is a stop of the keyboard, which then moves it; the page stays where it is."""
+def test_a_table_wider_than_the_window_scrolls_by_keys(windows: Windows, url: str) -> None:
+    """It can get the focus, and then the arrow keys scroll it. The page doesn't scroll sideways."""
     visit = windows.open(url, "small", "light")
     page = visit.page
     visit.open("/docs/submitting#causes")
@@ -191,8 +191,8 @@ def test_what_is_wider_than_the_window_scrolls_by_keys(windows: Windows, url: st
     assert page.evaluate("document.scrollingElement.scrollLeft") == 0
 
 
-def test_an_opened_list_stays_open_while_the_page_keeps_itself_current(windows: Windows, url: str) -> None:
-    """The hours as a table, while someone reads them."""
+def test_an_opened_list_stays_open_while_the_page_updates_itself(windows: Windows, url: str) -> None:
+    """The table of hours is still visible after the page has polled the site."""
     visit = windows.open(url, "desktop", "light")
     page = visit.page
     page.clock.install()
@@ -205,7 +205,7 @@ def test_an_opened_list_stays_open_while_the_page_keeps_itself_current(windows: 
 
 
 def test_the_theme_is_chosen_for_the_whole_site(windows: Windows, url: str) -> None:
-    """It holds on the next page from its first paint on, and goes back to the system's."""
+    """It applies to all pages, including embedded ones, and can be set back to the system's."""
     visit = windows.open(url, "desktop", "light")
     page = visit.page
     visit.open("/games")
@@ -226,7 +226,7 @@ def test_the_theme_is_chosen_for_the_whole_site(windows: Windows, url: str) -> N
 
 
 def test_times_are_local_with_utc_as_the_tooltip(browser: Browser, windows: Windows, url: str) -> None:
-    """In the visitor's zone, where nothing says UTC any more; without scripts it stays."""
+    """They are in the visitor's time zone, and nothing says UTC. Without scripts they stay in UTC."""
     plain = windows.open(url, "desktop", "light", script=False)
     plain.open("/games")
     utc = plain.page.locator("time").first.inner_text()
@@ -257,7 +257,7 @@ def test_times_are_local_with_utc_as_the_tooltip(browser: Browser, windows: Wind
 
 
 def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
-    """The graph is as wide as its section, with letters to read, on screens and on phones."""
+    """The graph is about as wide as its section, and its text is legible, on desktops and phones."""
     for size in ("desktop", "phone"):
         visit = windows.open(url, size, "light")
         visit.open("/compare?bots=mine&bots=yours")
@@ -273,7 +273,7 @@ def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
 
 
 def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
-    """Shares end below each other, the names stay in sight, and the legend is as dashed as the lines."""
+    """Shares are right-aligned, and names stay visible. Legend and lines are dashed in the same way."""
     visit = windows.open(url, "phone", "light")
     visit.open("/compare?bots=mine&bots=yours&bots=random&bots=a-bot-with-quite-a-long-name-0")
     ends, widths, stays, dashes = visit.page.evaluate(
@@ -306,7 +306,7 @@ def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
 
 
 def test_forms_and_lists_show_whole_words(windows: Windows, url: str) -> None:
-    """The choices of a field fit into it; a figure that games are sorted by is next to their number."""
+    """A field's options fit into it. The figure by which games are sorted is level with their number."""
     visit = windows.open(url, "phone", "light")
     for size in ("phone", "zoomed", "tablet"):
         visit.resize(size)
@@ -333,8 +333,8 @@ def test_forms_and_lists_show_whole_words(windows: Windows, url: str) -> None:
         assert (cut, apart) == ([], 0), size
 
 
-def test_a_head_begins_where_its_names_begin(windows: Windows, url: str) -> None:
-    """Above the bots of the table of all pairs."""
+def test_a_column_head_is_aligned_with_its_names(windows: Windows, url: str) -> None:
+    """The table of all pairs has such a column of bots."""
     visit = windows.open(url, "desktop", "light")
     visit.open("/leaderboard/versus")
     starts = visit.page.evaluate(
@@ -347,8 +347,8 @@ def test_a_head_begins_where_its_names_begin(windows: Windows, url: str) -> None
     assert starts[0] == starts[1]
 
 
-def test_in_a_token_and_out(windows: Windows, url: str) -> None:
-    """Everything by forms and links; nothing that the browser complains about."""
+def test_register_create_a_token_and_log_out(windows: Windows, url: str) -> None:
+    """Forms and links are enough, and the browser doesn't complain."""
     visit = windows.open(url.replace("127.0.0.1", NAME), "phone", "dark")
     page = visit.page
     visit.open("/login")

@@ -1,4 +1,4 @@
-"""Bots that are sent by the site's form and followed on its pages, in a real browser."""
+"""Bots are submitted with the site's form and followed on its pages, in a real browser."""
 
 import re
 from collections.abc import Iterator
@@ -39,23 +39,23 @@ class Town:
 
     @property
     def here(self) -> str:
-        """The site as its own machine sees it: a browser trusts that."""
+        """The site's address on its own host, which a browser trusts."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def there(self) -> str:
-        """The site as a network sees it: plain HTTP, where a browser hashes nothing."""
+        """The site's address on a network: with plain HTTP, a browser offers no hashing."""
         return f"http://arena.example:{self.port}"
 
     def newest(self, bot: str) -> KnownSubmission:
-        """Return what was sent last for a bot."""
+        """Return a bot's newest submission."""
         (found,) = self.store.submissions.newest(bot=bot, limit=1)
         return found
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    """Give a running site that takes bots."""
+    """Yield a running site that accepts bots."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
@@ -65,18 +65,18 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 def register(visit: Visit, name: str) -> None:
-    """Make an account and be logged in."""
+    """Register an account and log in."""
     log_in(visit.page, visit.url, name, door="register")
 
 
 def look(visit: Visit, name: str) -> None:
-    """Keep a picture, and make sure that all text can be read and that nothing has moved by itself."""
+    """Take a screenshot in the soak run, and check the page's width and that all text can be read."""
     visit.keep(name)
     assert hard_to_read(visit.page) == [], name
 
 
 def drop(page: Page, name: str, content: bytes) -> None:
-    """Let a file fall onto the page."""
+    """Drop a file onto the page."""
     dragged = page.evaluate_handle(
         """([name, text]) => {
           const transfer = new DataTransfer();
@@ -91,14 +91,14 @@ def drop(page: Page, name: str, content: bytes) -> None:
 
 
 def zeros(file: Path, amount: int) -> Path:
-    """Write a file of so many bytes: Chromium opens it, while contents would go through three processes."""
+    """Write a file of this size. Chromium opens it directly; contents would go through three processes."""
     with file.open("wb") as opened:
         opened.truncate(amount)
     return file
 
 
 def qualify(town: Town, id_: str, games: int) -> None:
-    """Bring a received submission to its games, and play some."""
+    """Take a received submission to its qualification, and play this many games of it."""
     town.store.submissions.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
     town.store.submissions.qualifying(id_, datetime.now(UTC))
     for number in range(games):
@@ -107,7 +107,7 @@ def qualify(town: Town, id_: str, games: int) -> None:
 
 
 def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
-    """Fill the form in, and be where the submission is followed."""
+    """Drop a bot's file, fill in the form and submit it. Return the submission, whose page is then open."""
     page = visit.page
     drop(page, "mybot.py", BOT)
     expect(page.get_by_text("Python, 293.0 KiB")).to_be_visible()
@@ -126,7 +126,7 @@ def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
 def test_a_dropped_file_is_followed_to_its_first_game(
     windows: Windows, town: Town, size: str, theme: str
 ) -> None:
-    """Every stage turns over in the open page, is said aloud, and nothing jumps; on a network as at home."""
+    """The open page shows and announces every stage, both on a network and on the site's own host."""
     visit = windows.open(town.here if theme == "light" else town.there, size, theme)
     page, end = visit.page, f"{size}-{theme}"
     page.add_init_script(WATCH_SHIFTS)
@@ -166,7 +166,7 @@ def test_a_dropped_file_is_followed_to_its_first_game(
 def test_progress_is_shown_and_a_transfer_can_be_stopped(
     windows: Windows, town: Town, tmp_path: Path
 ) -> None:
-    """Bytes and per cent go up; anyone who stops it has sent nothing, and can begin again."""
+    """The page shows bytes and per cent. If the author cancels, nothing is stored, and the form is back."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
     register(visit, "carl")
@@ -194,10 +194,10 @@ def test_progress_is_shown_and_a_transfer_can_be_stopped(
 
 
 @pytest.mark.parametrize("amount", [pytest.param(len(BOT), marks=pytest.mark.soak), LARGE])
-def test_what_is_refused_says_why_and_keeps_the_form(
+def test_a_refusal_says_why_and_keeps_the_form(
     windows: Windows, town: Town, tmp_path: Path, amount: int
 ) -> None:
-    """Also where the answer comes long before the last byte was sent."""
+    """This also holds if the response arrives long before the last byte has been sent."""
     visit = windows.open(town.there, "small", "dark")
     page = visit.page
     register(visit, f"dora-{amount}")
@@ -217,8 +217,8 @@ def test_what_is_refused_says_why_and_keeps_the_form(
     visit.forgive("409")
 
 
-def test_what_can_not_be_right_is_not_even_sent(windows: Windows, town: Town) -> None:
-    """A file that is too large for its kind, an empty one, two at a time."""
+def test_wrong_files_are_not_sent(windows: Windows, town: Town) -> None:
+    """The page itself refuses a file that is too large for its kind, an empty one, and two at a time."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     register(visit, "emil")
@@ -244,8 +244,8 @@ def test_what_can_not_be_right_is_not_even_sent(windows: Windows, town: Town) ->
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("size", "theme"), [("phone", "dark"), ("desktop", "light")])
-def test_the_same_file_again_is_told(windows: Windows, town: Town, size: str, theme: str) -> None:
-    """With the version that it is, and that nothing was queued; what was filled in stays."""
+def test_the_same_file_again_is_refused(windows: Windows, town: Town, size: str, theme: str) -> None:
+    """The page names the version with this file, says that nothing was queued, and keeps the form."""
     visit = windows.open(town.here, size, theme)
     page, bot = visit.page, f"lea-{size}"
     register(visit, f"lea-of-{size}")
@@ -267,8 +267,8 @@ def test_the_same_file_again_is_told(windows: Windows, town: Town, size: str, th
     visit.forgive("409")
 
 
-def test_who_was_logged_out_meanwhile_loses_nothing(windows: Windows, town: Town) -> None:
-    """What was filled in stays, and is sent once there is a session again."""
+def test_an_author_who_was_logged_out_loses_nothing(windows: Windows, town: Town) -> None:
+    """The form stays filled in, and can be sent after another login."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     register(visit, "olga")
@@ -291,10 +291,10 @@ def test_who_was_logged_out_meanwhile_loses_nothing(windows: Windows, town: Town
 
 
 def test_the_keyboard_alone_is_enough(windows: Windows, town: Town) -> None:
-    """From the head of the page to what became of the bot, with a visible focus at each stop."""
+    """It leads from the author's bots through the form to the submission. The file field shows its focus."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
-    page.on("filechooser", lambda _: None)  # the browser is told early that choosers are looked for
+    page.on("filechooser", lambda _: None)  # makes the browser report file choosers from the start
     register(visit, "finn")
     visit.open("/mine")
     submit = page.get_by_role("link", name="Submit a bot")
@@ -323,8 +323,8 @@ def test_the_keyboard_alone_is_enough(windows: Windows, town: Town) -> None:
     assert town.newest("finns").note == "by keys"
 
 
-def test_a_lost_connection_is_told_and_made_up_for(windows: Windows, town: Town) -> None:
-    """What happened meanwhile is there as soon as the site can be reached again."""
+def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town: Town) -> None:
+    """It shows the current stage as soon as the site can be reached again."""
     visit = windows.open(town.here, "small", "light")
     page = visit.page
     register(visit, "gus")
@@ -336,7 +336,7 @@ def test_a_lost_connection_is_told_and_made_up_for(windows: Windows, town: Town)
     note = page.get_by_text("Not connected.")
     expect(note).to_be_hidden()
     if SOAK:
-        page.route(page.url, lambda _: None)  # it is asked, and nobody answers
+        page.route(page.url, lambda _: None)  # requests get no response
         expect(note).to_be_visible()
         page.unroute(page.url)
         expect(note).to_be_hidden()
@@ -350,7 +350,7 @@ def test_a_lost_connection_is_told_and_made_up_for(windows: Windows, town: Town)
 
 
 def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> None:
-    """The form gives way to the commands."""
+    """The page shows commands instead of the form."""
     visit = windows.open(town.here, "small", "light", script=False)
     page = visit.page
     register(visit, "ida")
@@ -364,8 +364,8 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
-def test_other_ways_are_beside_the_editor(windows: Windows, town: Town, size: str) -> None:
-    """Or below it on a phone; with this site's address. Nothing moves while the editor loads."""
+def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: str) -> None:
+    """On a phone they are below it. They contain the site's address. Nothing moves while the editor loads."""
     visit = windows.open(town.here, size, "light")
     page = visit.page
     page.add_init_script(WATCH_SHIFTS)
@@ -381,7 +381,7 @@ def test_other_ways_are_beside_the_editor(windows: Windows, town: Town, size: st
 
 
 def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:
-    """Among one's bots, in the colour of all text."""
+    """On the page of an author's bots it has the colour of normal text."""
     visit = windows.open(town.here, "desktop", "light")
     page = visit.page
     register(visit, "nora")
@@ -395,7 +395,7 @@ def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town
 
 
 def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None:
-    """Its buttons can't be pressed, and a note says why; what is written stays."""
+    """The buttons are disabled, and a note says why."""
     visit = windows.open(town.here, "phone", "dark")
     page = visit.page
     register(visit, "otto")
@@ -412,7 +412,7 @@ def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None
 
 
 def test_a_bot_waits_for_its_author_to_register(windows: Windows, town: Town) -> None:
-    """Its name, its language and its text are there again on the way back."""
+    """The form still has its name, language and source afterwards."""
     visit = windows.open(town.here, "phone", "light")
     page = visit.page
     visit.open("/start")
@@ -443,7 +443,7 @@ def checked(page: Page, town: Town) -> None:
     expect(below.get_by_role("heading", name="The check passed")).to_be_visible()
     expect(below.get_by_role("status")).to_contain_text("wendys: passed.")
     page.get_by_role("button", name="Check").click()
-    cause = Cause(stage=Stage.RECEIVED, kind=CauseKind.FILE, text="line 7 is wrong", hint="Mend it.")
+    cause = Cause(stage=Stage.RECEIVED, kind=CauseKind.FILE, text="line 7 is wrong", hint="Fix it.")
     expect(below.locator("[aria-current=step]")).to_contain_text("received")
     town.store.submissions.reject(town.newest("wendys").id, cause, datetime.now(UTC))
     expect(below.get_by_role("heading", name="What went wrong")).to_be_visible()
@@ -452,7 +452,7 @@ def checked(page: Page, town: Town) -> None:
 
 
 def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: Town) -> None:
-    """The text outlives reloads, a log-in and a refusal; the keyboard is enough; each language has one."""
+    """The source survives reloads, a login and a refusal. Each language has an example of its own."""
     visit = windows.open(town.here, "desktop", "dark")
     page = visit.page
     visit.open("/start")

@@ -1,4 +1,4 @@
-"""What systems and names ask of the pages: forced colours, paper, low windows, the longest names."""
+"""Pages with forced colours, on paper, in low windows, and with the longest names."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -25,7 +25,7 @@ GROUNDS = """all => all.map((each) =>
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give a site whose bots have the longest names there can be; one game is over, one is being played."""
+    """Yield a site whose bots have the longest possible names. One game is over, and one is in progress."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         versions = add_bots(store, [(name, "x" * 40) for name in LONGEST])
@@ -37,7 +37,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def look(visit: Visit, path: str) -> Page:
-    """Open a page; where it is a viewer, wait until it can be used."""
+    """Open a page. If it is a viewer, wait until it can be used."""
     visit.open(path)
     if visit.page.locator("#film").count():
         visit.page.locator("#film[data-ready]").wait_for()
@@ -45,7 +45,7 @@ def look(visit: Visit, path: str) -> Page:
 
 
 def test_the_longest_names_fit(windows: Windows, url: str) -> None:
-    """No page has to be scrolled sideways for them, from zoomed phones on."""
+    """They make no page scroll sideways, from zoomed phones to desktops."""
     visit = windows.open(url, "zoomed", "light")
     for path in (
         "/",
@@ -63,8 +63,8 @@ def test_the_longest_names_fit(windows: Windows, url: str) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
-def test_forced_colours_leave_what_is_chosen_to_be_seen(windows: Windows, url: str) -> None:
-    """The page, list and view that is open looks other than those that are not."""
+def test_forced_colours_show_what_is_open(windows: Windows, url: str) -> None:
+    """The links to the open page, list and view look different from the others."""
     visit = windows.open(url, "desktop", "light")
     visit.page.emulate_media(forced_colors="active")
     for path, links in (("/leaderboard", (".site nav", ".tabs")), (f"{GAME}/1/1", (".site nav", ".views"))):
@@ -76,8 +76,8 @@ def test_forced_colours_leave_what_is_chosen_to_be_seen(windows: Windows, url: s
             assert chosen.isdisjoint(ground for current, ground in grounds if not current)
 
 
-def test_what_can_only_be_clicked_stays_off_paper(windows: Windows, url: str) -> None:
-    """A frame is printed without the controls, which would lie upon it."""
+def test_controls_are_not_printed(windows: Windows, url: str) -> None:
+    """A frame is printed without the controls, which would cover it."""
     visit = windows.open(url, "desktop", "light")
     page = look(visit, f"{GAME}/2/5?step=reveal")
     page.emulate_media(media="print")
@@ -88,7 +88,7 @@ def test_what_can_only_be_clicked_stays_off_paper(windows: Windows, url: str) ->
 
 
 def test_the_controls_leave_room_in_a_low_window(windows: Windows, url: str) -> None:
-    """On a phone that lies on its side they take less than a quarter of it, and stand beside each other."""
+    """On a phone in landscape format they take less than a quarter of it, next to each other."""
     visit = windows.open(url, "phone", "light")
     visit.page.set_viewport_size(ViewportSize(width=720, height=390))
     page = look(visit, f"{GAME}/2/5?step=reveal")

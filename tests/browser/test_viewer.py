@@ -1,4 +1,4 @@
-"""The replay viewer in a real browser: by keys, by mouse, without scripts, embedded, drawn by either side."""
+"""The replay viewer in a real browser: by keys, by mouse, without scripts, embedded, drawn by the server."""
 
 import re
 import threading
@@ -32,7 +32,7 @@ THREE = "/games/three-0-0"
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Give the address of a running site with games of two to five players."""
+    """Yield the address of a running site with games of two to five players."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
@@ -47,7 +47,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def window(browser: Browser, url: str) -> Iterator[Visit]:
-    """Give a window for all tests: opening one takes longer than opening a page."""
+    """Yield a window for all tests, since opening one takes longer than opening a page."""
     windows = Windows(browser)
     yield windows.open(url, "desktop", "light")
     windows.close()
@@ -55,7 +55,7 @@ def window(browser: Browser, url: str) -> Iterator[Visit]:
 
 @pytest.fixture
 def visit(window: Visit) -> Iterator[Visit]:
-    """Give the window as if it were new; nothing may be complained about."""
+    """Yield the window as if it were new, and check that the browser doesn't complain."""
     window.complaints.clear()
     window.resize("desktop")
     window.page.emulate_media(color_scheme="light")
@@ -66,7 +66,7 @@ def visit(window: Visit) -> Iterator[Visit]:
 
 
 def watch(visit: Visit, path: str) -> Page:
-    """Open a frame and wait until it can be stepped from."""
+    """Open a frame, and wait until its controls can be used."""
     visit.open(path)
     visit.page.locator("#film[data-ready]").wait_for()
     return visit.page
@@ -115,7 +115,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
   }
   return [count, wrong.slice(0, 3)];
 }""".replace("STATIC", STATIC)
-"""Draws every frame of these views, or every nth, and compares each with the page that the server makes."""
+"""Draws every nth frame of these views, and compares each with the page that the server makes."""
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ DRAWN_LIKE_SERVED = """async ([views, step]) => {
     ],
 )
 def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[str], count: int) -> None:
-    """To the last tag, for every kind of view; for every frame of each in the long run."""
+    """The pages are equal to the last tag, for every kind of view. The soak run compares all frames."""
     page = watch(visit, path)
     compared, wrong = page.evaluate(DRAWN_LIKE_SERVED, [views, STEP])
     assert wrong == []
@@ -136,9 +136,9 @@ def test_script_and_server_draw_the_same(visit: Visit, path: str, views: list[st
 
 
 def test_a_whole_game_by_keys(url: str, visit: Visit) -> None:
-    """Every step forward and back; rounds, start and end; the address follows, and a reload stays.
+    """Keys lead forward and back, and to rounds, start and end. The address follows, and survives a reload.
 
-    The short run steps through the last turns only.
+    The short run steps only through the last turns.
     """
     begin = f"{many(3, 1)}/{many(6, 1)}"
     page = watch(visit, f"{THREE}/{begin}")
@@ -179,7 +179,7 @@ def test_a_whole_game_by_keys(url: str, visit: Visit) -> None:
 
 
 def test_the_view_that_was_chosen_last_is_shown(url: str, visit: Visit) -> None:
-    """Each press of Q goes on by one, though the frames of the views before may still be on their way."""
+    """Each press of Q selects the next view, even if the frames of earlier views haven't arrived yet."""
     page = watch(visit, f"{THREE}/1/1")
     late: list[Route] = []
 
@@ -197,9 +197,9 @@ def test_the_view_that_was_chosen_last_is_shown(url: str, visit: Visit) -> None:
 
 
 def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
-    """Each control leads where its link would; the pointer on the scale goes anywhere.
+    """Each control leads to the address of its link, and the slider to any frame.
 
-    The short run steps through the last turns only.
+    The short run steps only through the last turns.
     """
     page = watch(visit, f"{FIVE}/{many(3, 1)}/{many(6, 1)}")
     first = shown(page)
@@ -233,8 +233,8 @@ def test_a_whole_game_by_mouse(url: str, visit: Visit) -> None:
     assert page.evaluate("window.stayed") is True
 
 
-def test_it_plays_by_itself(windows: Windows, url: str) -> None:
-    """At the speed that was chosen, to the end; a step by hand ends it; space begins and pauses it."""
+def test_it_plays_automatically(windows: Windows, url: str) -> None:
+    """It plays to the end at the chosen speed. A step by hand stops it, and Space starts and pauses it."""
     visit = windows.open(url, "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
@@ -303,10 +303,10 @@ def test_moments_and_views_by_keys_and_mouse(url: str, visit: Visit) -> None:
 
 
 def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
-    """By key and by button, as they are for the frame that is shown."""
+    """Keys and buttons copy them for the frame that is shown."""
     visit = windows.open(url, "desktop", "light")
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    stop_time(visit.page)  # what is said of a copy goes after a while
+    stop_time(visit.page)  # the notice of a copy disappears after a while
     page = watch(visit, f"{FIVE}/1/1?view=infer:2")
     page.keyboard.press("]")
     page.keyboard.press("ArrowRight")
@@ -333,7 +333,7 @@ def test_link_code_and_seed_are_copied(windows: Windows, url: str) -> None:
 
 
 def test_copying_works_without_https(windows: Windows, url: str) -> None:
-    """On a network without encryption browsers have no clipboard to write to; there is an older way."""
+    """Without HTTPS, browsers offer no clipboard on a network, so the page uses an older way to copy."""
     visit = windows.open(url.replace("127.0.0.1", "arena.example"), "desktop", "light")
     stop_time(visit.page)
     page = watch(visit, f"{THREE}/1/1")
@@ -343,7 +343,7 @@ def test_copying_works_without_https(windows: Windows, url: str) -> None:
 
 
 def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
-    """In a field, in the dialog and with Control they are what they always are; off is remembered."""
+    """In a field, in the dialog and with Control they keep their usual meaning. The switch is remembered."""
     page = watch(visit, f"{THREE}/2/1")
     start = shown(page)
     page.get_by_label("Embed").focus()
@@ -381,7 +381,7 @@ def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
 
 
 def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> None:
-    """By Tab alone, with a frame around what has the focus; Space on a button is the button's."""
+    """Tab is enough, and the focus has an outline. Space on a button presses the button."""
     visit.resize("phone")
     page = watch(visit, f"{THREE}/1/2")
     reached: list[str] = []
@@ -401,7 +401,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> 
         )
         reached.append(name)
         assert outline == "solid", name
-        assert seen, f"{name} has the focus and lies behind something"
+        assert seen, f"{name} has the focus, but is covered"
     wanted = ["All hands", "Start", "Step back", "play", "Step forward", "End", "speed", "help", "position"]
     assert set(wanted) <= set(reached)
     page.locator("#help").focus()
@@ -417,12 +417,12 @@ SHEET_IN_SIGHT: str = """() => {
   const heads = [...document.querySelectorAll("#sheet thead tr > *")];
   return heads.filter((head) => box(head).right <= sheet.right).map((head) => head.textContent);
 }"""
-"""Returns the columns of the score sheet that are seen without scrolling, above the controls."""
+"""Returns the columns of the score sheet that are visible without scrolling, above the controls."""
 
 LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-child")].map((name) => ({
   cut: name.scrollWidth > name.clientWidth, title: name.title, whole: name.textContent,
 }))"""
-"""Returns of each seat's name whether it is cut, what is said of it, and what it is."""
+"""Returns for each seat's name whether it is cut off, its tooltip and its whole text."""
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ LONG_NAMES: str = """() => [...document.querySelectorAll(".seat h3 > span:last-c
 def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme: str) -> None:
     """Only the first place is filled. A shortened name is available in full, also to screen readers.
 
-    On a phone the sheet and the controls are in sight at once, with the points, rounds and puddings.
+    A phone shows the controls and the sheet, with points, rounds and puddings, without scrolling.
     """
     visit.resize(size)
     visit.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
@@ -473,14 +473,14 @@ PARTS_OF_THE_RING: str = """() => {
     return [name, Math.round(left), Math.round(top)];
   });
 }"""
-"""Returns where seats, names, controls and the graph are."""
+"""Returns the positions of seats, names, controls and the graph."""
 
 
 @pytest.mark.parametrize(
     "game", [f"{FIVE}/3/7", pytest.param(f"{THREE}/3/9", marks=pytest.mark.soak), "/games/two-0-0/3/10"]
 )
 def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
-    """The whole score sheet lies inside the ring, between the controls and the seats below."""
+    """The whole score sheet fits into the ring, between the controls and the seats below."""
     page = watch(visit, f"{game}?step=score")
     for width, height in ((1024, 768), (1280, 720), (1280, 800), (1920, 1080)):
         page.set_viewport_size(ViewportSize(width=width, height=height))
@@ -501,11 +501,11 @@ COVERED: str = """() => {
   const covered = boxes.filter((one, at) => boxes.slice(at + 1).some((other) => on(one, other)));
   return [boxes.length, covered.length];
 }"""
-"""Counts the numbers on stacks, and those that another one lies on."""
+"""Counts the numbers on stacks, and those that another one covers."""
 
 
 def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
-    """Where maki have points as well as rolls, next to a stack with points."""
+    """This includes maki with points as well as rolls, next to a stack with points."""
     visit.resize("phone")
     found = 0
     for path in (f"{FIVE}/1/7", f"{FIVE}/2/7", f"{FIVE}/3/7", f"{THREE}/1/9", "/games/faulty-0-0/2/8"):
@@ -516,7 +516,7 @@ def test_numbers_of_stacks_do_not_cover_each_other(visit: Visit) -> None:
 
 
 def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
-    """Politely, once the steps have stopped: where we are and what happened, and nothing before a step."""
+    """A status names the frame and what happened, once the steps have stopped. It is empty at first."""
     page = watch(visit, f"{THREE}/1/1")
     status = page.locator("#announcement")
     assert status.get_attribute("role") == "status"
@@ -529,7 +529,7 @@ def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
 
 
 def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> None:
-    """Frames and views by links alone; controls that need a script are not there."""
+    """Links lead to frames and views. Controls that need a script are hidden."""
     visit = windows.open(url, "phone", "light", script=False)
     page = visit.page
     visit.open(f"{FIVE}/1/3")
@@ -559,7 +559,7 @@ def test_cards_move_along_the_belt_unless_motion_is_unwelcome(windows: Windows, 
     for motion in ("no-preference", "reduce"):
         visit.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
         page = watch(visit, f"{FIVE}/1/2")
-        # So slow that none is over before it is looked at.
+        # So slow that no animation is over before it is checked.
         motion_of = page.context.new_cdp_session(page)
         motion_of.send("Animation.enable")
         motion_of.send("Animation.setPlaybackRate", {"playbackRate": 0.001})
@@ -596,11 +596,11 @@ WIDEST: str = """() => {
   }
   return [widest, document.querySelector(".seat .hand").offsetHeight];
 }"""
-"""Returns how wide a hand is in the middle of its way, and how wide the belt."""
+"""Returns the width of the widest hand halfway through its pass, and the width of the belt."""
 
 
 def test_a_wide_hand_passes_without_leaving_the_belt(visit: Visit) -> None:
-    """Ten cards lie over each other on the way."""
+    """Its ten cards overlap during the pass."""
     page = watch(visit, "/games/two-0-0/1/1?step=reveal")
     page.keyboard.press("ArrowRight")
     hand, belt = page.evaluate(WIDEST)
@@ -619,7 +619,7 @@ ALL_IN_SIGHT: str = """() => {
     return top < 0 || bottom > (part.closest(".counter") ? innerHeight : low) + 1;
   }).map((part) => part.className);
 }"""
-"""Finds what of the table is cut off by the window or lies below the controls."""
+"""Finds parts of the table that are cut off by the window or hidden behind the controls."""
 
 
 @pytest.mark.parametrize(
@@ -631,7 +631,7 @@ ALL_IN_SIGHT: str = """() => {
     ],
 )
 def test_table_and_controls_are_in_sight_at_once(visit: Visit, path: str) -> None:
-    """Without scrolling, on screens and, a row a seat, on a phone; cards grow with the window."""
+    """Nothing has to be scrolled on desktops. Cards grow with the window."""
     page = watch(visit, path)
     widths = []
     for width, height in ((1024, 768), (1280, 800), (1920, 1080)):
@@ -651,12 +651,12 @@ CONTROLS_BY_FRAME: str = """async () => {
     return Math.round(document.querySelector(".counter").getBoundingClientRect().top);
   });
 }""".replace("STATIC", STATIC)
-"""Draws each frame, and returns where the controls begin in it."""
+"""Draws each frame, and returns the vertical position of the controls in it."""
 
 
 @pytest.mark.parametrize("game", ["faulty-0-0", pytest.param("two-0-0", marks=pytest.mark.soak)])
 def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) -> None:
-    """From the first frame to the last, whatever stands beside a seat's name."""
+    """They don't move from the first frame to the last, whatever is next to a seat's name."""
     visit.resize("phone")
     visit.page.emulate_media(reduced_motion="reduce")
     page = watch(visit, f"/games/{game}/1/1")
@@ -666,7 +666,7 @@ def test_the_controls_of_a_phone_stay_where_they_are(visit: Visit, game: str) ->
 
 
 def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
-    """Name and score above, the hand beside what was placed, and nothing moves when a card is played."""
+    """The hand is next to the placed cards, and nothing moves when a card is played."""
     visit.resize("phone")
     page = watch(visit, "/games/dummy-0-0/1/3")
     assert page.evaluate(ALL_IN_SIGHT) == []
@@ -686,7 +686,7 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
 
 
 def test_nothing_sticks_in_a_short_window(visit: Visit) -> None:
-    """A screen of 1280 by 800 at 400 % is 320 by 200: the controls scroll there with the rest."""
+    """A screen of 1280 by 800 at 400 % is 320 by 200. There the controls scroll with the page."""
     page = watch(visit, f"{FIVE}/2/3")
     page.set_viewport_size(ViewportSize(width=320, height=200))
     stuck = page.evaluate(
@@ -698,8 +698,8 @@ def test_nothing_sticks_in_a_short_window(visit: Visit) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_back_and_forward_go_from_moment_to_moment(url: str, visit: Visit) -> None:
-    """Steps between them leave nothing behind, but the last of them is where Back leads."""
+def test_back_and_forward_go_from_jump_to_jump(url: str, visit: Visit) -> None:
+    """Single steps add nothing to the history. Back leads to the last frame before a jump."""
     page = watch(visit, f"{THREE}/1/1")
     for key in ("ArrowRight", "ArrowRight", "]", "ArrowRight", "End"):
         page.keyboard.press(key)
@@ -726,7 +726,7 @@ SWIPE: str = """([x, y, on]) => {
 
 
 def test_a_swipe_is_a_step(visit: Visit) -> None:
-    """To the left on, to the right back; up, down and a tap are the page's, and the score sheet scrolls."""
+    """To the left it leads forward, to the right back. Taps and other swipes don't step."""
     visit.resize("phone")
     page = watch(visit, f"{THREE}/1/2")
     for across, along, at in ((-90, 10, 4), (-90, 80, 4), (-20, 0, 4), (0, -200, 4), (90, -20, 3)):
@@ -739,9 +739,9 @@ def test_a_swipe_is_a_step(visit: Visit) -> None:
 
 
 def test_the_race_shows_where_we_are(visit: Visit) -> None:
-    """A line per player with its name, up to a mark that goes with the frames, on a scale with numbers.
+    """There is a named line per player, up to a mark that follows the frames, on a scale with numbers.
 
-    Before the first points only its room is there.
+    Before the first points there is only empty space.
     """
     page = watch(visit, f"{FIVE}/1/1")
     race, moments = page.locator(".race"), page.get_by_role("region", name="Moments")
@@ -761,7 +761,7 @@ def test_the_race_shows_where_we_are(visit: Visit) -> None:
 
 
 def test_kaiten_tv_fits_into_its_window(visit: Visit) -> None:
-    """The table of five players, with the graph of their points and their names."""
+    """Even the table of five players fits, with the graph of their points and their names."""
     page = watch(visit, "/tv/games/five-0-0")
     for width, height in ((390, 844), (1024, 768), (1280, 800), (1920, 1080)):
         page.set_viewport_size(ViewportSize(width=width, height=height))
@@ -769,7 +769,7 @@ def test_kaiten_tv_fits_into_its_window(visit: Visit) -> None:
 
 
 def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
-    """It plays to the end, shows the score sheet for a while, and the next game begins at its own address."""
+    """It plays a game and shows the score sheet for a while. The next game then begins at its own address."""
     visit = windows.open(url, "desktop", "light")
     stop_time(visit.page)
     visit.open("/tv?after=five-0-0")
@@ -821,7 +821,7 @@ def another_site(frame: str) -> Iterator[str]:
 
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serve with this handler, and give the address."""
+    """Serve with this handler, and yield the address."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
@@ -864,7 +864,7 @@ SHIFT = """() => new Promise((resolve) => {
 
 @contextmanager
 def over_a_slow_line(url: str) -> Iterator[str]:
-    """Pass a site on, its pages part by part, so that a browser may draw what it has meanwhile."""
+    """Relay a site, with pages in parts, so that a browser may draw each part as it arrives."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -896,7 +896,7 @@ def over_a_slow_line(url: str) -> Iterator[str]:
     ],
 )
 def test_nothing_shifts_while_the_page_arrives(windows: Windows, url: str, size: str, path: str) -> None:
-    """Seats and counter are shown in another order than they arrive in, so they are drawn together."""
+    """Seats and counter arrive in an order different from that on the page, so they are drawn together."""
     with over_a_slow_line(url) as slow:
         visit = windows.open(slow, size, "light")
         assert watch(visit, path).evaluate(SHIFT) == 0
@@ -920,7 +920,7 @@ OVERLAPS = """() => {
   }
   return [document.documentElement.scrollWidth, wrong];
 }"""
-"""Finds parts of the table that lie on each other; below a bar that sticks to the window's edge they may."""
+"""Finds parts of the table that overlap. A bar that sticks to the window's edge may cover parts."""
 
 
 @pytest.mark.parametrize(
@@ -932,7 +932,7 @@ OVERLAPS = """() => {
     ],
 )
 def test_no_width_makes_parts_overlap(visit: Visit, path: str) -> None:
-    """From small phones to wall screens, also where a row of seats becomes a ring."""
+    """This includes small phones, wall screens, and the widths at which a row of seats becomes a ring."""
     page = watch(visit, path)
     for width in (360, 480, 700, 950, 1000, 1050, 1100, 1200, 1280, 1440, 1920, 2560):
         page.set_viewport_size(ViewportSize(width=width, height=1100))
@@ -942,7 +942,7 @@ def test_no_width_makes_parts_overlap(visit: Visit, path: str) -> None:
 
 
 def test_the_faces_of_pictures_are_those_of_the_site(browser: Browser) -> None:
-    """``web/viewer/cards.png`` shows what ``cards.svg`` looks like now, but for the number of colours."""
+    """``web/viewer/cards.png`` looks like ``cards.svg``, except for the number of colours."""
     with Image.open(BytesIO(drawn(browser))) as fresh, Image.open(FILE) as kept:
         difference = ImageChops.difference(fresh.convert("RGBA"), kept.convert("RGBA"))
     for number, name in enumerate(FACES):

@@ -1,4 +1,4 @@
-"""Visits of the site in a real browser: sizes, themes, and what the browser complains about."""
+"""Visits to the site in a real browser: window sizes, themes, and the browser's complaints."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,15 +23,14 @@ SIZES = {
     "desktop": (1440, 900),
     "wide": (2560, 1440),
 }
-"""Zoomed: a window of 1280 by 2048 at 400 %."""
+"""``zoomed`` is a window of 1280 by 2048 at 400 %."""
 NAME = "arena.example"
-"""Leads browsers to this machine, but isn't its own name: plain HTTP is there what it is on a network."""
+"""Leads browsers to this host, but isn't its own name, so that they treat plain HTTP as on a network."""
 
 _FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
-    # Chromium ends as a whole where its process for graphics has not answered in time a few times: on a busy
-    # machine that says nothing.
+    # Otherwise Chromium exits if its GPU process misses a few deadlines, which may happen on a busy host.
     "--disable-gpu-watchdog",
     "--disable-gpu-process-crash-limit",
     "--disable-quic",
@@ -41,8 +40,8 @@ _FLAGS = [
     "--disable-sync",
     f"--host-resolver-rules=MAP {NAME} 127.0.0.1",
 ]
-# Playwright's own list, which this one replaces, and the pages that Chromium loads into each window's address
-# bar: they cost more than the page that is tested.
+# Features to disable: Playwright's own list, which this one replaces, and the pages that Chromium loads into
+# each window's address bar, which cost more than the page under test.
 _WITHOUT = (
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "DestroyProfileOnBrowserClose",
@@ -62,7 +61,7 @@ _WITHOUT = (
     "WebUIOmniboxFullPopup",
 )
 
-expect.set_options(timeout=60_000)  # five seconds otherwise, in which a busy machine may not even draw
+expect.set_options(timeout=60_000)  # the default is five seconds, in which a busy host may not even draw
 
 
 @contextmanager
@@ -77,7 +76,7 @@ def chromium(path: str) -> Iterator[Browser]:
 
 @dataclass
 class Visit:
-    """An open page and what the browser complained about."""
+    """An open page, and the browser's complaints."""
 
     page: Page
     url: str
@@ -89,12 +88,12 @@ class Visit:
         self.page.goto(self.url + path)
 
     def resize(self, size: str) -> None:
-        """Make the window this large."""
+        """Give the window this size."""
         width, height = SIZES[size]
         self.page.set_viewport_size(ViewportSize(width=width, height=height))
 
     def forgive(self, what: str) -> None:
-        """Ignore complaints with these words, which the test provokes. Some arrive late."""
+        """Ignore complaints with these words, whenever they arrive: the test provokes them."""
         self.forgiven.append(what)
 
     def unforgiven(self) -> list[str]:
@@ -102,7 +101,7 @@ class Visit:
         return [text for text in self.complaints if not any(what in text for what in self.forgiven)]
 
     def keep(self, name: str) -> None:
-        """Keep a picture of the page, in the long run; it has to fit sideways."""
+        """Check that the page isn't wider than its window. The soak run also takes a screenshot."""
         self.page.wait_for_load_state("load")
         if SOAK:
             self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
@@ -112,27 +111,27 @@ class Visit:
 
 
 def stop_time(page: Page) -> None:
-    """Let no time pass in what is opened here from now on, but what the test lets pass."""
+    """Stop the clock of what is opened here from now on. Only the test advances it."""
     now = datetime.now(UTC)
     page.clock.install(time=now)
     page.clock.pause_at(now + timedelta(minutes=1))
 
 
 def come(page: Page, part: Locator) -> None:
-    """Let four seconds pass, after which a page asks for news, until this part is there.
+    """Advance the page's clock by four seconds, its polling interval, until this part appears.
 
-    The page's clock has to be installed.
+    The clock must have been installed.
     """
 
     def there() -> bool:
         page.clock.fast_forward(4000)
         return part.count() > 0
 
-    await_that(there, str(part), pause=0.1)  # each look has the page ask the site
+    await_that(there, str(part), pause=0.1)  # each attempt makes the page poll the site
 
 
 class Windows:
-    """Opens windows. When they are closed, nothing may have been complained about."""
+    """Opens windows in which the browser must not complain."""
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
@@ -155,7 +154,7 @@ class Windows:
         return visit
 
     def close(self) -> None:
-        """Close all windows."""
+        """Close all windows, and check that the browser had no complaints."""
         for visit in self._visits:
             visit.page.context.close()
         complaints = [text for visit in self._visits for text in visit.unforgiven()]
@@ -165,7 +164,8 @@ class Windows:
 def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
     """Log in, or register, without the form.
 
-    Only the browser knows the site as ``arena.example``, so the cookies are made for the machine's address.
+    Only the browser knows the site as ``arena.example``, so the form is sent to the host's address, and the
+    cookies are copied.
     """
     here = url.replace(NAME, "127.0.0.1")
     answer = page.request.post(
@@ -185,18 +185,18 @@ class _Elsewhere(BaseHTTPRequestHandler):
     """Another site, with an empty page."""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Send the empty page."""
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def elsewhere() -> Iterator[str]:
-    """Give the address of another site, with empty pages."""
+    """Yield the address of another site, with empty pages."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as server:
         Thread(target=server.serve_forever).start()
         try:
@@ -210,7 +210,7 @@ WATCH_SHIFTS = """
   new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
     .observe({ type: "layout-shift", buffered: true });
 """
-"""Sums up how much the layout shifts, as browsers measure it."""
+"""Adds up the layout shifts, as browsers measure them."""
 
 _CONTRAST = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -242,7 +242,8 @@ _CONTRAST = """() => {
 def hard_to_read(page: Page) -> list[str]:
     """Return the texts whose contrast with their background is below 4.5 to 1.
 
-    A click ends as soon as its page begins to arrive: without its style sheet nothing has a background.
+    Waits until the page is loaded. After a click it may have only begun to arrive, and without its style
+    sheet nothing has a background.
     """
     page.wait_for_load_state("load")
     bad: list[str] = page.evaluate(_CONTRAST)
