@@ -1,7 +1,7 @@
-"""Sushi Go! played the slow and obvious way, from the rule text alone.
+"""Sushi Go! played the slow and obvious way, written only from the rule text.
 
 Cards are strings, hands and tables are lists, and points are handed out one by one. Nothing here is fast, so
-that every line can be held against the rules by eye.
+that every line can be compared with the rules by eye.
 """
 
 import copy
@@ -80,7 +80,7 @@ def words(seed: bytes) -> Iterator[int]:
 
 
 def below(n: int, source: Iterator[int]) -> int:
-    """A number from 0 to n - 1 from the next word that favours none of them."""
+    """A number from 0 to n - 1, made from the next word that favours none of them."""
     limit = (2**32 // n) * n
     while True:
         word = next(source)
@@ -89,7 +89,7 @@ def below(n: int, source: Iterator[int]) -> int:
 
 
 def shuffle(seed: bytes, soy_sauce: bool) -> list[str]:
-    """The deck order `sha256-fisher-yates/1` makes of a 16-byte seed."""
+    """The deck order that `sha256-fisher-yates/1` makes from a 16-byte seed."""
     if len(seed) != 16:
         raise ValueError(f"a seed has 16 bytes, not {len(seed)}")
     deck = start_order(soy_sauce)
@@ -118,7 +118,7 @@ def split(points: int, sharers: int) -> int:
 
 
 def maki_scores(icons: list[int]) -> list[int]:
-    """Maki points of all, from how many icons each has."""
+    """Everyone's maki points, from the number of icons that each has."""
     scores = [0 for _ in icons]
     most = max(icons)
     if most == 0:
@@ -165,7 +165,7 @@ def set_score(table: list[str], kind: str, size: int, points: int) -> int:
 
 
 def soy_sauce_scores(tables: list[list[str]]) -> list[int]:
-    """Soy sauce points of all: 4 among those with the most colours who also have soy sauce."""
+    """Everyone's soy sauce points: 4, split among those with the most colours who also have soy sauce."""
     colours = []
     for table in tables:
         seen: list[str] = []
@@ -208,7 +208,7 @@ def score_round(tables: list[list[str]], soy_sauce: bool) -> list[dict[str, int]
 
 
 def pudding_scores(counts: list[int], nobody_loses: bool) -> list[int]:
-    """Pudding points of all at the end of the game; `nobody_loses` is for two players without a dummy."""
+    """Everyone's pudding points at the end of the game. `nobody_loses` is for two players without a dummy."""
     scores = [0 for _ in counts]
     most = max(counts)
     fewest = min(counts)
@@ -225,7 +225,7 @@ def pudding_scores(counts: list[int], nobody_loses: bool) -> list[int]:
 
 
 def places(totals: list[int], puddings: list[int]) -> list[int]:
-    """The place of each: one more than the number of those who did better; puddings break ties."""
+    """Everyone's place: one more than the number of those who did better. Puddings break ties."""
     result = []
     for i in range(len(totals)):
         better = 0
@@ -242,11 +242,11 @@ def places(totals: list[int], puddings: list[int]) -> list[int]:
 
 
 class Game:
-    """One game from a given deck order; it deals, passes, plays automatic cards and scores by itself.
+    """One game from a given deck order. Dealing, passing, automatic cards and scoring need no calls.
 
-    Sides are the players and, last, the dummy where there is one. `hands` and `pile` are what is still to be
-    played, `tables` what lies in front of each side this round, `puddings` how many pudding cards
-    each side kept from earlier rounds, `discard` what was played and put away, `rest` what was not dealt yet.
+    Sides are the players and, if there is one, the dummy, which is last. `hands` and `pile` are the cards
+    still to be played, `tables` those in front of each side this round, `puddings` how many pudding cards
+    each side kept from earlier rounds, `discard` the cards put away, and `rest` those not dealt yet.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class Game:
         soy_sauce: bool = False,
         dummy: bool = False,
     ) -> None:
-        """Set the game up and deal round 1; any deck with enough cards will do, so that tests can rig it."""
+        """Set the game up and deal round 1. Any deck with enough cards will do, so that tests can rig it."""
         if players not in HAND_SIZE:
             raise ValueError(f"number of players: 2 to 5, not {players}")
         if dummy and players != 2:
@@ -331,7 +331,7 @@ class Game:
         return legal
 
     def refusal(self, seat: int, choice: Choice) -> str | None:
-        """The rule that forbids a seat's choice, or None when it is legal."""
+        """The rule that forbids a seat's choice, or None if the choice is legal."""
         cards, dummy_card = choice
         if len(cards) not in (1, 2):
             return "number of cards: one, or two with chopsticks"
@@ -354,9 +354,9 @@ class Game:
         return None
 
     def play(self, choices: dict[int, Choice]) -> None:
-        """One joint turn of all seats asked, and everything after it that nobody is asked about."""
+        """One joint turn of all seats asked, and all automatic turns after it."""
         if self.over:
-            raise ValueError("end of the game: nobody plays any more")
+            raise ValueError("end of the game: there are no more turns")
         if sorted(choices) != self.asked():
             raise ValueError(f"who plays: seats {self.asked()} must choose, but {sorted(choices)} did")
         for seat in self.asked():
@@ -424,7 +424,7 @@ class Game:
                 hand.remove(dummy_card)
                 dummy_plays.append(dummy_card)
             if len(cards) == 2:
-                # Before the new cards are placed, so that it can't be chopsticks taken this turn that go.
+                # Before the new cards are placed, so that chopsticks taken this turn can't go back.
                 table.remove("chopsticks")
                 hand.append("chopsticks")
             for card in cards:

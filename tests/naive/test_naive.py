@@ -76,7 +76,7 @@ def play_out(game: Game, rng: random.Random) -> None:
 
 
 def points(table: list[str]) -> dict[str, int]:
-    """The score of one table beside an empty one."""
+    """The score of one table next to an empty one."""
     return score_round([table, []], False)[0]
 
 
@@ -96,7 +96,7 @@ def test_deck_size(soy_sauce: bool, size: int) -> None:
 
 
 def test_start_order_is_that_of_the_table() -> None:
-    """Before the shuffle the kinds lie in the table's order, soy sauce last."""
+    """Before the shuffle the kinds are in the table's order, soy sauce last."""
     deck = start_order(True)
     assert [kind for kind, _ in itertools.groupby(deck)] == KINDS
     assert [deck.count(kind) for kind in KINDS] == [14, 14, 14, 6, 12, 8, 10, 5, 5, 10, 6, 4, 4]
@@ -123,7 +123,7 @@ def test_shuffle_vectors() -> None:
 
 
 def test_below_skips_words_that_would_favour_small_numbers() -> None:
-    """floor(2^32 / 3) * 3 is 2^32 - 1, so only the largest word is skipped; for 4 none is."""
+    """floor(2^32 / 3) * 3 is 2^32 - 1, so only the largest word is skipped. For 4, no word is."""
     assert below(3, iter([2**32 - 1, 5])) == 2
     assert below(3, iter([2**32 - 2, 5])) == 2
     assert below(4, iter([2**32 - 1, 5])) == 3
@@ -137,7 +137,7 @@ def test_seed_has_sixteen_bytes() -> None:
 
 
 def test_simulate_seed_vector() -> None:
-    """The first 16 bytes of SHA-256("simulate" || 1 || 2), as sha256sum gives them."""
+    """The first 16 bytes of SHA-256("simulate" || 1 || 2), as sha256sum computes them."""
     assert simulate_seed(1, 2).hex() == "42b4298e0119178f20238827724e7667"
 
 
@@ -183,7 +183,7 @@ def test_setups_that_make_no_sense() -> None:
 
 @pytest.mark.parametrize("both_ways", [False, True])
 def test_passing(both_ways: bool) -> None:
-    """Hands go to the next seat; with pass both ways, in round 2, to the one before."""
+    """Hands go to the next seat. With pass both ways they go to the previous one in round 2."""
     one_round = ["tempura"] * 9 + ["sashimi"] * 9 + ["dumpling"] * 9
     game = Game(3, one_round * 3, pass_both_ways=both_ways)
     for round_number in (1, 2, 3):
@@ -202,7 +202,7 @@ def test_passing(both_ways: bool) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_last_card_is_automatic(players: int) -> None:
-    """Nobody is asked about the last card, yet it is in the record as a turn, after one more pass."""
+    """Nobody is asked about the last card, but the record contains it as a turn, after one more pass."""
     game = Game(players, shuffle(SEED, False))
     size = HAND_SIZE[players]
     for _ in range(size - 2):
@@ -231,7 +231,7 @@ def test_end_of_the_game() -> None:
 
 
 def test_hand_is_shown_in_the_order_of_the_kinds() -> None:
-    """A hand comes in the table's order, whatever the order of dealing, and as a copy."""
+    """A hand is shown in the table's order, whatever the order of dealing, and as a copy."""
     game = rig([["chopsticks", "maki_2", "sashimi", "maki_1"], []])
     shown = game.hand(0)
     assert shown == ["tempura"] * 6 + ["sashimi", "maki_1", "maki_2", "chopsticks"]
@@ -243,7 +243,7 @@ def test_hand_is_shown_in_the_order_of_the_kinds() -> None:
 
 
 def after_chopsticks(hand_of_1: list[str]) -> Game:
-    """Two players; both took chopsticks on turn 1, so seat 0 now holds what is left of this hand."""
+    """Two players who both took chopsticks on turn 1, so that seat 0 now holds the rest of this hand."""
     game = rig([["chopsticks"], ["chopsticks", *hand_of_1]])
     game.play({0: one("chopsticks"), 1: one("chopsticks")})
     return game
@@ -275,7 +275,7 @@ def test_chopsticks_are_for_a_later_turn() -> None:
         game.play({0: two("chopsticks", "wasabi"), 1: one("tempura")})
 
 
-def test_one_pair_of_chopsticks_a_turn() -> None:
+def test_one_pair_of_chopsticks_per_turn() -> None:
     """Two pairs on the table still allow two cards, not three, and only one of them goes back."""
     game = rig([["chopsticks"], ["chopsticks", "sashimi"]])
     game.play({0: one("chopsticks"), 1: one("sashimi")})
@@ -288,7 +288,7 @@ def test_one_pair_of_chopsticks_a_turn() -> None:
 
 
 def test_chopsticks_may_take_chopsticks() -> None:
-    """Other chopsticks taken with chopsticks stay, the older ones go back."""
+    """Chopsticks taken with chopsticks stay, and the older ones go back."""
     game = after_chopsticks(["chopsticks", "pudding"])
     game.play({0: two("chopsticks", "pudding"), 1: one("tempura")})
     assert game.tables[0] == ["chopsticks", "pudding"]
@@ -296,7 +296,7 @@ def test_chopsticks_may_take_chopsticks() -> None:
 
 
 def test_chopsticks_with_the_last_two_cards() -> None:
-    """From a hand of two both can be taken; the chopsticks are then the last card of the next seat."""
+    """Both cards of a hand of two can be taken. The chopsticks are then the last card of the next seat."""
     game = after_chopsticks([])
     for _ in range(7):
         game.play({0: one("tempura"), 1: one("tempura")})
@@ -348,12 +348,12 @@ def test_wasabi_in_the_order_of_naming(naming: Choice, nigiri: int) -> None:
     ],
 )
 def test_nigiri_and_wasabi(table: list[str], expected: int) -> None:
-    """A nigiri goes on a free wasabi that was there first, one on each; unused wasabi scores nothing."""
+    """A nigiri goes on a free wasabi that was placed before, one on each. Unused wasabi scores nothing."""
     assert points(table)["nigiri"] == expected
 
 
 def test_cards_that_score_nothing() -> None:
-    """Chopsticks, wasabi and puddings score nothing in a round; all six kinds are named, zeros included."""
+    """Chopsticks, wasabi and puddings score nothing in a round. The result has all six kinds, even with 0."""
     assert points(["chopsticks", "wasabi", "pudding", "chopsticks"]) == {
         "tempura": 0,
         "sashimi": 0,
@@ -376,12 +376,12 @@ def test_split_drops_the_remainder(amount: int, sharers: int, each: int) -> None
 
 
 def soy(*tables: str) -> list[int]:
-    """Soy sauce points of tables written as words."""
+    """Everyone's soy sauce points, with the tables as lists of words."""
     return [score["soy_sauce"] for score in score_round([table.split() for table in tables], True)]
 
 
 def test_eight_colours_are_different() -> None:
-    """Any two kinds of different colours are one colour more than two cards of one of them."""
+    """Two kinds from this list count one colour more than two cards of one of them."""
     others = "tempura sashimi dumpling maki_2 wasabi pudding chopsticks".split()
     for first, second in itertools.combinations(others, 2):
         assert soy(f"soy_sauce {first} {second}", f"soy_sauce {first} {first}") == [4, 0]
@@ -397,13 +397,13 @@ def test_soy_sauce_is_a_switch() -> None:
     ("last_choice", "expected"), [(one("tempura"), [4, 0]), (two("tempura", "tempura"), [0, 4])]
 )
 def test_chopsticks_that_went_back_are_no_colour(last_choice: Choice, expected: list[int]) -> None:
-    """Chopsticks count where they lie at the end of the round, not for the one who used them."""
+    """Chopsticks count for the table where they end the round, not for the one who used them."""
     game = rig([["chopsticks", "soy_sauce"], ["soy_sauce"]], soy_sauce=True)
     game.play({0: one("chopsticks"), 1: one("tempura")})
     game.play({0: one("soy_sauce"), 1: one("soy_sauce")})
     for _ in range(6):
         game.play({0: one("tempura"), 1: one("tempura")})
-    # Used on turn 9 they are the last card of the hand, and so fall to seat 1.
+    # If used on turn 9, they are the last card of the hand, which goes to seat 1.
     game.play({0: last_choice, 1: one("tempura")})
     assert [score["soy_sauce"] for score in game.rounds[0]["breakdown"]] == expected
 
@@ -441,7 +441,7 @@ def test_puddings_at_the_end_of_a_game(players: int, expected: list[int]) -> Non
 
 
 def first_choices(game: Game) -> dict[int, Choice]:
-    """Of each seat asked the first card it holds, and for the dummy the second."""
+    """The first card of each seat asked, and the controller's second card for the dummy."""
     turn: dict[int, Choice] = {}
     for seat in game.asked():
         hand = game.hand(seat)
@@ -450,7 +450,7 @@ def first_choices(game: Game) -> dict[int, Choice]:
 
 
 def test_dummy_control_alternates_through_the_game() -> None:
-    """27 turns of control, nine a round, alternating without a break: seat 1 is first in round 2."""
+    """27 turns of control, nine per round, alternate without a break, so seat 1 is first in round 2."""
     game = Game(2, shuffle(SEED, False), dummy=True)
     seen = []
     while not game.over:
@@ -477,7 +477,7 @@ def test_dummy_turn() -> None:
 
 
 def test_dummy_choices() -> None:
-    """The controller names one card for each of the two, any of the hand; the opponent names one."""
+    """The controller names any two cards of the hand, one for the dummy. The opponent names one card."""
     game = rig([["wasabi"], [], ["pudding"]], dummy=True)
     assert set(game.choices(0)) == {
         (("tempura",), "tempura"),
@@ -498,7 +498,7 @@ def test_dummy_choices() -> None:
 
 
 def test_dummy_last_turn() -> None:
-    """On turn 9 the controller still chooses which of two cards is whose; the other's card is automatic."""
+    """On turn 9 the controller still chooses which of two cards is the dummy's. The opponent isn't asked."""
     game = Game(2, shuffle(SEED, False), dummy=True)
     for _ in range(8):
         game.play(first_choices(game))
@@ -524,7 +524,7 @@ def test_dummy_last_turn_of_two_equal_cards() -> None:
 
 
 def test_controller_with_chopsticks() -> None:
-    """Two cards for the controller and one for the dummy; the chopsticks go back and the hand is swapped."""
+    """It plays two cards and one for the dummy. The chopsticks go back, and the hands are swapped."""
     game = rig([["chopsticks"], ["wasabi", "egg_nigiri"], ["pudding", "sashimi", "dumpling"]], dummy=True)
     game.play({0: (("chopsticks",), "pudding"), 1: one("tempura")})
     game.play({0: one("tempura"), 1: (("tempura",), "sashimi")})
@@ -539,7 +539,7 @@ def test_controller_with_chopsticks() -> None:
 
 
 def test_controller_with_chopsticks_needs_three_cards() -> None:
-    """With three cards the chopsticks can still be used, with the last two they can't."""
+    """With three cards the chopsticks can still be used. With the last two they can't."""
     game = rig([["chopsticks"], [], []], dummy=True)
     game.play({0: (("chopsticks",), "tempura"), 1: one("tempura")})
     for _ in range(5):
@@ -568,7 +568,7 @@ def test_second_controller_uses_chopsticks_on_three_cards() -> None:
 
 
 def test_dummy_wasabi_and_chopsticks() -> None:
-    """The dummy's nigiri goes on its free wasabi; its chopsticks stay where they are."""
+    """The dummy's nigiri goes on its free wasabi. Its chopsticks stay where they are."""
     game = rig([["wasabi", "chopsticks"], [], ["squid_nigiri"]], dummy=True)
     game.play({0: (("tempura",), "wasabi"), 1: one("tempura")})
     game.play({0: one("tempura"), 1: (("tempura",), "chopsticks")})
@@ -581,7 +581,7 @@ def test_dummy_wasabi_and_chopsticks() -> None:
 
 
 def test_dummy_scores_as_a_third_player_without_a_place() -> None:
-    """The dummy takes maki and pudding points, the fewest puddings lose, and only players have places."""
+    """The dummy gets maki and pudding points, the fewest puddings cost points, and it has no place."""
     game = rig([["maki_2", "pudding"], [], ["maki_3"]], dummy=True)
     game.play({0: (("maki_2",), "maki_3"), 1: one("tempura")})
     game.play({0: one("tempura"), 1: (("tempura",), "pudding")})
@@ -590,7 +590,7 @@ def test_dummy_scores_as_a_third_player_without_a_place() -> None:
     replay = game.replay()
     assert [score["maki"] for score in replay["rounds"][0]["breakdown"]] == [3, 0, 6]
     assert replay["puddings"] == {"counts": [0, 0, 1], "scores": [-3, -3, 6]}
-    # Tempura: seat 0 has 8 + 9 + 9, seat 1 has 9 a round, the dummy 7 + 9 + 9.
+    # Tempura: seat 0 has 8 + 9 + 9, seat 1 has 9 per round, the dummy 7 + 9 + 9.
     assert replay["totals"] == [3 + 20 + 20 + 20 - 3, 20 + 20 + 20 - 3, 6 + 15 + 20 + 20 + 6]
     assert replay["places"] == [1, 2]
 
@@ -606,7 +606,7 @@ def test_soy_sauce_of_the_dummy() -> None:
 
 
 def test_pass_both_ways_makes_no_difference_to_two() -> None:
-    """With two hands left and right are the same, with a dummy and without."""
+    """With two hands, left and right are the same, with and without a dummy."""
     for dummy in (False, True):
         replays = []
         for both_ways in (False, True):
@@ -620,7 +620,7 @@ def test_pass_both_ways_makes_no_difference_to_two() -> None:
 
 
 def test_illegal_turns_change_nothing() -> None:
-    """A refused turn leaves every hand and table as it was, also when only one of the choices is wrong."""
+    """A refused turn leaves every hand and table as it was, even if only one of the choices is wrong."""
     game = Game(3, shuffle(SEED, False))
     fine = {seat: game.choices(seat)[0] for seat in range(3)}
     missing = next(kind for kind in KINDS if kind not in game.hand(2))
@@ -645,9 +645,9 @@ def test_illegal_turns_change_nothing() -> None:
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v["players"] <= 3 and v["soy_sauce"]])
 def test_choices_are_what_play_accepts(variant: dict[str, Any]) -> None:
-    """Of all namings of up to three cards, with and without a dummy card, exactly the choices are legal.
+    """Among all namings of up to three cards, with and without a dummy card, only the choices are legal.
 
-    In every turn, or in a short run in every fourth one.
+    The soak run checks this in every turn, the short run in every fourth one.
     """
     rng = random.Random(4)
     game = make(variant)
@@ -677,7 +677,7 @@ def test_choices_are_what_play_accepts(variant: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_conservation(variant: dict[str, Any]) -> None:
-    """At every moment each card of the deck is in exactly one place, and every turn takes one card a hand."""
+    """Each card of the deck is always in exactly one place, and every turn takes one card from each hand."""
     for k in range(5):
         rng = random.Random(k)
         game = make(variant, simulate_seed(7, k))
