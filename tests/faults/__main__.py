@@ -2,7 +2,7 @@
 
 Each scenario starts an arena of real processes, injects its fault several times while rated matches are
 played, and lets the arena finish. Then all rows in the database are counted. The exit code is 1 if a scenario
-fails. The same seed repeats bots and deals, and the moments of the faults as exactly as the machine allows.
+fails. The same seed repeats bots and deals, and the moments of the faults as exactly as the host allows.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from tests.faults.tally import Tally, as_json, print_table
 
 
 def main() -> int:
-    """Play, print, and return the exit code."""
+    """Play the scenarios, print the results, and return the exit code."""
     names = [scenario.name for scenario in SCENARIOS]
     parser = argparse.ArgumentParser(
         prog="python -m tests.faults",
@@ -70,10 +70,10 @@ def _play(scenario: Scenario, times: int, seed: int) -> Tally:
     begun = time.monotonic()
     try:
         scenario.play(tally, random.Random(f"{seed} {scenario.name}"), times)  # noqa: S311 - to be repeated
-    except Exception as error:  # noqa: BLE001 - the others are played all the same
+    except Exception as error:  # noqa: BLE001 - the other scenarios are still played
         traceback.print_exc()
-        tally.wrong.append(f"it was not played to its end: {error}")
-    _say(f"    {'holds' if tally.holds else 'DOES NOT HOLD'}, {time.monotonic() - begun:.0f} s")
+        tally.wrong.append(f"it was not played to the end: {error}")
+    _say(f"    {'passed' if tally.holds else 'FAILED'}, {time.monotonic() - begun:.0f} s")
     _complain(tally.wrong)
     return tally
 
@@ -84,7 +84,7 @@ def _complain(wrong: Sequence[str]) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command writes to its terminal
 
 
 if __name__ == "__main__":

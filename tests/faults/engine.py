@@ -1,4 +1,4 @@
-"""A second Docker engine that a test may stop, while the machine's own keeps running."""
+"""A second Docker engine that a test may stop, while the host's own keeps running."""
 
 import os
 import random
@@ -27,7 +27,7 @@ _START_SECONDS: Final = 60.0
 
 
 class Engine:
-    """A second engine on this machine, without network, which stores everything in ``folder``."""
+    """A second engine on this host, without network, which stores everything in ``folder``."""
 
     def __init__(self, folder: Path) -> None:
         self.address = f"unix://{folder / 'docker.sock'}"
@@ -46,7 +46,7 @@ class Engine:
             "ip6tables": "false",
         }
         log = self._folder / "log"
-        # In a network namespace: with `--bridge=none` it would remove the bridge of the machine's engine.
+        # In a network namespace, since with `--bridge=none` it removes the bridge of the host's engine.
         own = [_program("unshare"), "--net", "--", _program("dockerd")]
         self._process = begin([*own, *(f"--{name}={value}" for name, value in words.items())], log)
         try:
@@ -93,7 +93,7 @@ class Engine:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def take_images(self) -> None:
-        """Copy the base image and the canary's image from the machine's engine, which saves a build."""
+        """Copy the base image and the canary's image from the host's engine, which saves a build."""
         names = [PYTHON.base_image, CANARY_IMAGE]
         program = _program("docker")
         with subprocess.Popen([program, "save", *names], stdout=subprocess.PIPE) as saved:  # noqa: S603 - Docker's own

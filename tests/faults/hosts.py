@@ -22,7 +22,7 @@ OTHER_HOST_SECONDS: Final = 35.0
 
 _BUSY_SECONDS: Final = 180.0
 _END_SECONDS: Final = 300.0
-_MATCHES_A_KILL: Final = 12.5
+_MATCHES_PER_KILL: Final = 12.5
 
 
 def lose_a_host(tally: Tally, dice: random.Random, times: int, *, for_good: bool) -> None:
@@ -51,12 +51,12 @@ def _lose(
     for arena in arenas:
         if arena.ended:
             arena.start()
-    wait_until(lambda: lost.is_ready and other.is_ready, _BUSY_SECONDS, "not both have started")
+    wait_until(lambda: lost.is_ready and other.is_ready, _BUSY_SECONDS, "not both arenas have started")
     lost.queue(dice, 6, deals=24)
     wait_until(
         lambda: bool(lost.ledger.held(lost.name)) and bool(lost.ledger.held(other.name)),
         _BUSY_SECONDS,
-        "not both have claimed",
+        "not both arenas have claimed a match",
     )
     time.sleep(dice.uniform(0, 1))
     begun = time.monotonic()
@@ -78,7 +78,7 @@ def _lose(
 
 def kill_workers(tally: Tally, dice: random.Random, times: int) -> None:
     """Kill workers of a cluster of three, and occasionally its scheduler, during many matches."""
-    matches, scheduler_kills = int(_MATCHES_A_KILL * times), max(1, times // 20)
+    matches, scheduler_kills = int(_MATCHES_PER_KILL * times), max(1, times // 20)
     with capture_logs():  # the coordinator in this process would print thousands of lines
         figures = cluster_run(matches, times, scheduler_kills, seed=dice.randrange(2**32))
     tally.times += figures.kills + figures.scheduler_kills

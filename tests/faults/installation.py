@@ -41,7 +41,7 @@ QUICK: Final = ("random", "greedy", "spoiler")
 """Sample bots that need hardly any processor time."""
 
 PATIENT: Final = Clock(start_millis=60_000, move_millis=20_000, bank_millis=60_000)
-"""A clock so slow that a busy machine makes no bot late. Any blamed bot is then the arena's mistake."""
+"""A clock so slow that a busy host makes no bot late. Any blamed bot is then the arena's mistake."""
 
 _CLAIM_SECONDS: Final = 180.0
 _END_SECONDS: Final = 600.0
@@ -52,7 +52,7 @@ class Again:
     """The time until a match was claimed again."""
 
     seconds: float
-    waited: float = 0.0  # seconds of these in which the starting process waited for a processor
+    waited: float = 0.0  # the part of them in which the starting process waited for a processor
 
 
 @contextmanager

@@ -66,7 +66,7 @@ _STUBBORN: Final = "an altered score"
 
 @dataclass
 class LyingWorkers:
-    """Workers that tell each lie about one match, and about one match the same lie at every attempt."""
+    """Workers that tell each lie about a different match, and one about every attempt of another match."""
 
     honest: Workers  # they play the matches
     stubborn: str  # the match about which they always lie
@@ -127,7 +127,7 @@ class _LyingPlace:
 
 
 def lie(tally: Tally, dice: random.Random, times: int) -> None:
-    """Tell every lie about another match, and one about the same match until it is quarantined."""
+    """Tell each lie about a different match, and about one more the same lie until it is quarantined."""
     for _ in range(times):
         with installed(RuntimeName.PROCESS) as arena:
             arena.queue(dice, 3)

@@ -182,7 +182,7 @@ def set_the_clock(tally: Tally, dice: random.Random, times: int) -> None:
             if arena.ended:
                 arena.queue(dice)
                 arena.start_and_claim()
-            with offset.open("r+b", buffering=0) as file:  # in one write: others read it all the time
+            with offset.open("r+b", buffering=0) as file:  # in one write: others read it constantly
                 file.write(struct.pack("q", hours * _HOUR))
             before, begun = arena.ledger.claims(), time.monotonic()
             arena.queue(dice, 2, deals=24)

@@ -67,7 +67,7 @@ class Tally:
 
     @property
     def holds(self) -> bool:
-        """Whether the arena kept all its promises."""
+        """True if the arena kept all its promises."""
         bad = self.lost + self.doubled + self.blamed + self.aside + self.differing + self.left
         late = self.most is not None and any(each.seconds - each.waited > self.most for each in self.again)
         return not bad and not late and not self.wrong and self.times > 0
@@ -90,7 +90,7 @@ class Tally:
 def print_table(tallies: Sequence[Tally], title: str) -> None:
     """Print a row per scenario. Times are median/maximum, in seconds."""
     table = Table(title=title, box=SIMPLE)
-    for name in (*_COUNTED, "again", "less waiting", "at most", "holds"):
+    for name in (*_COUNTED, "again", "less waiting", "at most", "passed"):
         table.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
     for tally in tallies:
         figures = tally.figures()

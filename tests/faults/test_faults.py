@@ -34,7 +34,7 @@ def test_nothing_is_lost_and_nothing_counted_twice(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", short("docker"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("docker_client", "base_image")
 def test_the_same_in_containers(scenario: Scenario) -> None:
-    """The same with containers, of which none is left."""
+    """The same holds with containers, none of which is left."""
     hold(scenario)
 
 
@@ -43,5 +43,5 @@ def test_the_same_in_containers(scenario: Scenario) -> None:
 @pytest.mark.parametrize("scenario", short("postgresql"), ids=lambda scenario: scenario.name)
 @pytest.mark.usefixtures("postgresql_cluster")
 def test_the_same_on_a_server(scenario: Scenario) -> None:
-    """The same with PostgreSQL; only the log mentions the restart."""
+    """The same holds with PostgreSQL. Only the log mentions the restart."""
     hold(scenario)
