@@ -1,1 +1,1 @@
-"""What people do with an arena, from outside: the commands, HTTP, real containers."""
+"""Uses an arena from outside, as people do: with commands, HTTP and real containers."""

@@ -1,4 +1,4 @@
-"""A place of its own for every test."""
+"""Fixtures that give every test its own place."""
 
 import shutil
 import tempfile
@@ -17,7 +17,7 @@ from tests.demo.running import Place
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
-    """Give a data directory and a short folder for sockets."""
+    """Yield a data directory and a short folder for sockets."""
     sockets = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
     yield Place(tmp_path / "data", sockets)
     shutil.rmtree(sockets)
@@ -28,9 +28,9 @@ With = Callable[..., Place]
 
 @pytest.fixture
 def place_with(place: Place, tmp_path: Path) -> With:
-    """Give what puts a checkout with these bots of the house alone into the place.
+    """Return a function that gives the place a checkout with only these house bots.
 
-    Those that think long would cost more than all the rest of a test.
+    The bots that think long would take more time than the rest of a test.
     """
 
     def made(*bots: str) -> Place:
@@ -47,7 +47,7 @@ def place_with(place: Place, tmp_path: Path) -> With:
 
 @pytest.fixture
 def docker_place(place: Place, docker_client: docker.DockerClient, base_image: str) -> Iterator[Place]:
-    """Give a place whose bots run in containers; none of them may be left in the end."""
+    """Yield a place whose bots run in containers. None of these may be left at the end."""
     assert base_image
     yield place
     left = containers_of(docker_client, place)
@@ -66,14 +66,14 @@ def containers_of(client: docker.DockerClient, place: Place) -> list[Container]:
 
 
 def loaded(client: docker.DockerClient, place: Place) -> list[str]:
-    """Return the names under which the engine has images of a place."""
+    """Return the names of a place's images in the engine."""
     images = client.images.list(name=f"kaiten/submitted-{place.install}") if place.install else []
     return [tag for image in images for tag in image.tags]
 
 
 @pytest.fixture
 def arena(docker_place: Place, docker_client: docker.DockerClient) -> Iterator[Place]:
-    """Give a place whose submitted images are removed from the engine in the end."""
+    """Yield a place whose submitted images are removed from the engine at the end."""
     yield docker_place
     for tag in loaded(docker_client, docker_place):
         # Another test's container may run the same image: equal bots have equal images.

@@ -1,4 +1,4 @@
-"""Starts the command in a data directory of its own, and looks at what it leaves."""
+"""Starts commands in their own data directory, and finds what they leave behind."""
 
 import json
 import os
@@ -31,9 +31,9 @@ class Place:
     """A data directory and a folder for sockets.
 
     Attributes:
-        data: The former.
-        sockets: The latter.
-        checkout: Where the program is that :func:`started` starts.
+        data: The data directory.
+        sockets: The folder for sockets.
+        checkout: Folder of the program that :func:`started` starts.
     """
 
     data: Path
@@ -43,8 +43,8 @@ class Place:
     def environment(self, **more: str) -> dict[str, str]:
         """Return the variables for a command in this place.
 
-        It logs what is wrong and no more, unless they say otherwise: nobody reads that before the end. And it
-        analyses no games, which takes all the time that nobody else wants.
+        Unless ``more`` says otherwise, the command logs only warnings, since nobody reads the log before the
+        end. It also analyses no games, which would use all idle processor time.
         """
         return {
             **os.environ,
@@ -66,9 +66,9 @@ class Place:
         return rows
 
     def games(self) -> dict[str, int]:
-        """Return how many rated games each bot has played; nothing before there is an arena.
+        """Return how many rated games each bot has played; empty if there is no arena yet.
 
-        Much quicker than the command, for those who ask again and again.
+        This is much quicker than the command, for tests that ask repeatedly.
         """
         file = self.data / "arena.sqlite3"
         if not file.exists():
@@ -78,14 +78,14 @@ class Place:
 
     @property
     def install(self) -> str:
-        """The installation's id; empty before there is one."""
+        """The installation's id; empty if there is none yet."""
         file = self.data / "install"
         return file.read_text().strip() if file.exists() else ""
 
 
 @contextmanager
 def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a command, and make sure in the end that it is gone."""
+    """Start a command, and kill it at the end if it still runs."""
     with subprocess.Popen(  # noqa: S603 - our own command
         [sys.executable, "-m", "arena", *arguments],
         cwd=place.checkout,
@@ -103,12 +103,12 @@ def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.P
 
 
 def await_that(condition: Callable[[], bool], what: str, pause: float = 0.01) -> None:
-    """Wait until something holds. The longer it takes, the more seldom is it looked for.
+    """Wait until a condition is true. The longer this takes, the less often the condition is checked.
 
     Args:
-        condition: Whether it holds.
-        what: It, for the error.
-        pause: Seconds until it is looked for again, at first.
+        condition: Returns True when the wait is over.
+        what: What is awaited, for the error message.
+        pause: Initial number of seconds between checks.
     """
     deadline = time.monotonic() + WAIT_SECONDS
     while not condition():
@@ -118,7 +118,7 @@ def await_that(condition: Callable[[], bool], what: str, pause: float = 0.01) ->
 
 
 def processes_of(place: Place) -> list[str]:
-    """Return the command lines of all processes that work in this place."""
+    """Return the command lines of all processes that use this place."""
     mark = f"ARENA_DATA_DIR={place.data}".encode()
     socket_mark = str(place.sockets).encode()
     found = []

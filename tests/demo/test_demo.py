@@ -19,19 +19,19 @@ from tests.soak import SOAK
 
 BOTS = {"expected", "greedy", "mcts", "random", "rollout", "spoiler"}
 SLOW = {"mcts", "rollout"}
-"""Play in `make soak` only: they think longer than all others together."""
+"""Bots that play only in `make soak`, since they think longer than all others together."""
 PROCESS = {"ARENA_SANDBOX": "process"}
 
 
 def check_ratings(place: Place) -> None:
-    """See that folding the log anew gives exactly what is stored."""
+    """Check that a rebuild from the log gives exactly the stored ratings."""
     rebuilt = place.run("admin", "rebuild-ratings")
     assert rebuilt.code == 0, rebuilt.stderr
     assert rebuilt.stdout.endswith(", 0 ratings differed\n")
 
 
 def interrupted(place: Place, client: docker.DockerClient, number: signal.Signals) -> None:
-    """Begin a round and end it in the middle of a match: containers and processes are gone at once."""
+    """Begin a round and stop it in the middle of a match: no container or process is left."""
     with started(place, "demo", "--once") as demo:
         await_that(lambda: bool(containers_of(client, place)), "a container")
         demo.send_signal(number)
@@ -44,7 +44,7 @@ def interrupted(place: Place, client: docker.DockerClient, number: signal.Signal
 
 
 def killed(place: Place, client: docker.DockerClient) -> None:
-    """Begin a round and kill it in the middle of a match: the bots end by themselves."""
+    """Begin a round and kill it in the middle of a match: the bots exit on their own."""
     with started(place, "demo", "--once") as demo:
         await_that(lambda: len(containers_of(client, place)) > 1, "two containers")
         demo.kill()
@@ -55,12 +55,12 @@ def killed(place: Place, client: docker.DockerClient) -> None:
 @pytest.mark.soak
 @pytest.mark.docker
 @pytest.mark.timeout(1200)
-def test_a_round_in_containers_goes_on_after_whatever_ended_it(
+def test_a_round_in_containers_resumes_after_signals_and_a_kill(
     docker_place: Place, docker_client: docker.DockerClient
 ) -> None:
-    """The next start removes what is left, and plays the rest; every bot plays at every number of players.
+    """The next start removes what is left, and plays the rest. Every bot plays at every table size.
 
-    The games run in containers, and the game page says which image, runtime and limits.
+    The games run in containers. A game's page shows their image, runtime and limits.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         interrupted(docker_place, docker_client, number)
@@ -93,9 +93,9 @@ def test_a_round_is_interrupted(place_with: With) -> None:
 
 
 def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
-    """After a round the board is printed and served, more games come in, Ctrl-C ends it all.
+    """After a round the leaderboard is printed and served, and more games follow. Ctrl-C stops everything.
 
-    Every bot plays at every number of players. It is said loudly that nothing is isolated.
+    Every bot plays at every table size. A clear warning says that nothing is isolated.
     """
     bots = BOTS if SOAK else BOTS - SLOW
     place = place_with(*bots)
@@ -118,7 +118,7 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
     assert demo.returncode == 0, said
     assert "NOTHING IS ISOLATED" in said
     assert "nothing is left running" in said
-    # Sentences for people, though this is no terminal.
+    # Sentences for people, although stderr is not a terminal.
     round_, _, _ = said.partition("The site is at")
     assert {line.split()[0] for line in round_.splitlines()} == {"arena:"}, said
     assert all(re.search(rf"\b{bot}@1\b", printed) for bot in bots)
@@ -130,8 +130,8 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
     check_ratings(place)
 
 
-def test_a_taken_port_is_said_before_anything_is_done(place: Place) -> None:
-    """Nobody waits a minute to hear that the site can't be served."""
+def test_a_taken_port_is_reported_before_anything_is_done(place: Place) -> None:
+    """Nobody waits a minute to learn that the site can't be served."""
     with closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -154,7 +154,7 @@ def test_a_taken_port_is_said_before_anything_is_done(place: Place) -> None:
     ],
 )
 def test_unusable_settings_are_named(place: Place, variables: dict[str, str], words: str) -> None:
-    """One line says what is wrong; there is no traceback."""
+    """The output says what is wrong, without a traceback."""
     demo = place.run("demo", "--once", **{**({} if "DOCKER_HOST" in variables else PROCESS), **variables})
     assert demo.code in {1, 2}
     assert words in demo.stderr
@@ -162,7 +162,7 @@ def test_unusable_settings_are_named(place: Place, variables: dict[str, str], wo
 
 
 def test_a_leaderboard_without_an_arena(place: Place) -> None:
-    """It says what to do, and makes nothing."""
+    """It says what to do, and creates nothing."""
     board = place.run("leaderboard")
     assert board.code == 2
     assert "make demo" in board.stderr

@@ -31,14 +31,14 @@ pytestmark = [pytest.mark.docker, pytest.mark.timeout(600)]
 
 @pytest.fixture
 def image(docker_client: docker.DockerClient, base_image: str) -> Iterator[str]:
-    """Give the name of an image that its author built."""
+    """Yield the name of an image that its author built."""
     name = f"kaiten-journey-{uuid.uuid4().hex[:8]}"
     with programs.built(docker_client, base_image, tag=name):
         yield name
 
 
 def bots(folder: Path) -> dict[str, Path]:
-    """Write what authors have besides an image: a file, a folder with a Dockerfile, some that can't play."""
+    """Write bots other than an image: a file, a folder with a Dockerfile, and some that can't play."""
     others = {
         "onefile.py": programs.GOOD,
         "crashes.py": programs.CRASHES,
@@ -68,20 +68,20 @@ REJECTED = {"noentry": ("file", r"the image has no start command", "")} | (
     if SOAK
     else {}
 )
-"""Of each that can't play: the kind of the cause, its words, and what the bot printed.
+"""For each bot that can't play: the kind of the cause, its words, and what the bot printed.
 
-tests/submissions/test_journey.py has every kind of cause; here is how they reach the author.
+tests/submissions/test_journey.py tests every kind of cause. Here they must reach the author.
 """
 
 
 def rated(author: Author) -> dict[str, int]:
-    """Return who has played a rated game, with the version that plays."""
+    """Return the bots that have played a rated game, with their active version."""
     rows = author.get("/leaderboard", limit="500")["rows"]
     return {row["bot"]: row["version"] for row in rows if row["games"]}
 
 
 def rejection(author: Author, bot: str, done: Ended) -> None:
-    """Check that a bot was told its own true cause: by the command, and by the API."""
+    """Check that the command and the API report the true cause of a rejection."""
     kind, words, printed = REJECTED[bot]
     assert done.code == 1, (bot, done)
     [told] = author.get("/submissions", bot=bot)["submissions"]
@@ -98,10 +98,10 @@ def rejection(author: Author, bot: str, done: Ended) -> None:
 def test_from_a_container_to_a_rated_bot_and_back(
     arena: Place, place_with: With, image: str, tmp_path: Path, chromium_path: str
 ) -> None:
-    """An image comes to the board, and all can watch its game; what can't play is told why.
+    """An image gets onto the leaderboard, and everyone can watch its game. Rejected bots get a reason.
 
-    Meanwhile someone without a clone gets there with nothing but a browser. In `make soak` a folder and a
-    file come to the board, too, and a version goes back.
+    At the same time, an author submits a bot with only a browser. In `make soak` a folder and a file get
+    onto the leaderboard too, and an author rolls back a version.
     """
     folder = tmp_path / "bots"
     folder.mkdir()
@@ -114,7 +114,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
     ):
         runs = {}
         for number, (bot, target) in enumerate(targets.items(), 1):
-            # The site receives one file of an author at a time, and an image takes long on a busy machine.
+            # The site receives one file of an author at a time, and an image takes long on a busy host.
             runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
             await_that(partial(_has_sent, ann, number), f"{bot} at the site")
         added = _added(arena, tmp_path)
@@ -168,7 +168,7 @@ def _write_and_submit(page: Page) -> None:
 
 
 def _follow_to_the_leaderboard(page: Page) -> None:
-    """The page of the submission moves on by itself."""
+    """Follow the submission's page, which updates itself, to the game and the leaderboard."""
     first = page.get_by_role("link", name="Watch its first rated game")
     expect(first).to_be_visible(timeout=1000 * WAIT_SECONDS)
     first.click()
@@ -179,7 +179,7 @@ def _follow_to_the_leaderboard(page: Page) -> None:
 
 
 def _added(arena: Place, folder: Path) -> str:
-    """Let an operator add a bot from its source, beside the arena that runs; return its image's id."""
+    """Add a bot from its source, as an operator does while the arena runs; return its image's id."""
     file = folder / "added.py"
     file.write_text(programs.GOOD)
     words = ("admin", "add-bot", "added", str(file), "--author", "ben")
@@ -191,7 +191,7 @@ def _added(arena: Place, folder: Path) -> str:
 
 
 def _played_without_faults(arena: Place, source: str) -> None:
-    """The bot that was added played in a container of its own image."""
+    """Check that the added bot played in containers of its image, without faults."""
     [row] = [row for row in arena.board() if row["bot"] == "added"]
     assert (row["author"], row["fault_share"]) == ("ben", 0)
     with closing(open_store(f"sqlite:///{arena.data / 'arena.sqlite3'}")) as store:
@@ -205,7 +205,7 @@ def _has_sent(author: Author, number: int) -> bool:
 
 
 def _game_is_shown_to_all(address: str) -> None:
-    """Who has no account finds the game, in a container, with its replay."""
+    """Check that a visitor without an account finds the game, played in containers, and its replay."""
     with httpx2.Client(base_url=address, timeout=60) as stranger:
         [game] = stranger.get("/api/v1/games", params={"bot": "image", "limit": "1"}).json()["games"]
         page = stranger.get(f"/games/{game['game']}").text
@@ -216,7 +216,7 @@ def _game_is_shown_to_all(address: str) -> None:
 
 
 def _versions_go_forward_and_back(author: Author, source: Path) -> None:
-    """A file takes over as second version; a roll back lets the first one play again; both keep theirs."""
+    """Check that a file becomes version 2, that a rollback reactivates version 1, and that results stay."""
     done = author.run("submit", str(source), "--name", "image", "--note", "better")
     assert done.code == 0, done
     await_that(lambda: rated(author).get("image") == 2, "a rated game of the second version")
@@ -234,7 +234,7 @@ def _versions_go_forward_and_back(author: Author, source: Path) -> None:
 
 
 def _logs_are_for_their_owner(owner: Author, other: Author) -> None:
-    """The owner reads what a bot printed; to others there is nothing."""
+    """Check that the owner can read what a bot printed, and others get nothing."""
     [game] = owner.get("/games", bot="image", limit="1")["games"]
     told = json.loads(owner.run("logs", game["game"], "--json").stdout)
     assert [seat["bot"] for seat in told["seats"]].count("image") == 1

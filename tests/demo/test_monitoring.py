@@ -1,4 +1,4 @@
-"""A coordinator as a process: what it tells its supervisor and Prometheus, and what it logs."""
+"""A coordinator as a process: its health and metrics endpoints, and its log."""
 
 import json
 import re
@@ -16,10 +16,10 @@ from tests.patience import WAIT_SECONDS
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
 
 
-def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
-    """It is well from the start, and ready when it plays; each line is JSON, and has its match's ids.
+def test_a_coordinator_reports_its_health(place_with: With) -> None:
+    """It is healthy from the start, and ready when it plays. Log lines are JSON with their match's id.
 
-    Meanwhile a second arena in the same data directory says what is in the way, and does no harm.
+    A second arena in the same data directory says that another one is running, and does no harm.
     """
     place = place_with("greedy", "random")
     with started(place, "coordinator", **SETTINGS) as arena:
@@ -36,10 +36,10 @@ def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
             second = place.run("demo", "--once", **SETTINGS)
             assert second.code == 1
             assert "another arena is running" in second.stderr
-            # A match is counted after its line is out, and one number after the other.
+            # A match is counted after its line has been logged, and not in all metrics at the same time.
             await_that(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
             arena.send_signal(signal.SIGTERM)
-        # Not communicate(), which would not give what has been read already and no line was asked of yet.
+        # Not communicate(), which would lose data that was read from the pipe but not yet returned as a line.
         assert arena.stdout is not None
         assert arena.stderr is not None
         rest, said = arena.stderr.read(), arena.stdout.read()
@@ -51,8 +51,8 @@ def test_a_coordinator_tells_how_it_is(place_with: With) -> None:
     assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
 
 
-def test_a_coordinator_whose_disk_is_full_is_well_and_not_ready(place: Place) -> None:
-    """It begins no match, and says why not."""
+def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place) -> None:
+    """It starts no match, and says why."""
     with started(place, "coordinator", **SETTINGS, ARENA_DISK_FLOOR_GIB="1e9") as arena:
         line = _line(arena)
         while line["event"] != "ops endpoint listening":
@@ -83,7 +83,7 @@ def _values(text: str) -> dict[tuple[str, ...], float]:
 
 
 def _are_counted(values: dict[tuple[str, ...], float]) -> bool:
-    """Look whether two matches or more are in the metrics with all that there is to count."""
+    """Return whether all metrics include at least two matches."""
     assert ("kaiten_queue_matches", "rated", "running") in values
     assert values["kaiten_disk_free_bytes",] > 0
     finished, games, timed, launched = (
@@ -99,7 +99,7 @@ def _are_counted(values: dict[tuple[str, ...], float]) -> bool:
 
 
 def _check_lines(lines: list[dict[str, Any]]) -> None:
-    """Each has what all have; each about a match its ids, and each that began has an end."""
+    """Check the lines' common keys and matches' ids, and that every match that started has ended."""
     assert all(list(line)[:3] == ["timestamp", "level", "event"] for line in lines)
     about = [line for line in lines if re.match(r"match|lease|result|sandbox", line["event"])]
     assert all(re.fullmatch(r"[0-9a-f]{12}", line["match"]) and line["attempt"] == 1 for line in about)

@@ -18,9 +18,9 @@ from tests.web.site import opened
 
 @pytest.mark.postgresql
 def test_coordinator_site_and_commands_share_one_database(place_with: With, postgresql_url: str) -> None:
-    """Games are played, the site shows them meanwhile, commands tell the same; there is no other database.
+    """Games are played, and the site and commands show the same. There is no other database.
 
-    Games of an earlier day become files.
+    Games of an earlier day are exported to files.
     """
     settings = {"ARENA_DATABASE_URL": postgresql_url, "ARENA_SANDBOX": "process"}
     place = place_with("greedy", "random")

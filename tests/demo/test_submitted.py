@@ -1,4 +1,4 @@
-"""Untrusted bots, from their files to the leaderboard, beside an arena that runs."""
+"""Untrusted bots, from their files to the leaderboard of a running arena."""
 
 import signal
 from contextlib import closing
@@ -21,7 +21,7 @@ from tests.submissions import programs
 pytestmark = pytest.mark.docker
 
 ACCEPTED = {"ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES)}
-"""These tests are about images; what this host can hold is tested elsewhere."""
+"""These tests are about images. Other tests check the host's controls."""
 
 
 def played(place: Place) -> set[str]:
@@ -33,9 +33,9 @@ def played(place: Place) -> set[str]:
 def test_an_archive_and_a_source_file_play(
     arena: Place, place_with: With, docker_client: docker.DockerClient, base_image: str, tmp_path: Path
 ) -> None:
-    """Both are added while the arena runs, play in containers without faults, and are on the board.
+    """Both are added while the arena runs, play in containers without faults, and are on the leaderboard.
 
-    In the short run tests/demo/test_journey.py has a source file that is added, and an image that is sent.
+    In the short run, tests/demo/test_journey.py adds a source file and submits an image.
     """
     archive = tmp_path / "whatever-it-is-called"
     with (
@@ -91,7 +91,7 @@ def test_an_archive_and_a_source_file_play(
 
 
 def test_what_is_refused(arena: Place, tmp_path: Path) -> None:
-    """Each refusal is one sentence, before anything is entered or kept."""
+    """Each refusal gives a reason without a traceback, and nothing is added or stored."""
     folder = tmp_path / "mybot"
     folder.mkdir()
     (folder / "Dockerfile").write_text("FROM scratch")

@@ -1,4 +1,4 @@
-"""``arena up`` and ``arena coordinator``: an arena with and without its site, until a signal."""
+"""``arena up`` and ``arena coordinator``: an arena with and without a site, until a signal."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ PROCESS = {"ARENA_SANDBOX": "process"}
 
 
 def matches(place: Place, condition: str) -> int:
-    """Count matches; none before there is a table of them."""
+    """Count matches; 0 if their table doesn't exist yet."""
     with closing(sqlite3.connect(place.data / "arena.sqlite3")) as database:
         if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'match'").fetchone():
             return 0
@@ -28,25 +28,25 @@ def matches(place: Place, condition: str) -> int:
 
 
 def site_of(arena: int) -> int:
-    """Return the process of an arena's site."""
+    """Return the process id of an arena's site."""
     [site] = [child for child in children_of(arena) if b"\0web\0" in command_of(child)]
     return site
 
 
 def children_of(process: int) -> list[int]:
-    """Return the children of a process's first thread."""
+    """Return the process ids of the children of a process's first thread."""
     return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
 
 
 def command_of(process: int) -> bytes:
-    """Return a process's words; none where it has ended meanwhile."""
+    """Return a process's command line, or nothing if the process has ended."""
     with suppress(OSError):
         return Path(f"/proc/{process}/cmdline").read_bytes()
     return b""
 
 
-def test_what_runs_is_played_to_its_end_before_it_ends(place_with: With) -> None:
-    """On SIGTERM nothing begins any more, and no match that has begun is thrown away."""
+def test_running_matches_are_finished_before_it_stops(place_with: With) -> None:
+    """After SIGTERM no match starts, and none that has started is aborted."""
     place = place_with("greedy", "random")
     port = free_port()
     with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
@@ -64,7 +64,7 @@ def test_what_runs_is_played_to_its_end_before_it_ends(place_with: With) -> None
 
 
 def test_a_second_signal_does_not_wait(place_with: With) -> None:
-    """What runs is thrown away and waits again."""
+    """Running matches are aborted and requeued."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
@@ -77,8 +77,8 @@ def test_a_second_signal_does_not_wait(place_with: With) -> None:
     assert processes_of(place) == []
 
 
-def test_without_its_site_it_ends(place_with: With) -> None:
-    """At once, but for what runs, which is played to its end; the exit code is that of a fault."""
+def test_without_its_site_it_stops(place_with: With) -> None:
+    """It only finishes running matches first. The exit code is 1."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
@@ -91,8 +91,8 @@ def test_without_its_site_it_ends(place_with: With) -> None:
     assert processes_of(place) == []
 
 
-def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
-    """Without an engine it ends at once, with the reason and no traceback."""
+def test_without_an_engine_it_does_not_start(place: Place) -> None:
+    """It says so, without a traceback, and the exit code is 1."""
     ended = place.run("coordinator", DOCKER_HOST="unix:///nowhere.sock")
     assert ended.code == 1
     assert "No Docker engine answers" in ended.stderr
@@ -100,8 +100,8 @@ def test_what_stops_it_is_said_in_one_line(place: Place) -> None:
 
 
 @pytest.mark.docker
-def test_a_second_one_with_another_data_directory_does_not_start(docker_place: Place) -> None:
-    """What authors have sent lies with the first; tests/app shows that the second starts afterwards."""
+def test_a_second_coordinator_of_the_database_does_not_start(docker_place: Place) -> None:
+    """The first has the files that authors sent. tests/app checks that the second starts afterwards."""
     docker_place.data.mkdir()
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
         assert store.coordinator_lock.take()

@@ -1,4 +1,4 @@
-"""An arena and its site as two processes, and people who use them."""
+"""An arena and its site as two processes, and authors who use them."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from tests.demo.running import Ended, Place, await_that, started
 from tests.patience import WAIT_SECONDS
 
 SETTINGS = {
-    # These tests are about the way of a submission; what this host can hold is tested elsewhere.
+    # These tests are about submissions. Other tests check the host's controls.
     "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
     "ARENA_BOTS_PER_AUTHOR": "20",
 }
@@ -28,12 +28,12 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Someone with an account, a token, and a machine of their own.
+    """Someone with an account, a token and their own computer.
 
     Attributes:
-        name: Of the account.
-        browser: Logged in.
-        environment: Of the commands on that machine: it has no arena, only a site to talk to.
+        name: The account's name.
+        browser: A client that is logged in.
+        environment: The commands' environment on that computer, which has no arena, only a site's address.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Author:
     environment: dict[str, str]
 
     def run(self, *arguments: str, said: str = "") -> Ended:
-        """Run a command to its end; ``said`` is typed in."""
+        """Run a command to its end, with ``said`` on stdin."""
         done = forked.run(arguments, Path.cwd(), self.environment, said.encode(), 300)
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def run_beside(self, *arguments: str) -> Ended:
-        """Run a command to its end, in any thread."""
+        """Run a command to its end; works in any thread."""
         done = subprocess.run(  # noqa: S603 - our own command
             [sys.executable, "-m", "arena", *arguments],
             env=self.environment,
@@ -59,7 +59,7 @@ class Author:
         return Ended(done.returncode, done.stdout, done.stderr)
 
     def get(self, path: str, **query: str) -> Any:  # noqa: ANN401 - JSON
-        """Return what the API has at a path."""
+        """Return the API's response to a path."""
         answer = self.browser.get(f"/api/v1{path}", params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -67,11 +67,11 @@ class Author:
 
 @contextmanager
 def town(place: Place) -> Iterator[str]:
-    """Give the address of a site whose arena plays."""
+    """Yield the address of a site whose arena is running."""
     with started(place, "coordinator", **SETTINGS) as arena:
         await_that((place.data / "arena.sqlite3").exists, "the database")
         with site(place) as address:
-            await_that(partial(_knows_its_host, address), "what this host can hold")
+            await_that(partial(_knows_its_host, address), "the host's report")
             yield address
         arena.terminate()
         _, said = arena.communicate(timeout=WAIT_SECONDS)
@@ -80,14 +80,14 @@ def town(place: Place) -> Iterator[str]:
 
 
 def _knows_its_host(address: str) -> bool:
-    """Whether the canary is over: until then the site accepts no bots."""
+    """Return whether the canary has finished; until then the site accepts no bots."""
     status: dict[str, object] = httpx2.get(f"{address}/api/v1/status", timeout=60).json()
     return bool(status["hosts"])
 
 
 @contextmanager
 def site(place: Place) -> Iterator[str]:
-    """Serve the site on a free port and give its address."""
+    """Serve the site on a free port, and yield its address."""
     with subprocess.Popen(
         [sys.executable, "-m", "web", "--port", "0"],
         env=place.environment(**SETTINGS),
@@ -108,7 +108,7 @@ def site(place: Place) -> Iterator[str]:
 
 @contextmanager
 def registered(address: str, name: str, home: Path) -> Iterator[Author]:
-    """Register as a browser does, make a token there, and log in with it on the command line."""
+    """Register as a browser does, create a token there, and log in with it on the command line."""
     with httpx2.Client(base_url=address, headers={"Origin": address}, timeout=60) as browser:
         answer = browser.post("/register", data={"name": name, "password": PASSWORD})
         assert answer.status_code == 303, answer.text
