@@ -26,13 +26,13 @@ BOTS = (
     ("\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe", 'o\'neill & "co"'),
     ("newcomer", "ada"),
 )
-"""Names that are trouble among them; the last one never plays."""
+"""Bots and their authors, some with malicious names. The last bot never plays."""
 
 
 def fill(store: Store) -> None:
     """Add ``BOTS`` and twelve games: of two, three and four players, with variants and with faults.
 
-    And a machine that lacks two controls, of which one is accepted as missing.
+    Also add a report on a host that lacks two controls, one of which is accepted as missing.
     """
     a, b, c, d, _ = add_bots(store, BOTS)
     play_set(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
@@ -53,7 +53,7 @@ def analysed(store: Store, game: str) -> Analysis:
 def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
     """Analyse a rated game, make a decision of it the puzzle of a day that has none, and return it.
 
-    One card each can be chosen, and three house bots are asked.
+    Each option is a single card, and three house bots are asked.
     """
     page = store.games.find(game)
     assert page is not None
@@ -74,7 +74,7 @@ def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
 
 
 def host_report(*missing: str, host: str = "ohanami", isolates: bool = True) -> HostReport:
-    """Return a report on a machine that lacks these controls."""
+    """Return a report on a host that lacks these controls."""
     return HostReport(
         host=host,
         isolates=isolates,
@@ -113,11 +113,11 @@ def play_set(
     """Queue a match of two deals for each seating, play them at random and record them.
 
     Args:
-        store: Where to.
-        seatings: Ids of versions, one list a match.
-        rules: What is played.
-        name: What the matches' ids begin with; everything random follows from it.
-        faults: How often a decision is a fault.
+        store: The store that gets the matches.
+        seatings: Ids of versions, one list per match.
+        rules: The matches' rules.
+        name: Prefix of the matches' ids, and seed of everything random.
+        faults: Share of the decisions that are faults.
     """
     dice = random.Random(name)  # noqa: S311 - a game that can be repeated
     seeds = tuple(dice.randbytes(16).hex() for _ in range(2))

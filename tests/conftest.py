@@ -1,6 +1,6 @@
-"""What tests share: the Docker engine, Docker Compose, the bots' base image, PostgreSQL and Chromium.
+"""Shared fixtures: the Docker engine, Docker Compose, the bots' base image, PostgreSQL and Chromium.
 
-Where one of them is missing the tests that ask for it are skipped with the reason; in CI they fail.
+If one of them is missing, the tests that need it are skipped with a reason. In CI they fail.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ from tests.engines import hasten
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
-# How long an example takes says how busy the machine is.
+# Without a deadline: how long an example takes depends on how busy the host is.
 settings.register_profile(
     "patient",
     settings.default,
@@ -45,11 +45,11 @@ hasten()
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach what the tests start, and don't tell it that `make` started the tests.
+    """Prepare the environment of the processes that tests start.
 
-    A shell that runs the tests in the background has them ignore Ctrl-C, and so would all their children.
-    A `make` below another one prints lines of its own. NumPy has no threads: they wait by computing, and
-    there are more workers than processors already.
+    A shell that runs the tests in the background makes them ignore Ctrl-C, and all their children would too.
+    A `make` below another one prints additional lines. NumPy gets no threads: they wait by computing, and
+    there are already more workers than processors.
     """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -63,9 +63,9 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector pass over what was imported, and look at the rest less often.
+    """Make the garbage collector skip what was imported, and run less often.
 
-    It took a quarter of the time of tests that make many sites.
+    It took a quarter of the time of tests that create many sites.
     """
     gc.collect()
     gc.freeze()
@@ -81,17 +81,17 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
 _PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
-"""Markers, and the fixtures that skip a test where the part is missing."""
+"""Markers, and the fixtures that skip a test if the part is missing."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Have a worker more than processors: many tests wait for containers and clocks."""
+    """Return one worker more than there are processors, since many tests wait for containers and clocks."""
     return len(os.sched_getaffinity(0)) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put what takes longest first, and leave what is marked ``soak`` to ``make soak``."""
+    """Put the longest tests first, and leave those marked ``soak`` to ``make soak``."""
     items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     for item in items:
         if isinstance(item, pytest.Function):
@@ -104,7 +104,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _join_markers_and_fixtures(test: pytest.Function) -> None:
-    """Give a test that uses a part its marker, and one with the marker the fixture."""
+    """Add the marker to a test that uses a part's fixture, and the fixture to a test with the marker."""
     for marker, fixture in _PARTS.items():
         if fixture in test.fixturenames:
             test.add_marker(marker)
@@ -126,7 +126,7 @@ def _reason(report: pytest.TestReport) -> str:
 
 
 def _missing(what: str, remedy: str) -> NoReturn:
-    """Skip the test, or fail it in CI, where nothing may be missing."""
+    """Skip the test, or fail it in CI."""
     reason = f"{what} ({remedy})"
     if os.environ.get("CI"):
         pytest.fail(f"CI must not skip: {reason}")
@@ -135,14 +135,14 @@ def _missing(what: str, remedy: str) -> NoReturn:
 
 @pytest.fixture(autouse=True)
 def _no_engine_without_the_marker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hide the engine from tests without the marker: one that needs it then fails on every machine."""
+    """Hide the engine from tests without the marker, so that one that needs it fails on every host."""
     if request.node.get_closest_marker("docker") is None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
 
 
 @pytest.fixture(scope="session")
 def docker_client() -> Iterator[docker.DockerClient]:
-    """Give a client of a Docker engine that answers."""
+    """Yield a client of a Docker engine that answers."""
     reason = None
     try:
         client = docker.from_env()
@@ -150,7 +150,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
     except DockerException:
         reason = "no Docker engine answers"
     if reason is not None:
-        # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn of it.
+        # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn about it.
         with warnings.catch_warnings(action="ignore"):
             gc.collect()
         _missing(reason, "run scripts/engine as root")
@@ -160,7 +160,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
 
 @pytest.fixture(scope="session")
 def base_image(docker_client: docker.DockerClient) -> str:
-    """Give the id of the base image of bots in Python, made by one process of this machine at a time."""
+    """Return the id of the base image for Python. Only one process per host at a time builds it."""
     with Path(tempfile.gettempdir(), f"kaiten-base-image-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return ensure_base_image(docker_client, PYTHON)
@@ -168,14 +168,14 @@ def base_image(docker_client: docker.DockerClient) -> str:
 
 @pytest.fixture(scope="session")
 def npm() -> None:
-    """Make sure of npm."""
+    """Require npm."""
     if shutil.which("npm") is None:
         _missing("npm is not installed", "apt-get install npm")
 
 
 @pytest.fixture(scope="session")
 def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
-    """Give the id of the base image of bots in JavaScript, made by one process of this machine at a time."""
+    """Return the id of the base image for JavaScript. Only one process per host at a time builds it."""
     del npm
     with Path(tempfile.gettempdir(), f"kaiten-javascript-image-{os.getuid()}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -184,14 +184,14 @@ def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
 
 @pytest.fixture(scope="session")
 def cpp_compiler() -> None:
-    """Make sure of what C++ bots are compiled with."""
+    """Require a compiler and library for C++ bots."""
     if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
         _missing("there is no C++ compiler with nlohmann-json", "apt-get install g++ nlohmann-json3-dev")
 
 
 @pytest.fixture(scope="session")
 def node() -> str:
-    """Give the program that runs JavaScript."""
+    """Return the program that runs JavaScript."""
     if found := shutil.which("node"):
         return found
     _missing("Node.js is not installed", "apt-get install nodejs")
@@ -199,7 +199,7 @@ def node() -> str:
 
 @pytest.fixture(scope="session")
 def docker_command(docker_client: docker.DockerClient) -> None:
-    """Make sure of the program `docker`."""
+    """Require the program `docker`."""
     del docker_client
     if shutil.which("docker") is None:
         _missing("the command docker is not installed", "apt-get install docker-cli, or docker.io")
@@ -207,7 +207,7 @@ def docker_command(docker_client: docker.DockerClient) -> None:
 
 @pytest.fixture(scope="session")
 def iptables(root: None) -> None:
-    """Make sure of the program that cuts off a network."""
+    """Require `iptables`, which cuts off a network."""
     del root
     if shutil.which("iptables") is None:
         _missing("iptables is not installed", "apt-get install iptables")
@@ -215,14 +215,14 @@ def iptables(root: None) -> None:
 
 @pytest.fixture(scope="session")
 def root() -> None:
-    """Be root."""
+    """Require root."""
     if os.geteuid() != 0:
-        _missing("only root can do what they test", "run the tests as root")
+        _missing("these tests need root", "run the tests as root")
 
 
 @pytest.fixture(scope="session")
 def compose_command() -> tuple[str, ...]:
-    """Give the words that call Docker Compose, version 1 or 2."""
+    """Return the command for Docker Compose, version 1 or 2."""
     for command in (("docker-compose",), ("docker", "compose")):
         with suppress(OSError):
             if not subprocess.run([*command, "version"], capture_output=True, check=False).returncode:  # noqa: S603 - ours
@@ -232,7 +232,7 @@ def compose_command() -> tuple[str, ...]:
 
 @pytest.fixture(scope="session")
 def postgresql_programs() -> Path:
-    """Give the folder of PostgreSQL's programs."""
+    """Return the folder of PostgreSQL's programs."""
     programs = find_programs()
     if programs is None:
         _missing("PostgreSQL's programs are not installed", "apt-get install postgresql")
@@ -241,7 +241,7 @@ def postgresql_programs() -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql_cluster(postgresql_programs: Path) -> Iterator[Cluster]:
-    """Give a private PostgreSQL cluster that listens on a socket of its own only."""
+    """Yield a private PostgreSQL cluster that listens only on its own socket."""
     cluster = Cluster(postgresql_programs)
     try:
         cluster.start()
@@ -252,7 +252,7 @@ def postgresql_cluster(postgresql_programs: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="session")
 def postgresql_template(postgresql_cluster: Cluster) -> str:
-    """Give the name of a new arena's database, to be copied."""
+    """Return the name of a new arena's database, as a template for copies."""
     name = "kaiten_template"
     with postgresql_cluster.administered() as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -262,28 +262,28 @@ def postgresql_template(postgresql_cluster: Cluster) -> str:
 
 @pytest.fixture(scope="session")
 def postgresql_copies(postgresql_cluster: Cluster, postgresql_template: str) -> Copies:
-    """Give copies of a new arena's database."""
+    """Return the copies of a new arena's database."""
     return Copies(postgresql_cluster, postgresql_template)
 
 
 @pytest.fixture
 def postgresql_url(postgresql_cluster: Cluster, postgresql_copies: Copies) -> Iterator[str]:
-    """Give the SQLAlchemy address of a new arena's database: it has the tables, and no rows."""
+    """Yield the SQLAlchemy address of a new arena's database, which has the tables but no rows."""
     with postgresql_copies.one() as name:
         yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
 
 @pytest.fixture
 def empty_postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
-    """Give the SQLAlchemy address of a database without tables."""
+    """Yield the SQLAlchemy address of a database without tables."""
     with postgresql_cluster.database("template1") as name:
         yield postgresql_cluster.address(name, scheme="postgresql+psycopg")
 
 
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
-    """Give the path of Chromium's program."""
-    # The first one has no windows, and takes a quarter less time.
+    """Return the path of Chromium's program."""
+    # The first one has no windows, and needs a quarter less time.
     for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
@@ -292,7 +292,7 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """Give the program of axe-core, which finds what keeps people out of a page."""
+    """Return the source of axe-core, which finds barriers to accessibility."""
     program = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
     if not program.is_file():
         _missing("axe-core is not installed", "npm install, or make check")

@@ -1,4 +1,4 @@
-"""Copies of a PostgreSQL database that are used again."""
+"""Reusable copies of a PostgreSQL database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,17 +31,17 @@ _SHAPE: Final = sql.SQL(" UNION ALL ").join(
         + sql.SQL(" WHERE setdatabase = pg_database.oid AND datname = current_database()")
     ]
 )
-"""Its answer changes with every table, index, constraint, trigger, right and setting."""
+"""The result changes with every table, index, constraint, trigger, privilege and setting."""
 
 
 class Copies:
-    """Copies of a database, each for one test at a time, and emptied for the next.
+    """Copies of a database. Each is for one test at a time, and is reset for the next one.
 
-    This costs a tenth of making and dropping a copy, which has three hundred files.
+    This takes a tenth of the time to make and drop a copy, which has three hundred files.
     """
 
     def __init__(self, cluster: Cluster, template: str) -> None:
-        """Look at the template. Nobody else may be connected to it."""
+        """Read the template, to which no one else may be connected."""
         self._cluster = cluster
         self._template = template
         self._free: list[str] = []
@@ -60,7 +60,7 @@ class Copies:
 
     @contextmanager
     def one(self) -> Iterator[str]:
-        """Give the name of a copy that is as the template."""
+        """Yield the name of a copy that equals the template."""
         name = self._free.pop() if self._free else self._cluster.copy(self._template)
         yield name
         if self._restore(name):
@@ -69,7 +69,7 @@ class Copies:
             self._cluster.drop(name)
 
     def _restore(self, name: str) -> bool:
-        """Make a copy as the template is; False if it has become large, or more than rows has changed."""
+        """Reset a copy to the template. Return False if it is too large, or if more than rows has changed."""
         with psycopg.connect(self._cluster.address(name)) as connection:
             connection.execute(_OTHERS)
             if (

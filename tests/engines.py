@@ -1,4 +1,4 @@
-"""What SQLAlchemy's engines share in tests, which open thousands of them."""
+"""Makes SQLAlchemy's engines quicker in tests, which open thousands of them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ _STATEMENTS: LRUCache[Any, Any] = LRUCache(2000)
 
 
 def hasten() -> None:
-    """Let engines share compiled statements, and SQLite not wait for the disk.
+    """Make engines share compiled statements, and SQLite not wait for the disk.
 
-    Otherwise each test compiles its statements anew, a third of what a short one takes. Only a power cut
-    would show that SQLite doesn't wait.
+    Otherwise each test compiles its statements again, which is a third of a short test's time. Only a power
+    cut would show that SQLite doesn't wait.
     """
 
     def same(one: Dialect, other: object) -> bool:
@@ -27,7 +27,7 @@ def hasten() -> None:
     def number(one: Dialect) -> int:
         return hash(type(one))
 
-    # The dialect is a part of the statements' keys, and each engine makes its own.
+    # The dialect is part of the statements' keys, and each engine creates its own.
     DefaultDialect.__eq__ = same  # type: ignore[assignment,method-assign]
     DefaultDialect.__hash__ = number  # type: ignore[assignment,method-assign]
     event.listen(Engine, "engine_connect", _share)
@@ -36,7 +36,7 @@ def hasten() -> None:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Let SQLite wait for the disk."""
+    """Make SQLite wait for the disk."""
     event.remove(Pool, "checkout", _do_not_wait)
     try:
         yield

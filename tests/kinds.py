@@ -1,4 +1,4 @@
-"""The kinds of database: ``make test`` plays on SQLite what has nothing to do with which of the two it is."""
+"""The kinds of database. ``make test`` runs tests that don't depend on the kind only on SQLite."""
 
 from typing import Final
 
@@ -9,10 +9,10 @@ from tests.soak import SOAK
 BOTH: Final = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql))
 
 SHARE: Final = BOTH if SOAK else BOTH[:1]
-"""Of a test without a mark below."""
+"""The kinds for a test without one of the marks below."""
 
 on_both: Final = pytest.mark.parametrize("url", BOTH, indirect=True)
-"""For locks, what the two do differently, and so many more that PostgreSQL runs each statement once."""
+"""For locks, for differences between the two, and for enough others that PostgreSQL runs every statement."""
 
 filled_on_both: Final = pytest.mark.parametrize("filled", BOTH, indirect=True)
 """The same for tests that share a store."""

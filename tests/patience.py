@@ -1,6 +1,6 @@
-"""How long tests wait for what must come."""
+"""How long tests wait for something that must happen."""
 
 from typing import Final
 
 WAIT_SECONDS: Final = 280
-"""More than anything takes on a machine with much other work: who waits so long waits in vain."""
+"""More than anything takes on a busy host, so a test that waits this long waits in vain."""

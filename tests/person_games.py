@@ -1,4 +1,4 @@
-"""Games of people as the database has them, played by the stand-in up to a decision or to the end."""
+"""Games of people in a database, played by the stand-in up to a decision or to the end."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,19 +12,19 @@ from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, 
 
 SEED = "0" * 32
 VISITOR = "0" * 64
-"""Nobody's."""
+"""A visitor that no test uses otherwise."""
 
 Stop = Callable[[View], bool]
-"""Whether to stop at a decision of the person."""
+"""Returns True to stop at this decision of the person."""
 
 
 def with_chopsticks(seen: View) -> bool:
-    """Whether two cards can be chosen."""
+    """Return whether two cards can be chosen."""
     return Card.CHOPSTICKS in seen.table and len(seen.hand) > 2
 
 
 def in_round_2(seen: View) -> bool:
-    """Whether the second round has begun."""
+    """Return whether the second round has begun."""
     return seen.round > 1
 
 
@@ -40,7 +40,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
     stop: Stop = lambda _: False,
     waits: bool = False,
 ) -> None:
-    """Add a game and play it up to the decision at which it is to stop, or to its end, unless it waits."""
+    """Add a game. Unless ``waits``, play it up to the decision at which ``stop`` says so, or to the end."""
     versions = tuple([version for bot in bots if (version := store.bots.version_id(bot, 1)) is not None])
     assert len(versions) == len(bots)
     store.person_games.add(
@@ -59,7 +59,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
 
 
 def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: False) -> None:
-    """Begin the only game that waits, and play it as above."""
+    """Begin the only waiting game, and play it like :func:`add_person_game`."""
     games = store.person_games
     game = games.begin()
     assert game is not None

@@ -1,4 +1,4 @@
-"""Ports for servers that must be told theirs beforehand, and one where there is none."""
+"""Ports for servers that need one in advance, and ports without a server."""
 
 import secrets
 import socket
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _FIRST, _LAST = 20_000, 32_000
-"""Below those that the kernel gives to anyone who asks for any, such as every connection of another test."""
+"""Below the range from which the kernel takes a port for each connection of another test."""
 
 
 def free_port() -> int:
-    """Return a port of this machine on which nobody listens, and which nobody is given by chance."""
+    """Return a port of this host on which nobody listens, and which the kernel gives to nobody."""
     while True:
         port = _FIRST + secrets.randbelow(_LAST - _FIRST)
         with socket.socket() as probe:
@@ -23,7 +23,7 @@ def free_port() -> int:
 
 @contextmanager
 def silent_port() -> Iterator[int]:
-    """Give a port on which nobody listens, and which nobody else is given meanwhile."""
+    """Yield a port on which nobody listens, reserved until the context ends."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port: int = held.getsockname()[1]

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster for tests: its own folder, a socket there and no port, nothing kept."""
+"""A PostgreSQL cluster for tests, in a temporary folder with a socket instead of a port."""
 
 import os
 import shutil
@@ -16,12 +16,12 @@ from psycopg import sql
 
 _SETTINGS = (
     "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-    " -c autovacuum=off"  # plans don't depend on when it comes
+    " -c autovacuum=off"  # so that plans don't depend on when it runs
 )
 
 
 def find_programs() -> Path | None:
-    """Give the folder of initdb and pg_ctl: Debian's newest version, or where PATH has them."""
+    """Return the folder of initdb and pg_ctl: that of Debian's newest version, or the one in PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     on_path = shutil.which("initdb")
     found = debian[-1] if debian else Path(on_path).resolve() if on_path else None
@@ -39,7 +39,7 @@ class Cluster:
             shutil.chown(self._folder, self._user)
 
     def start(self) -> None:
-        """Make the cluster and wait until it answers."""
+        """Create the cluster, and wait until it accepts connections."""
         data = str(self._folder / "data")
         self._call(
             "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
@@ -47,34 +47,34 @@ class Cluster:
         self.resume()
 
     def resume(self) -> None:
-        """Start the server over what is there, and wait until it answers."""
+        """Start the server with the existing data, and wait until it accepts connections."""
         options = f"{_SETTINGS} -c unix_socket_directories={self._folder}"
         log, data = str(self._folder / "log"), str(self._folder / "data")
         self._call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
 
     def crash(self) -> None:
-        """Stop the server as a crash does: connections are cut, nothing is tidied up."""
+        """Stop the server as a crash does: connections are cut, and nothing is cleaned up."""
         self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
 
     def address(self, database: str, scheme: str = "postgresql") -> str:
-        """Give the URL of one of its databases."""
+        """Return the URL of one of its databases."""
         return f"{scheme}://postgres@/{database}?host={quote(str(self._folder), safe='')}"
 
     @contextmanager
     def administered(self) -> "Iterator[psycopg.Connection[Any]]":
-        """Give a connection that makes and drops databases."""
+        """Yield a connection that can create and drop databases."""
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
             yield connection
 
     @contextmanager
     def database(self, template: str) -> Iterator[str]:
-        """Make a copy of a database to which nobody is connected, give its name, and drop it after use."""
+        """Copy a database to which nobody is connected, yield the copy's name, and drop it after use."""
         name = self.copy(template)
         yield name
         self.drop(name)
 
     def copy(self, template: str) -> str:
-        """Make a copy of a database to which nobody is connected; return its name."""
+        """Copy a database to which nobody is connected, and return the copy's name."""
         name = f"kaiten_{uuid.uuid4().hex}"
         words = "CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY"
         with self.administered() as connection:
@@ -82,12 +82,12 @@ class Cluster:
         return name
 
     def drop(self, name: str) -> None:
-        """Drop a database, whoever is connected to it."""
+        """Drop a database, even if someone is connected to it."""
         with self.administered() as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
     def remove(self) -> None:
-        """Stop it, if it runs, and delete all it holds."""
+        """Stop the server if it runs, and delete the cluster."""
         if (self._folder / "data" / "postmaster.pid").exists():
             self.crash()
         shutil.rmtree(self._folder)

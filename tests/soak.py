@@ -1,4 +1,4 @@
-"""How much a run plays: ``make test`` a share, ``make soak`` all of it."""
+"""How much a run tests: ``make test`` runs a part, ``make soak`` everything."""
 
 import os
 from typing import Final
@@ -7,5 +7,5 @@ SOAK: Final = bool(os.environ.get("SOAK"))
 
 
 def many(short: int, soak: int) -> int:
-    """Return how many of something this run has: games, examples, repetitions."""
+    """Return this run's number of games, examples or repetitions."""
     return soak if SOAK else short

@@ -1,4 +1,4 @@
-"""Matches that are being played, brought as far as a test wants."""
+"""Matches in progress, played as far as a test needs."""
 
 from random import Random
 
@@ -11,18 +11,18 @@ from tests.play.replay.twins import Steps, play_rounds
 
 
 def steps_of(claim: Claim, game: int, rounds: int) -> Steps:
-    """Return what is decided in the first rounds of a game: at random, and the same each time."""
+    """Return the decisions of a game's first rounds, which are random but the same each time."""
     rules, seed = claim.spec.rules, bytes.fromhex(claim.spec.seeds[game])
     return play_rounds(rules, shuffled_deck(rules, seed), rounds, Random(game))[1]  # noqa: S311 - a test's dice
 
 
 def progress_of(claim: Claim, rounds: int, *, game: int = 0) -> Progress:
-    """Return what a worker tells of a game of which this many rounds are over."""
+    """Return a worker's progress report on a game with this many finished rounds."""
     spec = claim.spec
     return Progress(match=spec.match, attempt=spec.attempt, game=game, steps=steps_of(claim, game, rounds))
 
 
 def show(store: Store, claim: Claim, rounds: int, *, game: int = 0) -> None:
-    """Let this many rounds of a game be watched."""
+    """Make this many rounds of a game visible to viewers."""
     shown = check_progress(claim, progress_of(claim, rounds, game=game))
     assert store.live.show(claim.spec.match, claim.spec.attempt, [shown])
