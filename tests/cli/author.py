@@ -1,4 +1,4 @@
-"""An author at home: types commands, with a configuration of their own, against a site that runs."""
+"""An author at home, who runs commands with their own configuration against a running site."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ class Author:
     """Someone who writes bots.
 
     Attributes:
-        home: A folder; configuration and commands are there.
+        home: Working folder of the commands, which also has the configuration.
         live: The site.
     """
 
@@ -26,7 +26,7 @@ class Author:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What is different in the environment."""
+        """The author's additions to the environment."""
         return {"XDG_CONFIG_HOME": str(self.home / "config")}
 
     @property
@@ -47,13 +47,13 @@ class Author:
         return token
 
     def source(self, name: str = "mine.py") -> str:
-        """Write a bot and return how it is named."""
+        """Write a bot's file, and return the file's name."""
         (self.home / name).write_text("print('I am a bot')\n")
         return name
 
     @contextmanager
     def typing(self, *words: str) -> Iterator[Started]:
-        """Start a command, and make sure in the end that it is gone."""
+        """Start a command, and kill it at the end if it still runs."""
         with started(words, self.home, environment() | self.settings) as command:
             yield command
 
@@ -76,6 +76,6 @@ def drained(terminal: int) -> str:
         while piece := os.read(terminal, 1000):
             seen += piece
     except OSError:
-        pass  # how Linux says that nobody is at the other end any more
+        pass  # on Linux, the other end is closed
     os.close(terminal)
     return seen.decode()

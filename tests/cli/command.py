@@ -15,7 +15,7 @@ COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """How a command ended, and what it said."""
+    """A command's exit code and output."""
 
     code: int
     out: str
@@ -23,24 +23,24 @@ class Said:
 
 
 def environment() -> dict[str, str]:
-    """Let the command find the package from any folder."""
+    """Return an environment in which the command finds the package from any folder."""
     return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def arena(
     *args: str | Path, folder: Path, text: bytes = b"", **settings: str
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a command in a folder, with settings of its environment, and wait for its end."""
+    """Run a command to its end in a folder, with these settings in its environment."""
     return forked.run([*map(str, args)], folder, environment() | settings, text, WAIT_SECONDS)
 
 
 def worded(done: "subprocess.CompletedProcess[bytes]") -> "subprocess.CompletedProcess[str]":
-    """Return the same with its output as text."""
+    """Return the same result with its output as text."""
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def bot(folder: Path, name: str, text: str) -> str:
-    """Write a bot and return how a command names it."""
+    """Write a bot's folder, and return its name for commands."""
     (folder / name).mkdir()
     (folder / name / "bot.py").write_text(text)
     return f"./{name}"
@@ -61,7 +61,7 @@ class Bot:
         print("thinking")
         return view.legal_moves()[0]
 """
-"""A bot that takes the first choice, and talks."""
+"""A bot that takes the first choice, and prints something."""
 
 LOOP = """
 import time
@@ -70,4 +70,4 @@ def choose(view):
     while True:
         time.sleep(1)
 """
-"""A bot that never answers; it takes no processor's time, which tests/home has such bots do."""
+"""A bot that never answers. It uses no processor time; tests/home has bots that do."""

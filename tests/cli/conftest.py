@@ -1,4 +1,4 @@
-"""An author and a site for the tests of commands that talk to one; an operator beside an arena's database."""
+"""Fixtures: an author and a site, for commands that use a site, and an operator with an arena's database."""
 
 import shutil
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.postgresql import Cluster
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """Give a site that a module's tests share; each has authors and bots of its own."""
+    """Yield a site that a module's tests share. Each test has its own authors and bots."""
     plenty = {"ARENA_BOTS_PER_AUTHOR": "99", "ARENA_SUBMISSIONS_A_DAY": "99"}
     with live(tmp_path_factory.mktemp("data"), **plenty) as running:
         yield running
@@ -24,13 +24,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture
 def author(tmp_path: Path, site: Live) -> Author:
-    """Give someone who is logged in nowhere."""
+    """Return an author who is not logged in."""
     return Author(tmp_path, site)
 
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Operator:
-    """Give someone who operates an arena without bots and accounts."""
+    """Return the operator of an arena without bots and accounts."""
     file = tmp_path / "arena.sqlite3"
     sqlite_store(file).close()
     return Operator(f"sqlite:///{file}")
@@ -38,7 +38,7 @@ def empty(tmp_path: Path) -> Operator:
 
 @pytest.fixture(scope="session")
 def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give an operator's arena in SQLite, to be copied."""
+    """Return the file of a filled arena in SQLite, to be copied."""
     file = tmp_path_factory.mktemp("operator") / "arena.sqlite3"
     sqlite_store(file).close()
     Operator(f"sqlite:///{file}").fill()
@@ -47,7 +47,7 @@ def filled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> Iterator[str]:
-    """Give the name of one in PostgreSQL, to be copied."""
+    """Yield the database name of a filled arena in PostgreSQL, to be copied."""
     with postgresql_cluster.database(postgresql_template) as name:
         Operator(postgresql_cluster.address(name, scheme="postgresql+psycopg")).fill()
         yield name
@@ -55,7 +55,7 @@ def filled_database(postgresql_cluster: Cluster, postgresql_template: str) -> It
 
 @pytest.fixture(params=SHARE)
 def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
-    """Give someone who operates an arena, of SQLite or of each kind (tests/kinds.py)."""
+    """Yield the operator of a filled arena, in SQLite or in each kind of database (tests/kinds.py)."""
     if request.param == "sqlite":
         file = shutil.copy(request.getfixturevalue("filled_file"), tmp_path / "arena.sqlite3")
         yield Operator(f"sqlite:///{file}")

@@ -1,4 +1,4 @@
-"""Commands and sites as processes of their own, forked from one that has imported everything already."""
+"""Commands and sites in their own processes, forked from one that has already imported everything."""
 
 import multiprocessing
 import os
@@ -36,13 +36,13 @@ def _server() -> ForkServerContext:
     return context
 
 
-# In this process, and in the one that others are forked from: half of the work of making a site.
+# In this process and in the one from which others are forked. This saves half of the work of creating a site.
 share_adapters()
 complete_routes_late()
 _SERVER: Final = _server()
 
 
-def run(  # noqa: PLR0913 - what a process gets
+def run(  # noqa: PLR0913 - the inputs of a process
     words: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
@@ -51,9 +51,9 @@ def run(  # noqa: PLR0913 - what a process gets
     *,
     program: Literal["arena", "web"] = "arena",
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a program with these words, this environment and this on stdin, and wait for its end.
+    """Run a program to its end, with these words, this environment and ``text`` on stdin.
 
-    To be called from one thread at a time: exit codes of processes that end at once get lost otherwise.
+    Call it from one thread at a time: otherwise exit codes of processes that end simultaneously get lost.
     """
     with _files(text) as files:
         main = arena.cli.main.main if program == "arena" else web.__main__.main
@@ -72,7 +72,7 @@ def run(  # noqa: PLR0913 - what a process gets
 
 
 class Started:
-    """A command that runs, and what it prints."""
+    """A running command, and its output."""
 
     def __init__(self, process: ForkServerProcess, files: Sequence[str]) -> None:
         self._process = process
@@ -80,7 +80,7 @@ class Started:
         self._read = 0
 
     def readline(self) -> str:
-        """Wait for the next line on stderr, and return it; '' when there is none before the end."""
+        """Wait for the next line on stderr, and return it, or '' if the command ends without one."""
         while True:
             ended = self._process.exitcode is not None
             rest = _all(self._files[2])[self._read :]
@@ -92,12 +92,12 @@ class Started:
 
     @property
     def pid(self) -> int:
-        """The number of its process."""
+        """Its process id."""
         assert self._process.pid is not None
         return self._process.pid
 
     def await_that(self, condition: Callable[[], bool]) -> None:
-        """Wait for something that it does."""
+        """Wait until a condition is true, while the command must keep running."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not condition():
             assert time.monotonic() < deadline
@@ -109,17 +109,17 @@ class Started:
         os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Kill it: it must not have ended."""
+        """Kill the command, which must not have ended."""
         self._process.kill()
         self._process.join()
         assert self._process.exitcode == -signal.SIGKILL, _all(self._files[2])
 
     def check_runs(self) -> None:
-        """Make sure that it has not ended."""
+        """Check that the command has not ended."""
         assert self._process.exitcode is None, _all(self._files[2])
 
     def wait(self, seconds: float) -> tuple[int, str, str]:
-        """Wait for its end; return its exit code, its stdout, and what is unread of its stderr."""
+        """Wait for the end of the command; return its exit code, stdout and the unread part of stderr."""
         self._process.join(seconds)
         out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
         assert self._process.exitcode is not None, err
@@ -148,7 +148,7 @@ def member(
     log: Path,
     main: Callable[[], int | None] = arena.cli.main.main,
 ) -> ForkServerProcess:
-    """Start ``arena`` or another program, which adds all that it prints to a log. The caller ends it."""
+    """Start ``arena`` or another program with its output appended to a log. The caller must end it."""
     files = (os.devnull, str(log), str(log))
     process = _SERVER.Process(
         target=_command, args=(main, ("arena", *words), Path.cwd(), dict(environment), files)
@@ -161,7 +161,7 @@ def member(
 def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Callable[[], str]]:
     """Run ``python -m web`` with these words and this environment, and kill it after use.
 
-    Gives a function that returns what it has printed on stderr, and fails when the site has ended.
+    Yields a function that returns the site's output on stderr, and fails if the site has ended.
     """
     with _files() as files:
         process = _SERVER.Process(
@@ -183,7 +183,7 @@ def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Calla
 
 @contextmanager
 def _files(text: bytes = b"") -> Iterator[tuple[str, str, str]]:
-    """Give files for stdin, which holds a text, stdout and stderr."""
+    """Yield files for stdin, with this text, stdout and stderr."""
     with tempfile.TemporaryDirectory() as folder:
         names = [str(Path(folder, name)) for name in ("stdin", "stdout", "stderr")]
         for name in names:

@@ -1,4 +1,4 @@
-"""An operator who types commands, one after another, on the machine of an arena that has a few bots."""
+"""An operator who runs commands, one after another, on the host of an arena with a few bots."""
 
 import json
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from tests.db.builders import add_bot, claimed, finished
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Someone at a terminal's prompt; what they type is not asked back, since input is no terminal.
+    """Runs operators' commands, which ask for no confirmation because their input is not a terminal.
 
     Attributes:
-        url: Of the arena's database.
+        url: URL of the arena's database.
     """
 
     url: str
@@ -42,7 +42,7 @@ class Operator:
         return json.loads(self.does(*words, "--json"))
 
     def is_refused(self, *words: str) -> str:
-        """Run a command that must be refused, and return the one sentence that it says."""
+        """Run a command that must be refused, and return its one-line message."""
         done = self.types(*words)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith("arena: ")
@@ -50,21 +50,21 @@ class Operator:
         return done.err.removeprefix("arena: ").rstrip()
 
     def log(self) -> list[tuple[str, str, str]]:
-        """Return what, to what and how of each line of the audit log; all are this machine's user's."""
+        """Return the action, object and details of each line of the audit log. All are this host's user's."""
         lines = [line.split("\t") for line in self.does("audit").splitlines()]
         assert all(line[2].startswith("terminal:") for line in lines)
         return [(line[3], line[4], line[5]) for line in lines]
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """Give the arena's store."""
+        """Yield the arena's store."""
         with closing(open_store(self.url)) as store:
             yield store
 
     def fill(self) -> None:
-        """Let ``mine`` of Ann, which has a second version then, and ``other`` of ben play a game.
+        """Add Ann's ``mine``, ben's ``other``, a game between them, and then a second version of ``mine``.
 
-        ``greedy`` is the house's.
+        ``greedy`` is a house bot.
         """
         with self.store() as store:
             mine = add_bot(store, "mine", source="sha256:a", author="Ann")

@@ -1,4 +1,4 @@
-"""``arena admin``: bots, which version of each plays, and who is off the ladder, as an operator types it."""
+"""``arena admin`` on bots: their active versions, and those off the ladder."""
 
 import os
 import pty
@@ -26,12 +26,12 @@ REFUSED = (
     (("disqualify", "yours", "--reason", "why", "--yes"), "no bot is called yours"),
     (("reinstate", "mine"), "mine is active, not disqualified"),
 )
-"""What is typed where ``other`` is retired, and what is said."""
+"""Commands while ``other`` is retired, and their messages."""
 
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_bots_are_listed(operator: Operator) -> None:
-    """All, those in a state, those of an author; as a table, or as JSON under the names of the site's API."""
+    """The list has all bots, or those in a state or of an author, as a table or with the API's keys."""
     operator.does("retire", "mine")
     told = {bot["name"]: bot for bot in operator.reads("bots")["bots"]}
     assert set(told) == {"greedy", "mine", "other"}
@@ -54,7 +54,7 @@ def test_bots_are_listed(operator: Operator) -> None:
 
 
 def test_bots_leave_and_come_back(operator: Operator) -> None:
-    """Each command says where the bot is now, and is written down with who typed it."""
+    """Each command prints the bot's state, and is in the audit log."""
     assert operator.does("bench", "mine", "--reason", "it prints\nnonsense") == "mine@2 benched\n"
     (benched,) = operator.reads("bots", "--state", "benched")["bots"]
     assert benched["reason"] == "it prints nonsense"
@@ -70,7 +70,7 @@ def test_bots_leave_and_come_back(operator: Operator) -> None:
 
 
 def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
-    """What that did to log and ratings is told; nobody else's rating remembers it, and then all come back."""
+    """Its games no longer affect ratings; reinstating restores all ratings. The commands say so."""
     with operator.store() as store:
         before = store.ratings.standings()
     done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
@@ -85,7 +85,7 @@ def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
 
 
 def test_what_can_not_be_done_says_why(operator: Operator) -> None:
-    """In one sentence, with exit code 2; nothing changes, and nothing is written down."""
+    """The message is one line, with exit code 2. Nothing changes, and nothing gets into the audit log."""
     operator.does("retire", "other")
     before = operator.reads("bots")
     for words, why in REFUSED:
@@ -94,16 +94,16 @@ def test_what_can_not_be_done_says_why(operator: Operator) -> None:
     assert len(operator.log()) == 1
 
 
-def test_rubbish_is_wrong_usage(operator: Operator) -> None:
-    """Numbers that are none, or too small, and a bench without a reason."""
+def test_wrong_usage_is_refused(operator: Operator) -> None:
+    """This applies to invalid or too small numbers, and to benching without a reason."""
     for words in (("play-version", "mine", "0"), ("play-version", "mine", "x"), ("bench", "mine")):
         assert operator.types(*words).code == 2
     assert operator.log() == []
 
 
 @pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
-def test_at_a_terminal_a_disqualification_is_asked_for(operator: Operator, answer: str, code: int) -> None:
-    """With the bot's name and its author's; who says no has changed nothing."""
+def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator, answer: str, code: int) -> None:
+    """The question names the bot and its author. After a no, nothing changes."""
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
     done = subprocess.run(  # noqa: S603 - the command under test

@@ -1,4 +1,4 @@
-"""``arena admin`` on games, statistics and submissions, as an operator types it."""
+"""``arena admin`` on games, statistics and submissions."""
 
 from contextlib import closing
 
@@ -18,7 +18,7 @@ MATCHES = 5
 
 
 def test_beta_is_fitted_and_nothing_changes(empty: Operator) -> None:
-    """Without enough games it says so; with them it prints a line for each number of players."""
+    """It prints a line for each table size, or says that there are too few games."""
     assert "too few rated games" in empty.is_refused("fit-beta")
     with empty.store() as store:
         bots = [add_bot(store, "one"), add_bot(store, "two", author="bob")]
@@ -38,7 +38,7 @@ def test_beta_is_fitted_and_nothing_changes(empty: Operator) -> None:
 
 
 def test_odd_results_are_listed(empty: Operator) -> None:
-    """Who beats everybody but one is listed with that one, as bots and as authors."""
+    """A bot that beats all others but one is listed with that one, and so are the authors of the two."""
     assert empty.does("odd-results") == "No odd results in the newest 0 rated games.\n"
     with empty.store() as store:
         strong, other, friend = (
@@ -59,14 +59,14 @@ def test_odd_results_are_listed(empty: Operator) -> None:
 
 
 def edit(url: str, *statements: str) -> None:
-    """Change what is in a database."""
+    """Run statements that change a database."""
     with closing(Database(url)) as database, database.write() as connection:
         for statement in statements:
             connection.execute(text(statement))
 
 
-def test_games_are_counted_anew_and_it_is_written_down(empty: Operator) -> None:
-    """Where nothing differs, and where something does."""
+def test_games_are_recounted_and_it_is_logged(empty: Operator) -> None:
+    """The command says whether sums differed, and the exit code is 1 if some did."""
     with empty.store() as store:
         fill(store)
         before = store.cards.find()
@@ -81,7 +81,7 @@ def test_games_are_counted_anew_and_it_is_written_down(empty: Operator) -> None:
 
 
 def test_an_operator_sees_what_was_submitted(empty: Operator) -> None:
-    """Newest first, a line each that no bot's words can break up; as JSON with everything."""
+    """They are listed newest first, on one line each whatever the bot's text is. JSON has all details."""
     with empty.store() as store:
         for id_, bot in {"u1": "mine", "u2": "yours", "u3": "theirs"}.items():
             store.submissions.add(new(id_, bot), QUOTA)

@@ -1,4 +1,4 @@
-"""``arena admin``: accounts, invitations, and the audit log, as an operator types them."""
+"""``arena admin`` on accounts, invitations and the audit log."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,8 +18,8 @@ from tests.kinds import BOTH
 PASSWORD = "correct horse battery staple\n"  # noqa: S105 - a test's
 
 
-def test_an_operator_makes_accounts_and_it_is_written_down(empty: Operator) -> None:
-    """Create, reset, invite: each leaves a line of who did what to whom; what is refused leaves none."""
+def test_an_operator_creates_accounts_and_it_is_logged(empty: Operator) -> None:
+    """Each successful command adds a line to the audit log, and a refused one adds none."""
     assert empty.does("create-user", "Ann", "--operator", text=PASSWORD) == "Ann operator\n"
     twice = empty.types("create-user", "ann", text=PASSWORD)
     assert (twice.code, twice.out) == (2, "")
@@ -52,7 +52,7 @@ def test_an_operator_makes_accounts_and_it_is_written_down(empty: Operator) -> N
     ],
 )
 def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], text: str, why: str) -> None:
-    """In one line, with exit code 2, and nothing is made."""
+    """The exit code is 2, and nothing is created."""
     ended = empty.types(*words, text=text)
     assert ended.code == 2
     assert why in ended.err
@@ -63,7 +63,7 @@ def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], 
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)
 def test_roles_are_given_and_taken(operator: Operator) -> None:
-    """To anyone who has an account; the last operator stays one."""
+    """Anyone with an account can get a role. The last operator can't lose theirs."""
     for name in ("Eve", "Adam"):
         operator.does("create-user", name, text=PASSWORD)
     assert operator.does("set-role", "eve", "operator") == "Eve operator\n"
@@ -87,7 +87,7 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
 
 
 def test_quotas_are_set_and_reset(operator: Operator) -> None:
-    """Number by number; what counts, and where it comes from, is shown."""
+    """Each one can be set separately. The output shows the limits that apply, and where they come from."""
     operator.does("create-user", "Eve", text=PASSWORD)
     usual = {"most": 20, "from": "arena"}
     assert operator.reads("show-user", "eve")["quotas"] == {
@@ -119,7 +119,7 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
 
 
 def test_an_account_is_shown(operator: Operator) -> None:
-    """With its bots, what it has sent, and how many ways in it has."""
+    """The output has its bots, and the numbers of its submissions, tokens and sessions."""
     operator.does("create-user", "Eve", text=PASSWORD)
     with operator.store() as store:
         accounts = open_accounts(store, RegistrationMode.OPEN)

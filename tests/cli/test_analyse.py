@@ -17,10 +17,10 @@ SMALL = ("--playouts", "8", "--seed", "3")
 
 
 def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
-    """A row a turn, a row a mistake, and the number of each grade by seat.
+    """There is a row per turn, a row per mistake, and the number of each grade by seat.
 
-    The replay gets the analysis under a key of its own: the rest stays as it was, and verifies. Analysed
-    again, it is the same to the byte, and JSON has the same numbers.
+    The replay gets the analysis under its own key. The rest stays as it was, and verifies. A second analysis
+    gives the same bytes, and JSON has the same numbers.
     """
     (tmp_path / "g.jsonl").write_bytes(encode(GAME) + b"\n")
     done = arena("analyse", "g.jsonl", *SMALL, "-o", "a.jsonl", folder=tmp_path)
@@ -49,7 +49,7 @@ def test_the_tables_show_turns_mistakes_and_seats(tmp_path: Path) -> None:
 
 
 def test_too_few_playouts_are_wrong_usage(tmp_path: Path) -> None:
-    """They would say nothing."""
+    """Their results would mean nothing."""
     done = arena("analyse", "g.jsonl", "--playouts", "7", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"greater than or equal to 8" in done.stderr

@@ -1,4 +1,4 @@
-"""What authors see of their bots from home, and which version they let play."""
+"""Commands with which authors see their bots at a site, and choose their active version."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.web.stable import bench, disqualify, fill_stable, play_next
 
 @contextmanager
 def at_home(folder: Path) -> Iterator[Author]:
-    """Give ann, who has the bot ``mine`` with three versions and some games, and is logged in."""
+    """Yield ann, who has the bot ``mine`` with three versions and some games, and is logged in."""
     home, data = folder / "home", folder / "data"
     home.mkdir()
     data.mkdir()
@@ -33,14 +33,14 @@ def at_home(folder: Path) -> Iterator[Author]:
 
 @pytest.fixture
 def ann(tmp_path: Path) -> Iterator[Author]:
-    """Give ann for a test that changes something."""
+    """Yield ann for a test that changes something."""
     with at_home(tmp_path) as author:
         yield author
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
-    """Give ann for tests that only look."""
+    """Yield ann for tests that only read."""
     with at_home(tmp_path_factory.mktemp("ann")) as author:
         yield author
 
@@ -53,13 +53,13 @@ def fine(said: Said) -> list[list[str]]:
 
 
 def submit(ann: Author, id_: str, bot: str) -> None:
-    """Write down that ann has sent a file."""
+    """Store a submission by ann."""
     (account,) = [each for each in ann.live.store.people.accounts() if each.name == "ann"]
     ann.live.store.submissions.add(new(id_, bot, "ann", account.id), PLENTY)
 
 
-def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
-    """And of a bot that does not play why, and what brings it back."""
+def test_status_shows_the_author_s_bots_and_submissions_in_progress(ann: Author) -> None:
+    """If a bot is benched, it gives the reason and the command that reactivates the bot."""
     rows = fine(ann.types("status"))
     assert rows == [["bot", "plays", "newest", "state"], ["mine", "mine@3", "3", "active"]]
     submit(ann, "a1", "mine")
@@ -80,8 +80,8 @@ def test_status_shows_one_s_bots_and_what_is_on_its_way(ann: Author) -> None:
     assert [each["id"] for each in told["submissions"]] == ["a2", "a1"]
 
 
-def test_who_has_no_bot_is_told_how_to_get_one(author: Author) -> None:
-    """On stderr; as JSON there is nothing."""
+def test_status_without_bots_says_how_to_submit_one(author: Author) -> None:
+    """It does so on stderr. The lists in JSON are empty."""
     author.log_in("eve")
     said = author.types("status")
     assert (said.code, said.out) == (0, "")
@@ -90,7 +90,7 @@ def test_who_has_no_bot_is_told_how_to_get_one(author: Author) -> None:
 
 
 def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
-    """With results, stages and causes; a bot that was only ever rejected has submissions alone."""
+    """It shows results, stages and causes. A bot whose submissions were all rejected has only these."""
     submit(ann, "a1", "mine")
     ann.live.store.submissions.reject("a1", CAUSE, START)
     submit(ann, "a2", "never")
@@ -110,8 +110,8 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     assert "no bot is called nobody" in nobody.err
 
 
-def test_versions_come_with_their_results(reader: Author) -> None:
-    """Newest first; everybody may look, and notes are for the owner."""
+def test_versions_are_listed_with_their_results(reader: Author) -> None:
+    """They are listed newest first, for any bot. The owner sees the notes."""
     said = reader.types("versions", "mine")
     rows = fine(said)
     assert [row[0] for row in rows] == ["version", "3", "2", "1"]
@@ -126,7 +126,7 @@ def test_versions_come_with_their_results(reader: Author) -> None:
 
 
 def test_an_owner_chooses_what_plays(ann: Author) -> None:
-    """Back, off, on again; what can't be done is said as the site says it."""
+    """Commands roll back, retire and reactivate a bot. If the site refuses, they print its message."""
     for words, said in (
         (("rollback", "mine", "1"), "mine@1 plays"),
         (("rollback", "mine", "3"), "mine@3 plays"),
@@ -168,15 +168,15 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
         ["status", "--all"],
     ],
 )
-def test_rubbish_is_wrong_usage(reader: Author, words: list[str]) -> None:
-    """Nothing is asked of the site."""
+def test_wrong_usage_is_refused(reader: Author, words: list[str]) -> None:
+    """The exit code is 2, and stdout is empty."""
     said = reader.types(*words)
     assert (said.code, said.out) == (2, "")
     assert "Error: " in said.err
 
 
-def test_logs_show_one_s_own_seats(reader: Author) -> None:
-    """Notes, faults and stderr, safe for a terminal; of others there is nothing."""
+def test_logs_show_the_author_s_seats(reader: Author) -> None:
+    """They contain notes, faults and stderr, safe for a terminal, and nothing of other seats."""
     said = reader.types("logs", "logged-0-0")
     fine(said)
     first, *_ = lines = said.out.splitlines()
@@ -193,8 +193,8 @@ def test_logs_show_one_s_own_seats(reader: Author) -> None:
         assert "\x1b" not in missing.err
 
 
-def test_a_game_is_named_as_it_is_found(reader: Author) -> None:
-    """By id, number or the address of a page, or as the last one of one's bots."""
+def test_a_game_is_named_in_several_ways(reader: Author) -> None:
+    """It can be an id, a number, a page's address, or the last game of the author's bots."""
     last = json.loads(reader.types("logs", "--last", "--json").out)["game"]
     (line,) = reader.live.store.games.newest(None, 1, bot="mine")
     assert last == line.game
@@ -212,8 +212,8 @@ def test_a_game_is_named_as_it_is_found(reader: Author) -> None:
     assert reader.types("logs", last, "--last").code == 2
 
 
-def test_games_of_one_s_own_bots_are_listed(reader: Author) -> None:
-    """Newest first, each once; of those on request only what none of one's bots won."""
+def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
+    """Each is listed once, newest first. An option leaves only those that none of the bots won."""
     known = reader.live.store.games.newest(None, 99, bot="mine")
     rows = fine(reader.types("games", "--mine"))
     assert [(row[0], row[-1]) for row in rows[1:]] == [(str(game.number), game.game) for game in known]
@@ -234,8 +234,8 @@ def test_games_of_one_s_own_bots_are_listed(reader: Author) -> None:
     assert len(every) >= len(rows)
 
 
-def test_who_has_no_bot_has_no_games(author: Author) -> None:
-    """And is told so in a sentence."""
+def test_without_bots_there_are_no_games(author: Author) -> None:
+    """The message says so in one line."""
     author.log_in("eve")
     said = author.types("games", "--mine")
     assert (said.code, said.out, said.err) == (
@@ -246,7 +246,7 @@ def test_who_has_no_bot_has_no_games(author: Author) -> None:
 
 
 def test_a_replay_is_fetched(reader: Author) -> None:
-    """By id, number or address, to a file or to stdout; what can't be had is said in a line."""
+    """It is named by id, number or address, and goes to a file or stdout. A failure is reported in a line."""
     (game,) = reader.live.store.games.newest(None, 1, bot="mine")
     said = reader.types("replay", "get", game.game)
     assert json.loads(said.out)["game"] == game.game
@@ -263,8 +263,8 @@ def test_a_replay_is_fetched(reader: Author) -> None:
         assert (wrong.code, wrong.out, len(wrong.err.splitlines())) == (code, "", 1)
 
 
-def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
-    """Of a game by number, and of those that one's bots lost; another bot's on request."""
+def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> None:
+    """They come from a given game, or from games that the author's bots lost. An option names another bot."""
     (game,) = reader.live.store.games.newest(None, 1, bot="mine")
     own = {number for number, seat in enumerate(game.seats) if seat.bot == "mine"}
     for word in (str(game.number), f"{reader.live.url}/games/{game.game}"):
@@ -285,7 +285,7 @@ def test_decisions_of_one_s_games_are_put_to_a_bot(reader: Author) -> None:
 
 
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
-    """By its number; on stdout is the replay with the analysis, which names its id."""
+    """It is named by its number. The replay on stdout has the analysis, which has the game's id."""
     store = reader.live.store
     play_set(store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel")
     (game,) = store.games.newest(None, 1)
@@ -295,7 +295,7 @@ def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
 
 
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
-    """Each game when all are over, who won how many, and where the games are."""
+    """When all games are over, it prints each game's result, the number of wins, and the games' addresses."""
     with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
         await_that(lambda: bool(asked(ann)), "a challenge")
         for _ in range(3):
@@ -316,10 +316,10 @@ def asked(ann: Author) -> list[str]:
     return [each.id for each in ann.live.store.challenges.newest(account.id, None, 10)]
 
 
-def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
-    """After Ctrl-C, or when nobody wants to wait."""
+def test_a_challenge_continues_without_its_author(ann: Author) -> None:
+    """This applies after Ctrl-C, and with the option not to follow it."""
     with ann.typing("challenge", "mine", "mine@1") as typing:
-        shown = typing.readline()  # from then on it follows
+        shown = typing.readline()  # now it follows the challenge
         said = interrupted(typing)
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
@@ -334,8 +334,8 @@ def test_a_challenge_goes_on_without_its_challenger(ann: Author) -> None:
         assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
 
 
-def test_the_leaderboard_of_a_site_is_that_of_its_machine(reader: Author) -> None:
-    """The same table, and the same JSON, of all games and of games of some number of players."""
+def test_the_leaderboard_of_a_site_is_that_of_its_host(reader: Author) -> None:
+    """Table and JSON are the same, for all games and for a table size."""
     add_bot(reader.live.store, "newcomer", author="[red]Ann[/]")
     data = str(reader.live.uploads.parent)
     for more in ((), ("--players", "3"), ("--json",), ("--json", "--players", "3")):

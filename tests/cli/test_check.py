@@ -1,4 +1,4 @@
-"""``arena check``: the site's own verdicts, on the author's machine, and nothing left there."""
+"""``arena check`` gives the site's verdicts on the author's host, and leaves nothing behind."""
 
 import json
 import os
@@ -33,7 +33,7 @@ USUAL = {name: value for name, value in environment().items() if not name.starts
 
 @dataclass
 class Home:
-    """An author's machine, with an arena in use beside the checks."""
+    """An author's host, with an arena in use next to the checks."""
 
     client: docker.DockerClient
     folder: Path
@@ -41,18 +41,18 @@ class Home:
 
     @property
     def checks(self) -> Path:
-        """Where the checks' folders are."""
+        """The folder that contains the checks' folders."""
         return self.folder / "tmp" / f"kaiten-check-{os.geteuid()}"
 
     def write(self, name: str, content: str | bytes) -> str:
-        """Write a file and return how a command names it."""
+        """Write a file, and return its path for commands."""
         file = self.folder / name
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return str(file)
 
     @contextmanager
     def started(self, *args: str) -> Iterator["subprocess.Popen[str]"]:
-        """Run a check, and end it in the end."""
+        """Start a check, and kill it at the end."""
         with subprocess.Popen(  # noqa: S603 - the command under test
             [*COMMAND, "check", *args],
             cwd=self.folder,
@@ -68,7 +68,7 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What stands there is the other arena's, but for folders, and none of it must matter."""
+        """The environment of checks. Except for folders, it is the other arena's, and must not matter."""
         others = {
             "ARENA_DATA_DIR": str(self.folder / "data"),
             "ARENA_DATABASE_URL": "postgresql+psycopg://nobody@127.0.0.1:1/nothing",
@@ -94,7 +94,7 @@ class Home:
         return [container["Names"][0] for container in found]
 
     def left(self, install: str) -> list[object]:
-        """Return what there is of a check."""
+        """Return what is left of a check."""
         return [
             *self.containers(install),
             *self.client.images.list(name=f"kaiten/submitted-{install}"),
@@ -105,7 +105,7 @@ class Home:
         ]
 
     def plays(self, *, after: str = "") -> str:
-        """Wait until the bots of a check run, not of this one before it, and return its id."""
+        """Wait until the bots of a check run, other than the one given, and return the check's id."""
         found: list[str] = []
 
         def playing() -> bool:
@@ -120,7 +120,7 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) -> Iterator[Home]:
-    """Give a machine on which another arena's data directory is in use."""
+    """Yield a host on which another arena's data directory is in use."""
     assert base_image
     (tmp_path / "tmp").mkdir()
     sockets = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
@@ -134,7 +134,7 @@ def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) ->
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker_command")
 def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
-    """It is told as it goes, with figures at the end; nothing is left, and the other arena is untouched."""
+    """The check reports each stage, then figures. Nothing is left, and the other arena is untouched."""
     done = home.check(str(samples() / "random"))
     assert done.returncode == 0, done.stderr
     verdict, titles, *games, size = done.stdout.splitlines()
@@ -155,7 +155,7 @@ def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
 
 @pytest.mark.docker
 def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
-    """The same stage, kind, words, hint and facts as the journey of a submission has, as JSON and as text."""
+    """Stage, kind, words, hint and facts are those of a rejected submission, in JSON and in text."""
     named = {
         bot: home.write(f"{bot}.tar" if stage is Stage.RECEIVED else f"{bot}.py", content)
         for bot, (content, stage, *_) in REJECTED.items()
@@ -190,7 +190,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
         assert told["network"]["cause"]["exit_code"] == 1
         assert "name resolution" in told["network"]["cause"]["stderr"]
         assert told["slow"]["cause"]["exit_code"] is None
-        *_, game = told["slow"]["games"]  # some before where this host kept it waiting
+        *_, game = told["slow"]["games"]  # earlier ones are there if this host was too busy
         assert (game["figures"]["late"], game["figures"]["place"]) == (3, 2)
     assert told["nothing"]["games"] == []
     assert [path.name for path in home.checks.iterdir()] == ["lock"]
@@ -199,7 +199,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
 @pytest.mark.soak
 @pytest.mark.docker
 def test_a_good_file_qualifies(home: Home) -> None:
-    """As JSON."""
+    """The JSON has its stage, kind, size and figures."""
     done = home.check(home.write("mine.py", programs.GOOD), "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -207,12 +207,12 @@ def test_a_good_file_qualifies(home: Home) -> None:
     assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
 
 
-# Over 20 s: three checks in containers, two of which end in the middle.
+# Over 20 s: three checks with containers, two of which are stopped in the middle.
 @pytest.mark.docker
 def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
-    """In the middle of a game. What a killed check has left the next one removes: containers, image, files.
+    """The next check removes the containers, image and files of one that was killed in the middle of a game.
 
-    What else is checked meanwhile disturbs nothing.
+    Another check in between disturbs nothing.
     """
     dawdles = home.write("dawdles.py", programs.DAWDLES)
     with home.started(dawdles) as process:
@@ -234,7 +234,7 @@ def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
 
 
 def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
-    """Exit code 2, and nothing has been made."""
+    """The exit code is 2, and nothing has been created."""
     (tmp_path / "mine.py").write_text(programs.GOOD)
     (tmp_path / "tmp").mkdir()
     elsewhere = {"DOCKER_HOST": f"unix://{tmp_path}/nothing.sock", "TMPDIR": str(tmp_path / "tmp")}
@@ -245,8 +245,8 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["mine.py", "./mine", "mine.tar.gz"])
-def test_what_is_not_there_is_named(tmp_path: Path, target: str) -> None:
-    """Exit code 2, before anything else is looked at."""
+def test_a_missing_target_is_named(tmp_path: Path, target: str) -> None:
+    """The exit code is 2, and stdout is empty."""
     done = worded(forked.run(["check", target], tmp_path, USUAL, b"", PATIENCE))
     assert (done.returncode, done.stdout) == (2, "")
     assert f"arena: no such file or folder: {target}" in done.stderr

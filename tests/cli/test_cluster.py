@@ -1,4 +1,4 @@
-"""``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``, as they are typed."""
+"""``arena scheduler``, ``worker``, ``workers`` and ``admin cluster-keys``."""
 
 import json
 import subprocess
@@ -40,15 +40,15 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
     (("worker",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
     (("coordinator",), CLUSTER | {"ARENA_EXECUTOR": "dask://192.0.2.1:1"}, 1, "needs keys"),
 )
-"""What is typed, with which settings, how it ends, and what is said."""
+"""Commands, their settings, exit codes and messages."""
 
 
 @pytest.mark.parametrize(("words", "settings", "code", "said"), REFUSED)
-def test_what_cannot_be_is_refused_with_what_to_do(
+def test_unusable_settings_are_refused_with_advice(
     words: tuple[str, ...], settings: dict[str, str], code: int, said: str, tmp_path: Path
 ) -> None:
-    """Before anything is begun, and without a trace of Python."""
-    # A folder of its own for sockets: the path of tmp_path is too long for them when pytest has run often.
+    """There is no traceback."""
+    # Sockets have their own folder: the path of tmp_path may be too long for them.
     with TemporaryDirectory(prefix="kaiten-c-") as sockets:
         done = arena(
             *words,
@@ -61,8 +61,8 @@ def test_what_cannot_be_is_refused_with_what_to_do(
     assert b"Traceback" not in done.stderr
 
 
-def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
-    """One machine needs none of it, so it is missed by those alone who want a cluster."""
+def test_a_missing_package_is_named(tmp_path: Path) -> None:
+    """A single host doesn't need the cluster's packages, so only a worker reports that they are missing."""
     program = "import sys; sys.modules['distributed'] = None; from arena.cli.main import main; main()"
     done = subprocess.run(  # noqa: S603 - the command under test
         [sys.executable, "-c", program, "worker"],
@@ -78,7 +78,7 @@ def test_what_is_not_installed_is_named(tmp_path: Path) -> None:
 
 
 def test_keys_are_made_once(tmp_path: Path) -> None:
-    """Their files are printed; what is there is not written over, and another member can be added."""
+    """The command prints their files and overwrites none. A further member can be added later."""
     done = arena("admin", "cluster-keys", "keys", folder=tmp_path)
     assert done.stdout.decode().split() == [f"keys/{name}" for name in ("scheduler", "coordinator", "worker")]
     assert b"ca.key secret" in done.stderr
@@ -89,7 +89,7 @@ def test_keys_are_made_once(tmp_path: Path) -> None:
 
 
 def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
-    """As a table and as JSON; nobody is not an error."""
+    """They are shown as a table or as JSON. An empty list is not an error."""
     database = {"ARENA_DATABASE_URL": f"sqlite:///{tmp_path / 'arena.sqlite3'}"}
     now = datetime.now(UTC)
     with closing(open_store(database["ARENA_DATABASE_URL"])) as store:

@@ -10,13 +10,13 @@ from .command import FIRST, arena
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with a bot that takes the first card, quietly."""
+    """Return a folder with a bot that takes the first card, and prints nothing."""
     (tmp_path / "first.py").write_text(FIRST.replace('print("thinking")', "pass"))
     return tmp_path
 
 
 def test_a_better_bot_is_found(folder: Path) -> None:
-    """At several tables; the exit code says so."""
+    """It is found at several table sizes, and the exit code is 0."""
     done = arena("compare", "expected", "first.py", "--players", "2,3", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -26,7 +26,7 @@ def test_a_better_bot_is_found(folder: Path) -> None:
 
 
 def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
-    """Nor a worse one than a better one; in words."""
+    """The output says so, and also that a worse bot is worse."""
     same = arena("compare", "first.py", "first.py", folder=folder)
     assert same.returncode == 1
     assert b"first is not better than first#2 by 5 points or more" in same.stdout
@@ -35,8 +35,8 @@ def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
     assert b"random is worse than expected" in worse.stdout
 
 
-def test_results_are_kept_and_gone_on_with(folder: Path) -> None:
-    """The second run plays only what is missing; a changed bot is another comparison."""
+def test_stored_results_are_continued(folder: Path) -> None:
+    """The second run plays only what is missing. With a changed bot it is refused."""
     args = ("compare", "expected", "first.py", "--results", "r.jsonl", "--json")
     part = arena(*args, "-n", "40", folder=folder)
     assert (part.returncode, json.loads(part.stdout)["verdict"]) == (1, "open")

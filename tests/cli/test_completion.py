@@ -1,4 +1,4 @@
-"""Completion in shells, as the script of ``arena --show-completion`` asks for it."""
+"""Completion in shells, as the script from ``arena --show-completion`` requests it."""
 
 from pathlib import Path
 
@@ -28,13 +28,13 @@ def completed(line: str, folder: Path) -> list[str]:
     ],
 )
 def test_commands_and_options_are_completed(tmp_path: Path, line: str, offered: list[str]) -> None:
-    """At every level, and the values of a choice."""
+    """This works at every level, and for the values of an option."""
     assert completed(line, tmp_path) == offered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script(tmp_path: Path, shell: str) -> None:
-    """Which asks the command itself, so new commands need no new script."""
+    """The script asks the command itself, so new commands need no new script."""
     done = arena(
         "--show-completion", shell, folder=tmp_path, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1"
     )

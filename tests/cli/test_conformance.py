@@ -22,7 +22,7 @@ for line in sys.stdin:
 
 
 def rules(folder: Path, command: str) -> dict[str, tuple[int, int, str | None]]:
-    """Return (tried, wrong, the first) of each rule, by a word of it."""
+    """Return (tried, wrong, first failure) of each rule, by a word in it."""
     done = arena("conformance", command, "--json", folder=folder)
     told = json.loads(done.stdout)["rules"]
     words = ("one move", "nonce", "legal", "dummy", "all games", "MatchEnd")
@@ -43,7 +43,7 @@ def python(folder: Path, text: str) -> str:
 
 
 def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
-    """In all 20 games."""
+    """It does so in all 20 games."""
     text = "from arena.sdk import run\ndef choose(view): return view.legal_moves()[-1]\nrun(choose)\n"
     done = arena("conformance", python(tmp_path, text), folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -52,7 +52,7 @@ def test_the_library_keeps_every_rule(tmp_path: Path) -> None:
 
 
 def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
-    """No nonce and no card for the dummy, of a program behind the bridge."""
+    """A program behind the bridge lacks nonces and dummy cards, and still passes the other rules."""
     found = rules(tmp_path, f"arena bridge -- {python(tmp_path, LINES)}")
     assert found["one move"] == (462, 0, None)
     assert found["nonce"][:2] == (462, 462)
@@ -62,8 +62,8 @@ def test_one_mistake_hides_no_other(tmp_path: Path) -> None:
     assert found["all games"] == (1, 0, None)
 
 
-def test_a_crash_is_told_with_its_place(tmp_path: Path) -> None:
-    """And what was never tried is not called right."""
+def test_a_crash_is_reported(tmp_path: Path) -> None:
+    """A rule that was never tried doesn't count as kept."""
     text = "from arena.sdk import run\ndef choose(view): return 1 / 0\nrun(choose)\n"
     command = python(tmp_path, text)
     found = rules(tmp_path, command)
@@ -75,8 +75,8 @@ def test_a_crash_is_told_with_its_place(tmp_path: Path) -> None:
     assert b"ZeroDivisionError" in done.stderr
 
 
-def test_a_program_that_does_not_connect_is_told_of(tmp_path: Path) -> None:
-    """Without a traceback."""
+def test_a_program_that_does_not_connect_is_reported(tmp_path: Path) -> None:
+    """There is no traceback."""
     done = arena("conformance", "true", folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr == b"arena: true didn't connect to the referee: it exited with code 0\n"

@@ -1,4 +1,4 @@
-"""How commands speak: nothing that they repeat moves a terminal's cursor."""
+"""Output of commands: no text from elsewhere can move a terminal's cursor."""
 
 import pytest
 import typer
@@ -9,8 +9,8 @@ EVIL = "a\x1b[2J\x07\x9b\r\N{RIGHT-TO-LEFT OVERRIDE}b"
 SHOWN = r"a\x1b[2J\x07\x9b\r\u202eb"
 
 
-def test_what_is_said_is_written_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """In messages, in errors and in what a site has said; messages of our own may have several lines."""
+def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    """This applies to messages, errors and a site's text. Only messages may have several lines."""
     say(f"{EVIL}\nmore")
     with pytest.raises(typer.Exit):
         fail(EVIL)

@@ -1,4 +1,4 @@
-"""``arena doctor``: what this machine can hold."""
+"""``arena doctor``: the controls that this host enforces."""
 
 import json
 import os
@@ -22,14 +22,14 @@ from tests.cli.command import environment, worded
 
 @pytest.fixture
 def run_dir() -> Iterator[Path]:
-    """Give a short folder for sockets."""
+    """Yield a short folder for sockets."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
     yield folder
     shutil.rmtree(folder)
 
 
 def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedProcess[str]":
-    """Run it in a folder with these settings and no others."""
+    """Run the command in a folder with only these settings."""
     clean = {name: value for name, value in environment().items() if not name.startswith("ARENA_")}
     named = {f"ARENA_{name.upper()}": value for name, value in settings.items() if name.islower()}
     others = {name: value for name, value in settings.items() if not name.islower()}
@@ -39,12 +39,12 @@ def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedPr
 
 
 @pytest.mark.docker
-def test_it_tells_of_every_control(
+def test_it_reports_every_control(
     docker_client: docker.DockerClient, base_image: str, tmp_path: Path, run_dir: Path
 ) -> None:
-    """A table for people; the exit code is that of the verdict. It makes no data directory.
+    """It prints a table, its exit code matches the verdict, and it creates no data directory.
 
-    As JSON: what is accepted by name is no longer refused, and the exit code says so.
+    With ``--json``, missing controls that are accepted by name lead to exit code 0.
     """
     assert base_image
     done = doctor(tmp_path, run_dir=str(run_dir))
@@ -67,8 +67,8 @@ def test_it_tells_of_every_control(
     assert accepted["cores"] == len(os.sched_getaffinity(0))
 
 
-def test_plain_processes_hold_nothing(tmp_path: Path) -> None:
-    """Exit code 1, whatever is accepted."""
+def test_plain_processes_isolate_nothing(tmp_path: Path) -> None:
+    """The exit code is 1 even if all controls are accepted as missing."""
     done = doctor(tmp_path, sandbox="process", accept_missing=",".join(CONTROL_NAMES))
     assert done.returncode == 1
     assert "Nothing is isolated" in done.stdout
@@ -79,8 +79,8 @@ def test_plain_processes_hold_nothing(tmp_path: Path) -> None:
     } & {*told}
 
 
-def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """Exit code 2, with what to do, and no traceback."""
+def test_a_missing_engine_is_reported(tmp_path: Path) -> None:
+    """The exit code is 2, and there is no traceback."""
     done = doctor(tmp_path, DOCKER_HOST=f"unix://{tmp_path}/nothing.sock")
     assert done.returncode == 2
     assert "No Docker engine answers" in done.stderr
@@ -88,7 +88,7 @@ def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_control_is_named_with_the_known_ones(tmp_path: Path) -> None:
-    """A name that is misspelt would accept nothing."""
+    """A misspelt name would accept nothing."""
     done = doctor(tmp_path, accept_missing="swap,swop")
     assert done.returncode == 2
     assert "ARENA_ACCEPT_MISSING" in done.stderr

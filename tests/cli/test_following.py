@@ -1,4 +1,4 @@
-"""What a check waits for, and when it gives up."""
+"""How long a check follows its submission, and when it gives up."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,18 +19,18 @@ from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 
 @dataclass
 class Player:
-    """What is to be stopped."""
+    """Something that can be stopped."""
 
     stopped: bool = False
 
     def stop(self) -> None:
-        """Note it."""
+        """Record that it was stopped."""
         self.stopped = True
 
 
 @dataclass
 class Scene:
-    """A submission that is followed, at times that the test makes up."""
+    """A submission that is followed, with a clock that the test controls."""
 
     store: Store
     seconds: float = 100.0
@@ -42,24 +42,24 @@ class Scene:
         self.following = LocalFollowing(self.store.submissions, "u1", telling.hear, clock=self.clock)
 
     def clock(self) -> float:
-        """Let a second pass at every look."""
+        """Return a time that is one second later at every call."""
         self.seconds += 1
         return self.seconds
 
     def goes_on(self) -> bool:
-        """Look."""
+        """Return whether the check should keep waiting."""
         return self.following.goes_on(self.player)
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Iterator[Scene]:
-    """Give a submission that was received."""
+    """Yield a received submission that is followed."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield Scene(store)
 
 
 def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
-    """Not while one is played; a game that failed once is waited for."""
+    """It doesn't while a game is being played. It waits for a game that failed once."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
@@ -78,7 +78,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
 
 
 def test_the_end_stops_what_plays(scene: Scene) -> None:
-    """With the whole document of what became of it."""
+    """The submission's whole document is then known."""
     qualify(scene.store)
     scene.store.submissions.reject("u1", CAUSE, START)
     assert not scene.goes_on()
@@ -90,23 +90,23 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
     assert told["received"] == "2026-03-01T09:30:00Z"
 
 
-def test_who_is_stopped_looks_no_more(scene: Scene) -> None:
-    """Ctrl-C, for example, while the file is inspected."""
+def test_it_ends_if_it_is_stopped(scene: Scene) -> None:
+    """An example is Ctrl-C while the file is being inspected."""
     scene.player.stop()
     assert not scene.goes_on()
     assert not scene.following.over
 
 
-def test_what_the_arena_lacks_is_not_waited_for_for_ever(scene: Scene) -> None:
-    """The reason is told, after the arena had time for another attempt."""
+def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:
+    """It fails with the reason, after the arena had time for another attempt."""
     scene.store.submissions.wait("u1", "no room")
     with pytest.raises(ArenaTrouble, match="no room"):
         scene.goes_on()
     assert scene.seconds >= 100 + PATIENCE_SECONDS
 
 
-def test_a_game_that_this_machine_cannot_play_ends_it(scene: Scene) -> None:
-    """After three attempts, with the reason of the last one."""
+def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
+    """It fails after three attempts, with the reason of the last one."""
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)

@@ -1,4 +1,4 @@
-"""What a command imports: small ones answer before the slow libraries would be loaded."""
+"""What commands import: small ones finish before slow libraries would even be loaded."""
 
 import json
 import subprocess
@@ -81,7 +81,7 @@ def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Pa
 
 
 def _names(group: Any, *words: str) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - click's, which typer hides
-    """Give the words of every command and group below this one, and its own."""
+    """Yield the words of this command or group, and of all below it."""
     yield words
     if hasattr(group, "list_commands"):
         for name in group.list_commands(None):
@@ -89,7 +89,7 @@ def _names(group: Any, *words: str) -> Iterator[tuple[str, ...]]:  # noqa: ANN40
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
-    """No command's help needs what runs matches, keeps results or serves pages."""
+    """No command's help needs the libraries that run matches, store results or serve pages."""
     lines = tuple(" ".join((*words, "--help")) for words in _names(typer.main.get_command(app)))
     assert {"up --help", "admin bots --help", "replay verify --help"} <= set(lines)
     found = {line: names for line, names in _slow_imports(lines, tmp_path, _HEAVY).items() if names}
@@ -97,7 +97,7 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_the_database_commands_import_no_engine_and_no_other_driver(tmp_path: Path) -> None:
-    """On SQLite; nor what plays matches."""
+    """On SQLite they import nothing that plays matches either."""
     sqlite_store(tmp_path / "arena.sqlite3").close()
     parts = ("bots", "list-users", "audit", "quarantine", "submissions")
     lines = ("leaderboard", "workers", *(f"admin {part}" for part in parts))

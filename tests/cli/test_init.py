@@ -1,4 +1,4 @@
-"""``arena init``: what it makes plays."""
+"""``arena init`` creates bots that play."""
 
 import json
 import shutil
@@ -12,7 +12,7 @@ from .command import ROOT, arena, environment
 
 
 def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
-    """As its README says."""
+    """The commands are those in its README."""
     made = arena("init", "mybot", "--json", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     files = json.loads(made.stdout)["files"]
@@ -33,7 +33,7 @@ def test_a_bot_in_python_plays_and_passes_its_test(tmp_path: Path) -> None:
 
 
 def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
-    """With the library beside it."""
+    """It needs the library in its ``node_modules``."""
     assert arena("init", "mybot", "--language", "javascript", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
@@ -47,7 +47,7 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
 
 @pytest.mark.usefixtures("cpp_compiler")
 def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
-    """As its README says: its test, and games through the bridge."""
+    """As its README says, it passes its test, and plays through the bridge."""
     assert arena("init", "mybot", "--language", "cpp", folder=tmp_path).returncode == 0
     folder = tmp_path / "mybot"
     done = subprocess.run(
@@ -67,7 +67,7 @@ def test_a_bot_in_cpp_builds_and_plays(tmp_path: Path) -> None:
 
 
 def test_an_unknown_language_names_the_known_ones(tmp_path: Path) -> None:
-    """As a wrong choice of an option."""
+    """It is wrong usage of an option."""
     done = arena("init", "mybot", "--language", "cobol", folder=tmp_path)
     assert done.returncode == 2
     assert b"'python'" in done.stderr

@@ -21,7 +21,7 @@ from tests.db.test_submissions import CAUSE
 
 @pytest.fixture(scope="module")
 def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
-    """Give ann, an operator, whose arena has some of everything."""
+    """Yield ann, an operator, whose arena has data of every kind."""
     with at_home(tmp_path_factory.mktemp("ann")) as author:
         store = author.live.store
         author.live.world.accounts.operators.set_role("test", "ann", Role.OPERATOR)
@@ -41,7 +41,7 @@ def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
 
 
 def api(ann: Author, path: str) -> Any:  # noqa: ANN401 - JSON
-    """Return the API's answer, to ann with every right."""
+    """Return the API's response to ann with all scopes."""
     bearer = {"Authorization": f"Bearer {ann.live.token('ann', list(Scope))}"}
     answer = httpx2.get(f"{ann.live.url}/api/v1{path}", headers=bearer)
     assert answer.status_code == 200, answer.text
@@ -49,7 +49,7 @@ def api(ann: Author, path: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def printed(ann: Author, *words: str) -> Any:  # noqa: ANN401 - JSON
-    """Return what a command prints, on the machine of the arena and with the same rights at its site."""
+    """Return what a command prints, on the arena's host and with the same scopes at its site."""
     login = {"ARENA_SITE": ann.live.url, "ARENA_TOKEN": ann.live.token("ann", list(Scope))}
     said = ann.types(*words, "--json", ARENA_DATA_DIR=str(ann.live.uploads.parent), **login)
     assert said.code == 0, said.err
@@ -68,7 +68,7 @@ WHOLE = (
     ("admin bots", "/bots"),
     ("admin submissions", "/submissions"),
 )
-"""Commands, and the answers that they print."""
+"""Commands, and the responses that they print."""
 
 PARTS = (
     ("status", "bots", "/account/bots"),
@@ -79,16 +79,16 @@ PARTS = (
     ("admin quarantine", "quarantined", "/status"),
     ("admin show-user ann", "bots", "/account/bots"),
 )
-"""Commands, keys of what they print, and the answers that these are from."""
+"""Commands, keys of their output, and the responses from which the values come."""
 
 SENDING = {"submit", "cancel", "challenge"}
-"""Commands that change something, and print the site's answer as it is."""
+"""Commands that change something, and print the site's response as it is."""
 
 OWN = {
     *("init", "play", "analyse", "compare", "league", "puzzle", "rerun", "referee", "conformance"),
     *("simulate", "check", "doctor", "admin ladder", "admin list-users"),
 }
-"""Commands with documents that no route answers."""
+"""Commands whose documents no route returns."""
 
 
 def named(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - click's
@@ -101,8 +101,8 @@ def named(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: A
         yield from named(command.get_command(context, name), f"{path} {name}".strip())
 
 
-def test_every_command_is_looked_at() -> None:
-    """A new command with ``--json`` belongs into one of the lists here."""
+def test_every_command_is_listed() -> None:
+    """A new command with ``--json`` belongs in one of the lists here."""
     found = {
         name
         for name, command in named(typer.main.get_command(app))
@@ -114,23 +114,23 @@ def test_every_command_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize(("command", "path"), WHOLE)
-def test_a_command_prints_what_the_api_answers(ann: Author, command: str, path: str) -> None:
-    """To the last digit: the same keys in the same order, numbers, and times in ISO 8601 with Z."""
+def test_a_command_prints_what_the_api_returns(ann: Author, command: str, path: str) -> None:
+    """Keys, their order and numbers are the same to the last digit. Times are in ISO 8601 with Z."""
     answer = json.dumps(api(ann, path))
     assert json.dumps(printed(ann, *command.split())) == answer
     assert not re.search(r': "20\d\d-\d\d-\d\dT[\d:.]+[^\d:.Z]', answer)
 
 
 @pytest.mark.parametrize(("command", "key", "path"), PARTS)
-def test_a_command_prints_a_part_of_an_answer(ann: Author, command: str, key: str, path: str) -> None:
-    """Under the same key, or as the whole answer of one thing."""
+def test_a_command_prints_a_part_of_a_response(ann: Author, command: str, key: str, path: str) -> None:
+    """The part has the same key in the response, or is the whole response."""
     answer, value = api(ann, path), printed(ann, *command.split())[key]
     assert value
     assert json.dumps(value) == json.dumps(answer.get(key, answer))
 
 
 def test_a_name_means_the_same_everywhere(ann: Author) -> None:
-    """What the API has no answer for uses the API's names for the same things."""
+    """Documents that the API doesn't return use the API's names for the same values."""
     status, ladder = api(ann, "/status"), printed(ann, "admin", "ladder")
     same = ("games", "paused", "matches_running", "matches_waiting", "matches_quarantined")
     assert {name: ladder[name] for name in same} == {name: status[name] for name in same}

@@ -15,15 +15,15 @@ FIRST = "def choose(view):\n    return view.hand[0]\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with a folder of bots."""
+    """Return a folder with a folder of bots."""
     (tmp_path / "bots").mkdir()
     for name in ("one", "two"):
         (tmp_path / "bots" / f"{name}.py").write_text(FIRST)
     return tmp_path
 
 
-def test_a_league_goes_on(folder: Path) -> None:
-    """With house bots; the second run adds games to the first."""
+def test_a_league_continues(folder: Path) -> None:
+    """The second run adds games to those of the first, here with a house bot."""
     args = ("league", "bots", "--house", "expected", "--players", "2,3", "--games", "24")
     first = arena(*args, folder=folder)
     assert first.returncode == 0, first.stderr

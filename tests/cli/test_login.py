@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``: a token is asked for, tried, kept, and given back."""
+"""``arena login`` and ``arena logout``: they ask for a token, try it, store it and revoke it."""
 
 import os
 import pty
@@ -15,8 +15,8 @@ from tests.ports import silent_port
 from tests.web.site import START_SECONDS
 
 
-def test_a_token_is_tried_and_kept(author: Author) -> None:
-    """Read from standard input; the file is for its user alone, and no message repeats the token."""
+def test_a_token_is_tried_and_stored(author: Author) -> None:
+    """It is read from stdin. Only its user can read the file, and no message repeats the token."""
     token = author.live.token("ann")
     said = author.types("login", f"{author.live.url}/", text=f"  {token}\r\n")
     assert (said.code, said.out) == (0, "")
@@ -31,7 +31,7 @@ def test_a_token_is_tried_and_kept(author: Author) -> None:
 
 
 def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
-    """It says where a token is made; what is typed is not echoed."""
+    """The prompt says where to create a token. The input is not echoed."""
     token = author.live.token("ann")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(  # noqa: S603 - the command under test
@@ -55,8 +55,8 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
 
 
 @pytest.mark.parametrize("text", ["kaiten_made-up\n", "\n", "", "two words\n", "k\x1b[2J\n"])
-def test_a_wrong_token_is_not_kept(author: Author, text: str) -> None:
-    """Whether the site refuses it, or nobody could take it for one."""
+def test_a_wrong_token_is_not_stored(author: Author, text: str) -> None:
+    """It may be refused by the site, or not be a possible token at all."""
     said = author.types("login", author.live.url, text=text)
     assert said.code in {1, 2}
     assert said.out == ""
@@ -65,8 +65,8 @@ def test_a_wrong_token_is_not_kept(author: Author, text: str) -> None:
     assert not author.kept.exists()
 
 
-def test_what_a_token_lacks_is_said(author: Author) -> None:
-    """It is kept all the same."""
+def test_a_missing_scope_is_reported(author: Author) -> None:
+    """The login succeeds anyway."""
     token = author.live.token("ann", {Scope.READ})
     said = author.types("login", author.live.url, text=f"{token}\n")
     assert said.code == 0
@@ -74,15 +74,15 @@ def test_what_a_token_lacks_is_said(author: Author) -> None:
 
 
 @pytest.mark.parametrize("site", ["arena.example", "ftp://arena.example", "http://", "https://a.example/x"])
-def test_what_can_not_be_a_site_is_wrong_usage(author: Author, site: str) -> None:
-    """No token is asked for."""
+def test_an_impossible_address_is_wrong_usage(author: Author, site: str) -> None:
+    """The message gives an example of an address."""
     said = author.types("login", site)
     assert (said.code, said.out) == (2, "")
     assert "such as https://arena.example" in said.err
 
 
-def test_nobody_hands_out_a_token_to_what_is_no_arena(author: Author) -> None:
-    """It is looked at before; and over plain HTTP to another machine there is a warning first."""
+def test_a_site_that_is_not_an_arena_gets_no_token(author: Author) -> None:
+    """The site is checked first. If it is another host without HTTPS, there is a warning."""
     with answering((200, {"Content-Type": "text/html"}, b"<h1>Hello</h1>")) as other:
         said = author.types("login", other.url, text="kaiten_x\n")
         assert (said.code, len(other.asked)) == (1, 1)
@@ -96,7 +96,7 @@ def test_nobody_hands_out_a_token_to_what_is_no_arena(author: Author) -> None:
 
 
 def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
-    """Each of them, in one line."""
+    """Each of them does so in one line."""
     bot = author.source()
     commands = (["status"], ["logout"], ["submit", bot], ["logs", "g"], ["leaderboard", "--site"], ["login"])
     for command in (*commands, ["versions", "b"], ["retire", "b"], ["challenge", "mine", "greedy"]):
@@ -105,8 +105,8 @@ def test_without_a_login_commands_say_how_to_get_one(author: Author) -> None:
         assert "https://" in said.err
 
 
-def test_the_environment_goes_before(author: Author) -> None:
-    """In CI nothing is kept; a site without its token is not taken for another."""
+def test_the_environment_takes_precedence(author: Author) -> None:
+    """It stores nothing, as in CI. No other site's token is used for a site without one."""
     token, site = author.live.token("ann"), author.live.url
     said = author.types("status", "--json", ARENA_SITE=site, ARENA_TOKEN=token)
     assert (said.code, said.err) == (0, "")
@@ -120,7 +120,7 @@ def test_the_environment_goes_before(author: Author) -> None:
 
 
 def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) -> None:
-    """A bot would go to the last site otherwise."""
+    """Otherwise a bot would go to the last site."""
     for command in "status", "login":
         said = author.types(command, ARENA_STIE=author.live.url)
         assert said.code == 2
@@ -128,7 +128,7 @@ def test_a_misspelled_variable_is_refused_with_the_nearest_name(author: Author) 
 
 
 def test_a_broken_file_is_named(author: Author) -> None:
-    """By every command that needs it."""
+    """The exit code is 2."""
     author.log_in()
     author.kept.write_text("{")
     said = author.types("status")
@@ -136,8 +136,8 @@ def test_a_broken_file_is_named(author: Author) -> None:
     assert str(author.kept) in said.err
 
 
-def test_logging_out_revokes_and_forgets(author: Author) -> None:
-    """The token works no more, for nobody."""
+def test_logging_out_revokes_and_deletes_the_token(author: Author) -> None:
+    """The token no longer works anywhere."""
     token = author.log_in()
     said = author.types("logout")
     assert (said.code, said.out) == (0, "")
@@ -146,8 +146,8 @@ def test_logging_out_revokes_and_forgets(author: Author) -> None:
     assert author.types("status", ARENA_SITE=author.live.url, ARENA_TOKEN=token).code == 1
 
 
-def test_logging_out_goes_without_the_site(author: Author) -> None:
-    """Forgotten is forgotten; it is said that the token may still work."""
+def test_logging_out_works_without_the_site(author: Author) -> None:
+    """The token is deleted locally, and the message says that it may still work."""
     author.log_in()
     with silent_port() as port:
         gone = f"http://127.0.0.1:{port}"

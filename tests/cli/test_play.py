@@ -19,7 +19,7 @@ from .command import DICE, FIRST, LOOP, arena, bot, environment
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with bots as files and as a folder."""
+    """Return a folder with bots as files and as a folder."""
     bot(tmp_path, "dice", DICE)
     (tmp_path / "first.py").write_text(FIRST)
     return tmp_path
@@ -28,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "variant", [(), ("--dummy", "--soy-sauce", "--pass-both-ways")], ids=["basic", "all"]
 )
-def test_a_table_at_the_end(folder: Path, variant: tuple[str, ...]) -> None:
-    """Of a file and a folder; the seed that was drawn is printed, and deals the same games again."""
+def test_results_are_a_table(folder: Path, variant: tuple[str, ...]) -> None:
+    """Bots can be files and folders. The command prints the drawn seed, which gives the same games again."""
     drawn = arena("play", "first.py", "./dice", "-n", "20", *variant, folder=folder)
     assert drawn.returncode == 0, drawn.stderr
     head, *rows = drawn.stdout.decode().splitlines()
@@ -46,7 +46,7 @@ def test_a_table_at_the_end(folder: Path, variant: tuple[str, ...]) -> None:
 
 
 def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
-    """In order, with times; house bots and copies have names of their own."""
+    """They are in order, and have times. House bots and copies have their own names."""
     done = arena(
         "play", "greedy", "./dice", "first.py", "first.py", "-n", "8", "-o", "g.jsonl", folder=folder
     )
@@ -60,8 +60,8 @@ def test_games_are_recorded_as_those_of_simulate(folder: Path) -> None:
     assert replays[0].turns[0].millis is not None
 
 
-def test_an_error_comes_with_line_and_position(folder: Path) -> None:
-    """Told once, with a file that puts the position again to this bot or another one."""
+def test_an_error_is_reported_with_line_and_position(folder: Path) -> None:
+    """It is reported once, with a file that puts the position to this bot again, or to another one."""
     text = "WORTH = {}\ndef choose(view):\n    return max(view.hand, key=lambda card: WORTH[card])\n"
     (folder / "bad.py").write_text(text)
     args = ("play", "bad.py", "first.py", "-n", "6", "--json")
@@ -83,7 +83,7 @@ def test_an_error_comes_with_line_and_position(folder: Path) -> None:
 
 
 def test_a_position_is_put_to_a_program(folder: Path) -> None:
-    """As the message of `arena play` says, whatever the language."""
+    """The command is the one in the message of `arena play`, and works for any language."""
     run = "\nfrom arena.sdk import run\nrun(choose)\n"
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + run)
     line = f"{shlex.quote(sys.executable)} bad.py"
@@ -100,7 +100,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
 
 
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
-    """After three time-outs in a game; the other bot's results are printed."""
+    """It ends after three timeouts in a game. The other bot's results are printed."""
     (folder / "loop.py").write_text(LOOP)
     done = arena("play", "loop.py", "first.py", folder=folder)
     message = done.stderr.decode()
@@ -112,7 +112,7 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
 
 
 def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
-    """And leaves no file and no process."""
+    """It leaves no file and no process."""
     words = ("play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl")
     with started(words, folder, environment()) as command:
         command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))

@@ -25,7 +25,7 @@ def waiting(folder: Path, *args: str) -> Iterator[tuple[Started, str]]:
 
 
 def dial(address: str, source: str) -> int:
-    """Run a bot there, and return its exit code."""
+    """Run a bot that connects to this address, and return its exit code."""
     done = subprocess.run(  # noqa: S603 - our own bot
         [sys.executable, "-c", source],
         env={**environment(), "ARENA_REFEREE": address},
@@ -37,7 +37,7 @@ def dial(address: str, source: str) -> int:
 
 
 def test_a_game_in_words(tmp_path: Path) -> None:
-    """Each request, answer and reveal, and the result; the address is free again afterwards."""
+    """The output has each request, answer and reveal, and the result. The socket is removed at the end."""
     with waiting(tmp_path, "greedy", "random", "--listen", "unix:s", "--seat", "1") as (referee, address):
         assert address == f"unix://{tmp_path}/s"
         assert dial(address, BOT) == 0
@@ -52,7 +52,7 @@ def test_a_game_in_words(tmp_path: Path) -> None:
 
 
 def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
-    """Those of the bridge, one per line; a bot that crashes is told of."""
+    """They are the bridge's messages, one per line. A bot that crashes is reported."""
     args = ("random", "--listen", f"tcp:{free_port()}", "--dummy", "--json")
     with waiting(tmp_path, *args) as (referee, address):
         assert dial(address, CRASH) == 1
@@ -68,7 +68,7 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_it(tmp_path: Path) -> None:
-    """While it waits, without a traceback, and the socket is gone."""
+    """It ends while it waits for a bot, without a traceback, and removes the socket."""
     with waiting(tmp_path, "--listen", "unix:s") as (referee, _):
         referee.interrupt()
         code, _, errors = referee.wait(WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""What commands for a machine's own bots and games refuse: in a sentence, and nothing is made or changed."""
+"""Refusals of commands that use local bots and games: one line, and nothing is created or changed."""
 
 import json
 import shlex
@@ -105,12 +105,12 @@ REFUSED = {
     "replay verify nope.jsonl": "can't read nope.jsonl: ",
     "replay verify .": "can't read .: ",
 }
-"""What is typed behind ``arena``, and what is said."""
+"""Words after ``arena``, and the message."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with bots, replays and files that are neither."""
+    """Return a folder with bots, replays and other files."""
     folder = tmp_path_factory.mktemp("refused")
     for name in ("bots", "bad", "empty"):
         (folder / name).mkdir()
@@ -130,7 +130,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return files, without Python's cache, and leagues, which begin before bots are loaded."""
+    """Return all files except Python's cache and leagues, which begin before bots are loaded."""
     files = (
         path
         for path in folder.rglob("*")
@@ -140,8 +140,8 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("line", REFUSED)
-def test_rubbish_is_refused_in_a_sentence(folder: Path, line: str) -> None:
-    """Exit code 2, nothing on stdout, no traceback, no file."""
+def test_wrong_input_is_refused_in_one_line(folder: Path, line: str) -> None:
+    """The exit code is 2, stdout is empty, there is no traceback, and no file changes."""
     before = content(folder)
     done = arena(*shlex.split(line), folder=folder)
     message = done.stderr.decode()

@@ -20,7 +20,7 @@ RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Give two games of the first bot."""
+    """Return two games of the first bot."""
     folder = tmp_path_factory.mktemp("games")
     (folder / "first.py").write_text(FIRST)
     played = arena("play", "first.py", "greedy", "-n", "2", "--seed", "3", "-o", "g.jsonl", folder=folder)
@@ -30,7 +30,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, games: bytes) -> Path:
-    """Give a folder with two bots and these games."""
+    """Return a folder with two bots and these games."""
     (tmp_path / "first.py").write_text(FIRST)
     (tmp_path / "last.py").write_text(LAST)
     (tmp_path / "g.jsonl").write_bytes(games)
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, games: bytes) -> Path:
 
 
 def test_the_same_bot_plays_the_same(folder: Path) -> None:
-    """What it prints doesn't mix with the data, which are empty."""
+    """There are no differences, and the bot's own output is not on stdout."""
     done = arena("rerun", "g.jsonl", "first.py", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
     assert "54 decisions of 2 games, 0 of them now played differently" in done.stderr.decode()
@@ -47,8 +47,8 @@ def test_the_same_bot_plays_the_same(folder: Path) -> None:
 @pytest.mark.parametrize(
     "bot", [("last.py",), ("--bot", f"{shlex.quote(sys.executable)} run.py")], ids=["file", "program"]
 )
-def test_what_is_played_otherwise_is_listed(folder: Path, bot: tuple[str, ...]) -> None:
-    """With hand, both moves and a position that plays the same again."""
+def test_differences_are_listed(folder: Path, bot: tuple[str, ...]) -> None:
+    """Each has the hand, both moves and the file of the position, in which both bots play the same again."""
     (folder / "run.py").write_text(LAST + RUN)
     done = arena("rerun", "g.jsonl", *bot, "--of", "first@1", "--puzzles", "kept", "--json", folder=folder)
     assert done.returncode == 0, done.stderr
@@ -72,7 +72,7 @@ def test_what_is_played_otherwise_is_listed(folder: Path, bot: tuple[str, ...]) 
 
 
 def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
-    """With the files of the positions on request."""
+    """An option adds the files of the positions."""
     done = arena("rerun", "g.jsonl", "last.py", "--of", "first", "--puzzles", "kept", folder=folder)
     head, *rows = done.stdout.decode().splitlines()
     assert head.split() == ["game", "seat", "round", "turn", "hand", "played", "now", "puzzle"]
@@ -89,7 +89,7 @@ def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     ids=["exception", "loop", "exit"],
 )
 def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said: str) -> None:
-    """And the command that puts this position to the bot again."""
+    """The message also has the command that puts this position to the bot again."""
     (folder / "bad.py").write_text(text)
     words = ("rerun", "g.jsonl", "bad.py", "--of", "first")
     done = arena(*words, folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
@@ -102,8 +102,8 @@ def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said:
     assert f"to reproduce: arena puzzle {folder}/cache/kaiten/puzzles/bad-" in message
 
 
-def test_a_program_that_ends_is_told_of(folder: Path) -> None:
-    """With what it wrote to stderr."""
+def test_a_program_that_ends_is_reported(folder: Path) -> None:
+    """The message has its stderr."""
     (folder / "bad.py").write_text("def choose(view):\n    raise KeyError(view.round)\n" + RUN)
     line = f"{shlex.quote(sys.executable)} bad.py"
     words = ("rerun", "g.jsonl", "--bot", line, "--of", "first")
@@ -114,7 +114,7 @@ def test_a_program_that_ends_is_told_of(folder: Path) -> None:
 
 
 def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
-    """It is a difference like others, and the exit code is 1."""
+    """It is a difference like any other, but the exit code is 1."""
     (folder / "bad.py").write_text(
         "from arena.sdk import Card, Move\ndef choose(view):\n    return Move((Card.WASABI,) * 2)\n"
     )
@@ -126,8 +126,8 @@ def test_an_illegal_move_does_not_end_it(folder: Path) -> None:
     assert "illegal: " in told["differences"][0]["now"]["trouble"]
 
 
-def test_ctrl_c_prints_what_was_asked(folder: Path) -> None:
-    """The differences so far, and exit code 130."""
+def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
+    """The exit code is 130."""
     (folder / "slow.py").write_text(
         "import pathlib, time\ndef choose(view):\n    if view.turn == 3:\n"
         "        pathlib.Path('there').touch()\n        time.sleep(10)\n    return view.legal_moves()[-1]\n"

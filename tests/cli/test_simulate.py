@@ -24,14 +24,14 @@ ENDLESS = ("simulate", *THREE, "--games", "100000000", *DICES, "--out")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with two bots in it."""
+    """Return a folder with two bots in it."""
     bot(tmp_path, "dice", DICE)
     bot(tmp_path, "first", FIRST)
     return tmp_path
 
 
-def test_one_replay_a_line(folder: Path) -> None:
-    """The file holds this many true replays, and nothing else is printed on stdout."""
+def test_one_replay_per_line(folder: Path) -> None:
+    """The file contains this many true replays, and nothing is printed on stdout."""
     words = ("--games", "5", "--bots", "./dice,./first,./dice", "--out", "g.jsonl")
     done = arena("simulate", *THREE, *words, folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
@@ -46,7 +46,7 @@ def test_one_replay_a_line(folder: Path) -> None:
 
 
 def test_sample_bots_are_known_by_name(folder: Path) -> None:
-    """A name alone is a sample bot: version 1, by the house."""
+    """A plain name is a sample bot: version 1, by the house."""
     done = arena(
         "simulate", *THREE, "--games", "1", "--bots", "random,greedy,random", "--out", "-", folder=folder
     )
@@ -65,7 +65,7 @@ def test_sample_bots_are_known_by_name(folder: Path) -> None:
     ids=" ".join,
 )
 def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None:
-    """Twice to a file and once to stdout: equal to the byte, whatever the bots print; another seed is not."""
+    """Files and stdout have the same bytes, whatever the bots print. Another seed gives different ones."""
     bots = ",".join(["./dice", "./first", "./dice", "./dice", "./first"][: int(variant[1])])
     common = ("simulate", *variant, "--games", "3", "--bots", bots)
     for name in ("one", "two"):
@@ -101,7 +101,7 @@ def test_same_command_same_bytes(folder: Path, variant: tuple[str, ...]) -> None
 def test_a_fault_ends_it(
     folder: Path, text: str, said: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """The message names bot, line and position; only the author's code is traced, and no file is left."""
+    """The message names the bot, line and position without a traceback, and no file is left."""
     bot(folder, "bad", text)
     before = sorted(folder.iterdir())
     done = arena(
@@ -117,9 +117,9 @@ def test_a_fault_ends_it(
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.soak  # waits as long as that of tests/cli/test_play.py
+@pytest.mark.soak  # as long as the same test in tests/cli/test_play.py
 def test_an_endless_loop_ends_the_run(folder: Path) -> None:
-    """With the line of the loop."""
+    """The message has the line of the loop."""
     bot(folder, "loop", LOOP)
     done = arena("simulate", "--bots", "./dice,./loop", folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
     assert "loop: timeout in game 0: no answer in 11 s (bot.py, line 6" in done.stderr.decode()
@@ -127,7 +127,7 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
 
 
 def test_the_summary_as_json(folder: Path) -> None:
-    """A row for each seat, with the names that the API has for the results of challenges."""
+    """It has a row for each seat, with the API's keys for the results of challenges."""
     told = json.loads(arena("simulate", *DICES, "--games", "4", "--json", folder=folder).stdout)
     assert told["games"] == 4
     assert [seat.pop("seat") for seat in told["seats"]] == [0, 1, 2]
@@ -135,7 +135,7 @@ def test_the_summary_as_json(folder: Path) -> None:
 
 
 def test_only_bots_are_needed(folder: Path) -> None:
-    """The table is as large as the bots need, the seed is drawn and printed, and a summary ends the run."""
+    """The table has a seat for each bot, the drawn seed is printed, and a summary ends the run."""
     done = arena("simulate", "--bots", "./dice,greedy,./dice", "--games", "20", folder=folder)
     assert (done.returncode, done.stdout) == (0, b"")
     *seats, end = done.stderr.decode().splitlines()
@@ -149,7 +149,7 @@ def test_only_bots_are_needed(folder: Path) -> None:
 
 
 def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
-    """After an error the old file is as it was."""
+    """After an error the old file is unchanged."""
     (folder / "g.jsonl").write_text("old")
     bot(folder, "late", "def choose(view):\n if view.round == 3: raise ValueError\n return view.hand[0]")
     args = ("simulate", "--players", "2", "--games", "2", "--seed", "1", "--out", "g.jsonl")
@@ -161,7 +161,7 @@ def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals) -> None:
-    """Neither Ctrl-C nor a termination leaves half a file, under any name."""
+    """Neither Ctrl-C nor SIGTERM leaves an incomplete file, under any name."""
     with started((*ENDLESS, "g.jsonl"), folder, environment()) as command:
         command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         assert not (folder / "g.jsonl").exists()
@@ -172,8 +172,8 @@ def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals)
     assert "Traceback" not in errors
 
 
-def test_a_reader_who_has_seen_enough_ends_it_quietly(folder: Path) -> None:
-    """As in ``arena simulate … | head -1``."""
+def test_a_closed_pipe_ends_it_quietly(folder: Path) -> None:
+    """An example is ``arena simulate … | head -1``."""
     with subprocess.Popen(  # noqa: S603 - the command under test
         [*COMMAND, *ENDLESS, "-"],
         cwd=folder,
@@ -190,7 +190,7 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(folder: Path) -> None:
 
 
 def test_a_device_gets_the_games_and_stays_a_device(folder: Path) -> None:
-    """A pipe or a device is written to and not replaced."""
+    """The command writes to a pipe or device, and doesn't replace it."""
     os.mkfifo(folder / "pipe")
     words = ("simulate", *THREE, "--games", "2", *DICES, "--out", "pipe")
     with started(words, folder, environment()) as command:

@@ -1,4 +1,4 @@
-"""``arena submit``: sent, followed to the end, and what is said where it ends badly."""
+"""``arena submit``: sending a bot, following it to the end, and the messages if it fails."""
 
 import json
 import os
@@ -49,12 +49,12 @@ def submitted(site: Live, bot: str) -> KnownSubmission:
 
 
 def now() -> datetime:
-    """Return the time, as the arena's coordinator does."""
+    """Return the time in the form that the coordinator uses."""
     return datetime.now(UTC)
 
 
 def qualifies(site: Live, bot: str) -> str:
-    """Bring a bot's submission to its games, and return its id."""
+    """Take a bot's submission to its qualification, and return its id."""
     id_ = submitted(site, bot).id
     site.store.submissions.inspected(id_, f"sha256:{id_:0>64}", now())
     site.store.submissions.qualifying(id_, now())
@@ -62,7 +62,7 @@ def qualifies(site: Live, bot: str) -> str:
 
 
 def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
-    """Each stage and game is told as it comes, with reasons to wait; then where it is to be seen."""
+    """The command reports each stage, game and reason to wait when it comes, then the bot's address."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("winner.py"), "--note", "a first try") as typing:
@@ -89,7 +89,7 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
 
 
 def test_a_submission_is_cancelled(author: Author) -> None:
-    """By name, or by id if there are several; the old version plays on."""
+    """It is named by the bot, or by its id if the bot has several. The old version keeps playing."""
     author.log_in("ann")
     site = author.live
     assert author.types("submit", author.source("fickle.py"), "--no-follow").code == 0
@@ -113,8 +113,8 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         assert f"no submission of {word} in progress" in said.err
 
 
-def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
-    """What a bot printed can't disturb the terminal; the older version plays on."""
+def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
+    """The bot's output can't disturb the terminal. The older version keeps playing."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("loser.py")) as typing:
@@ -143,8 +143,8 @@ def test_a_rejection_says_everything_that_is_known(author: Author) -> None:
         assert words in told
 
 
-def test_json_is_the_whole_of_it(author: Author) -> None:
-    """On stdout the submission with its games, and nothing else; messages and exit code stay."""
+def test_json_has_the_whole_submission(author: Author) -> None:
+    """Stdout has only the submission with its games. Messages and exit code are the usual ones."""
     author.log_in("ann")
     with author.typing("submit", author.source("jason.py"), "--json") as typing:
         author.live.store.submissions.reject(qualifies(author.live, "jason"), CAUSE, now())
@@ -156,8 +156,8 @@ def test_json_is_the_whole_of_it(author: Author) -> None:
     assert "arena check jason.py" in said.err
 
 
-def test_who_does_not_follow_gets_the_id(author: Author) -> None:
-    """And how to look."""
+def test_without_following_it_prints_the_id(author: Author) -> None:
+    """A message names the command that shows the progress."""
     author.log_in("ann")
     said = author.types("submit", author.source("alone.py"), "--no-follow", "--name", "chosen")
     assert (said.code, said.out) == (0, f"{submitted(author.live, 'chosen').id}\n")
@@ -166,8 +166,8 @@ def test_who_does_not_follow_gets_the_id(author: Author) -> None:
     assert json.loads(as_json.out)["stage"] == "received"
 
 
-def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
-    """Exit code 130, and how to look."""
+def test_ctrl_c_while_following_does_not_stop_the_submission(author: Author) -> None:
+    """The exit code is 130, and a message names the command that shows the progress."""
     author.log_in("ann")
     with author.typing("submit", author.source("patient.py")) as typing:
         typing.readline()
@@ -180,7 +180,7 @@ def test_ctrl_c_while_following_lets_it_go_on(author: Author) -> None:
 
 
 def test_a_terminal_sees_a_bar(author: Author) -> None:
-    """With bytes, on stderr alone, and without colours where someone wants none."""
+    """It shows bytes, is only on stderr, and has no colours if NO_COLOR is set."""
     author.log_in("ann")
     for line, more in (("x = 1\n", {}), ("x = 2\n", {"NO_COLOR": "1"})):
         (author.home / "barred.py").write_text(line * 100_000)
@@ -205,7 +205,7 @@ def test_a_terminal_sees_a_bar(author: Author) -> None:
 
 @contextmanager
 def deaf() -> Iterator[tuple[str, threading.Event]]:
-    """Give a server that begins to read and then stops, and what tells that it has begun."""
+    """Yield the address of a server that reads a little and then stops, and an event for the start."""
     begun, end = threading.Event(), threading.Event()
 
     def listen() -> None:
@@ -226,7 +226,7 @@ def deaf() -> Iterator[tuple[str, threading.Event]]:
 
 
 def large(author: Author) -> str:
-    """Write a file that takes its time, and return its name."""
+    """Write a large file, and return its name."""
     with (author.home / "large.tar.gz").open("wb") as file:
         file.write(b"\x1f\x8b")
         file.truncate(50 * 2**20)
@@ -234,7 +234,7 @@ def large(author: Author) -> str:
 
 
 def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
-    """Exit code 130, in one line."""
+    """The exit code is 130, and the message is one line."""
     author.log_in("ann")
     with deaf() as (url, begun):
         author.kept.write_text(author.kept.read_text().replace(author.live.url, url))
@@ -245,15 +245,15 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
 
 
 def refused(said: Said, code: int) -> str:
-    """Return what a refusal says, in its one line."""
+    """Check that a command was refused with one line, and return that line."""
     assert (said.code, said.out) == (code, ""), said.err
     (line,) = said.err.splitlines()
     assert line.startswith("arena: ")
     return line
 
 
-def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
-    """A name of someone else's, a note that is too long, and a token that may not."""
+def test_the_site_s_refusal_is_printed(author: Author) -> None:
+    """Examples are the name of another author's bot, and a note that is too long."""
     add_bot(author.live.store, "taken", author="ben")
     author.log_in("ann")
     line = refused(author.types("submit", author.source("taken.py")), 1)
@@ -263,8 +263,8 @@ def test_what_the_site_refuses_is_said_as_it_says_it(author: Author) -> None:
     assert "201 characters" in refused(long, 1)
 
 
-def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
-    """With the version that was made of it; nothing is sent."""
+def test_the_same_file_again_is_refused(author: Author) -> None:
+    """The message names the version with this file. Nothing is queued."""
     author.log_in("abe")
     with author.typing("submit", author.source("same.py")) as typing:
         author.live.store.submissions.activate(qualifies(author.live, "same"), now())
@@ -285,8 +285,8 @@ def test_the_same_file_again_is_said_to_be_there(author: Author) -> None:
         (["\x1b[2J"], "no image can have that name"),
     ],
 )
-def test_rubbish_is_wrong_usage(author: Author, words: list[str], said: str) -> None:
-    """Said before anything is sent."""
+def test_wrong_usage_is_refused(author: Author, words: list[str], said: str) -> None:
+    """The exit code is 2, and the message is one line."""
     author.log_in("ann")
     author.source("mine.py")
     line = refused(author.types("submit", *words), 2)
@@ -294,8 +294,8 @@ def test_rubbish_is_wrong_usage(author: Author, words: list[str], said: str) -> 
     assert line.isprintable()
 
 
-def test_what_arrives_as_something_else_is_noticed(author: Author) -> None:
-    """By its hash; it is not followed."""
+def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
+    """The hash differs, and the submission is not followed."""
     author.log_in("ann")
     known = document(replace(submitted_before(author), sha256="0" * 64))
     with answering((201, {"Content-Type": "application/json"}, msgspec.json.encode(known))) as other:
@@ -312,7 +312,7 @@ SHOWN = r"\x1b]0;title\x07\x9b31m\u202e\nline"
 
 @pytest.mark.parametrize("following", [True, False])
 def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None:  # noqa: FBT001 - parametrized
-    """Whatever it says of a submission, and wherever: it is written out, and makes up no line of ours."""
+    """All its text about a submission is escaped, so that it can't imitate a line of the command's."""
     author.log_in("ann")
     known = submitted_before(author)
     cause = {"stage": "qualifying", "kind": "crash"} | dict.fromkeys(("text", "hint", "stderr"), EVIL)
@@ -338,7 +338,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
 
 
 def submitted_before(author: Author) -> KnownSubmission:
-    """Send a bot, and return what the site knew of it; it may be sent again."""
+    """Submit a bot and reject it, so that it may be submitted again; return the submission before that."""
     assert author.types("submit", author.source("unaltered.py"), "--no-follow").code == 0
     known = submitted(author.live, "unaltered")
     author.live.store.submissions.reject(known.id, CAUSE, now())
@@ -346,7 +346,7 @@ def submitted_before(author: Author) -> KnownSubmission:
 
 
 def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
-    """Where it says that it helps to come again: as many files as an address may send are on their way."""
+    """This happens if the site says that a retry helps: here an address sends its maximum number of files."""
     author.log_in("ann")
     site = urlsplit(author.live.url)
     with ExitStack() as senders:
@@ -359,7 +359,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
                 "Content-Length: 100\r\n\r\nx".encode()
             )
         uploads = author.live.uploads
-        await_that(lambda: len(list(uploads.glob("*.part"))) == OF_SOURCE, "files on their way")
+        await_that(lambda: len(list(uploads.glob("*.part"))) == OF_SOURCE, "files in progress")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
             assert "already being received" in typing.readline()
             senders.close()
@@ -368,8 +368,8 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
     assert submitted(author.live, "eager").stage is Stage.RECEIVED
 
 
-def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
-    """At once, with what to do: nobody waits for a day to pass."""
+def test_a_used_up_quota_is_reported(tmp_path: Path) -> None:
+    """The message comes immediately, with advice: the command doesn't wait for a day."""
     home, data = tmp_path / "home", tmp_path / "data"
     home.mkdir()
     data.mkdir()
@@ -383,8 +383,8 @@ def test_a_quota_that_is_used_up_is_said(tmp_path: Path) -> None:
     assert "Try again in 24 hours." in line
 
 
-def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
-    """The next connection goes on where the last one broke, and nothing is told twice."""
+def test_a_broken_connection_is_replaced(author: Author) -> None:
+    """The next connection continues where the last one broke, and nothing is reported twice."""
     author.log_in("ann")
     with relayed(author.live.url) as relay:
         author.kept.write_text(author.kept.read_text().replace(author.live.url, relay.url))
@@ -399,8 +399,8 @@ def test_a_line_that_breaks_is_made_anew(author: Author) -> None:
     assert "received" not in said.err
 
 
-def test_a_site_that_is_gone_is_named(author: Author) -> None:
-    """In one line."""
+def test_an_unreachable_site_is_named(author: Author) -> None:
+    """The message is one line."""
     author.log_in("ann")
     with silent_port() as port:
         gone = f"http://127.0.0.1:{port}"

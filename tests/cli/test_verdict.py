@@ -1,4 +1,4 @@
-"""What commands say of a submission: each stage once, the cause in full, nothing that moves the cursor."""
+"""Output about a submission: each stage once, the whole cause, and nothing that moves the cursor."""
 
 from typing import Any
 
@@ -37,8 +37,8 @@ CAUSE = {
 }
 
 
-def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Stages, reasons to wait and games that are over, with the seconds so far."""
+def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """The events are stages, reasons to wait and finished games, with the seconds so far."""
     telling = Telling(lambda: 12.34)
     for submission in (
         {"stage": "received", "waiting": None},
@@ -73,8 +73,8 @@ def test_each_thing_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_a_rejection_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a bot has printed can move no cursor, change no colour and make up no line of ours."""
+def test_a_rejection_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    """The bot's output can't move the cursor, change colours or imitate a line of the command's."""
     print_verdict({"stage": "rejected", "cause": CAUSE, "games": []}, "taken")
     out, err = capsys.readouterr()
     assert err == ""
@@ -94,20 +94,20 @@ def test_a_rejection_is_told_in_full(capsys: pytest.CaptureFixture[str]) -> None
     ]
 
 
-def test_a_cause_may_say_little(capsys: pytest.CaptureFixture[str]) -> None:
-    """What it does not name is not made up."""
-    cause = {"stage": "received", "kind": "file", "text": "no archive", "hint": "Mend it."}
+def test_a_cause_may_have_few_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    """Fields that it lacks are left out."""
+    cause = {"stage": "received", "kind": "file", "text": "no archive", "hint": "Fix it."}
     print_verdict({"stage": "rejected", "cause": cause}, "taken")
     assert capsys.readouterr().out.splitlines() == [
         "rejected: no archive",
         "  stage      received",
         "  cause      file",
-        "  try        Mend it.",
+        "  try        Fix it.",
     ]
 
 
-def test_what_was_taken_is_told_with_its_games(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line each, with figures where there are some."""
+def test_an_accepted_submission_is_printed_with_its_games(capsys: pytest.CaptureFixture[str]) -> None:
+    """There is a line for each game, with a dash for missing figures."""
     games = [DONE, {**DONE, "figures": {**FIGURES, "median_millis": None, "slowest_millis": None}}]
     print_verdict({"stage": "active", "cause": None, "games": games}, "mine@1 plays")
     first, *table = capsys.readouterr().out.splitlines()
