@@ -139,8 +139,8 @@ def ready(page: Page) -> None:
 def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows, hall: Hall) -> None:
     """The page appears once a round is over, plays it from its first turn, and grows with each further round.
 
-    A viewer who stepped back stays there; one who has seen everything goes on. At the end, links lead to the
-    same frame of the replay and to the next table.
+    A viewer who stepped back stays there, and one who has seen everything continues. At the end, links lead
+    to the same frame of the replay and to the next table.
     """
     visit = windows.open(hall.url, "desktop", "light")
     page = visit.page

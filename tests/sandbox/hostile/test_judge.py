@@ -87,7 +87,7 @@ def judged(result: Outcome, second: MatchRecord | None = None, attack: Attack = 
     return complaints((attack,), (result,), spec("hostile"), (spec("second"), second or played("second")))
 
 
-def test_an_attack_without_effect_is_right() -> None:
+def test_an_attack_without_effect_draws_no_complaint() -> None:
     """The judge has no complaints."""
     assert judged(outcome(played("hostile"))) == ()
 

@@ -210,7 +210,7 @@ def tell_whether_it_ends(bot: Bot, *, crossing: int = 0, **facts: object) -> Non
 
     If the stream has ended, the bot tries to connect again. If there is a request, the attack has succeeded
     and the bot leaves. ``crossing`` is the number of requests that the referee may send before it reads what
-    the bot did; they are no success.
+    the bot did; they don't count as success.
     """
     try:
         for _ in range(crossing + 1):

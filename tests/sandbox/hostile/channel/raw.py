@@ -83,7 +83,7 @@ def literal(name: str, value: str, *, remember: bool = False) -> bytes:
 
 
 def headers(block: bytes, *, stream: int) -> bytes:
-    """Return the frames of a header block of any length: one of HEADERS, then CONTINUATION as needed."""
+    """Return a header block of any length: a HEADERS frame, then CONTINUATION frames as needed."""
     parts = [block[at : at + FRAME_BYTES] for at in range(0, len(block), FRAME_BYTES)]
     last = len(parts) - 1
     return b"".join(

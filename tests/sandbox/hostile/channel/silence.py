@@ -72,7 +72,7 @@ def slow_answer() -> None:
 
 
 def gives_the_referee_no_room() -> None:
-    """Send a Hello, but no window in which the referee could send a byte on the stream."""
+    """Send a Hello, but give the referee a window of 0 bytes on the stream."""
     line = Line()
     line.greet(settings=b"\x00\x04\x00\x00\x00\x00")  # an initial window of 0 bytes
     bot = Bot(Call(line))

@@ -171,7 +171,7 @@ def ask_the_host() -> None:
         "inotify": (26 if _ARM else 294, 0),
         "memfd_create": (279 if _ARM else 319, b"kaiten", 0),
         "pidfd_open": (434, os.getpid(), 0),
-        "membarrier of all": (283 if _ARM else 324, 1, 0, 0),
+        "membarrier of all processes": (283 if _ARM else 324, 1, 0, 0),
         "sched_setaffinity": (122 if _ARM else 203, 0, 128, room),
     }
     counted = [name for name, words in asked.items() if _LIBC.syscall(*words) >= 0]

@@ -22,7 +22,7 @@ _DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
 
 def fork_bomb() -> None:
     """Fork, and make every child fork too, until the kernel refuses."""
-    # gRPC doesn't work if its process forks. So the bomb's process starts earlier, and goes off in the game.
+    # gRPC may fail if its process forks. So the bomb's process starts earlier, and goes off in the game.
     fuse, spark = os.pipe()
     bomb = os.fork()
     if bomb == 0:

@@ -50,9 +50,9 @@ def _replace_socket() -> None:
         "moved": lambda: _OWN.rename(moved),
         "removed": _OWN.unlink,
         "replaced": lambda: bind(_OWN),
-        "beside it": lambda: bind(_OWN.with_name("beside")),
+        "next to it": lambda: bind(_OWN.with_name("beside")),
         "linked": lambda: os.link(_OWN, _OWN.with_name("link")),
-        "link beside it": lambda: _OWN.with_name("link").symlink_to("/tmp"),  # noqa: S108 - its own
+        "link next to it": lambda: _OWN.with_name("link").symlink_to("/tmp"),  # noqa: S108 - its own
         "folder moved": lambda: _OWN.parent.rename("/run/old"),
         "folder replaced": lambda: Path("/run/new").mkdir(),
     }

@@ -109,7 +109,7 @@ def _map(path: Path) -> int:
 
 
 def ask_the_page_cache() -> None:
-    """Ask which pages of a shared file are cached, and change that, by each call that can."""
+    """Query and change which pages of a shared file are cached, with every call for that."""
     library = _library()
     size = ctypes.c_size_t(library.stat().st_size)
     start = ctypes.c_void_p(_map(library))
