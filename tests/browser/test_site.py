@@ -183,8 +183,8 @@ def test_a_table_wider_than_the_window_scrolls_by_keys(windows: Windows, url: st
     """It can get the focus, and then the arrow keys scroll it. The page doesn't scroll sideways."""
     visit = windows.open(url, "small", "light")
     page = visit.page
-    visit.open("/docs/submitting#causes")
-    table = page.get_by_role("group", name=re.compile("^Causes"))
+    visit.open("/docs/submitting#bots-off-the-ladder")
+    table = page.get_by_role("group", name=re.compile("^Bots off the ladder"))
     table.focus()
     page.keyboard.press("ArrowRight")
     table.evaluate(ONCE_SCROLLED, "scrollLeft")

@@ -80,7 +80,7 @@ def test_the_index_leads_to_every_document(client: TestClient) -> None:
     """By its title, with its first sentence."""
     text = client.get("/docs").text
     assert set(ADDRESSES) <= set(Page(text).links)
-    assert "How an untrusted bot gets from a file to the leaderboard" in text
+    assert "How a bot gets from a file to the leaderboard" in text
 
 
 @pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
