@@ -54,9 +54,9 @@ def read_live(
 def watchable(
     live: LiveGames, matches: Sequence[OpenMatch], after: str | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Yield each of these running matches with a visible round, and its newest game, from 1.
+    """Yield the running matches with a visible round, each with the number of its newest game, from 1.
 
-    The match ``after`` is left out; those that follow it in the list come first.
+    The match ``after`` is left out; the matches that follow it in the list come first.
     """
     running = [each.match for each in matches]
     begin = running.index(after) + 1 if after in running else 0
@@ -193,7 +193,8 @@ def _to_the_replay(match: WatchedMatch, number: int, address_in: Callable[[str],
         raise HTTPException(404, "The games of a challenge appear when all its matches are over.")
     if number > len(match.played):
         raise HTTPException(
-            404, "This game was not played, because a bot was lost in an earlier game of the match."
+            404,
+            "This game was not played: a bot exited or lost its connection in an earlier game of the match.",
         )
     return RedirectResponse(address_in(home_of(match, match.played[number - 1])), 303)
 
@@ -220,8 +221,8 @@ class LiveMatch:
         games: Maximum number of games.
         watchable: Numbers, from 1, of the games with a finished round; empty unless the match is in progress.
         game: Number of the game shown here, or null.
-        playing: Its round in progress, from 1; null if all are over.
-        disclosed: Its finished rounds.
+        playing: Number of this game's round in progress, from 1; null if all rounds are over.
+        disclosed: The finished rounds of this game.
         replays: The addresses of the replays, once the match is done.
     """
 

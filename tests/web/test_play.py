@@ -105,7 +105,7 @@ def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> N
     visitor = browser(world)
     path = sit_down(visitor)
     first = {"step": "1.1", "card": "tempura"}
-    assert "You can't decide this turn now" in visitor.post(f"{path}/move", data=first).text.replace(
+    assert "You can't make this decision now" in visitor.post(f"{path}/move", data=first).text.replace(
         "&#39;", "'"
     )
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
@@ -119,7 +119,7 @@ def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> N
         "no such card": ({"step": "1.1", "card": "sushi"}, 422, "is not a kind of card"),
         "two cards": ({"step": "1.1", "card": held, "second": held}, 422, "without chopsticks"),
         "for no dummy": ({"step": "1.1", "card": held, "dummy": held}, 422, "without control of it"),
-        "later": ({"step": "1.2", "card": held}, 409, "already decided"),
+        "later": ({"step": "1.2", "card": held}, 409, "already made it"),
         "no step": ({"step": "9.9", "card": held}, 422, ""),
         "long": ({"step": "1.1", "card": "x" * 100}, 422, ""),
     }

@@ -9,16 +9,16 @@ bots:
   place lists its fields. The docstrings of both become the API description: the function's first line is the
   summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
   ``Query(description=…)``. If commands print the document, too, put it into :mod:`arena.protocol.documents`.
-- Require a scope with an argument's type, such as ``caller: Reader``. Answer ``raise Problem(404, …)`` where
-  ``caller.may_see`` returns False, so that the answer doesn't reveal what exists. Domain errors become
-  problems in :func:`refusal`.
+- Require a scope with an argument's type, such as ``caller: Reader``. If ``caller.may_see`` returns False,
+  raise ``Problem(404, …)``, so that the response doesn't reveal what exists. Domain errors become problems in
+  :func:`refusal`.
 - Raise :class:`web.http.errors.Problem` for errors. The common ones are described for every route; declare
   others with ``responses=problems({409: "The name is taken."})``.
-- Return a list as a dataclass of a tuple and ``next``. Give its route ``responses=LISTED`` and the argument
-  ``next_page: Next``, read one row more than ``limit``, and return ``next=next_page(before=…)`` if there was
-  one.
+- Return a list as a dataclass with a tuple and ``next``. Give its route ``responses=LISTED`` and the argument
+  ``next_page: Next``, read one row more than ``limit``, and return ``next=next_page(before=…)`` if this extra
+  row exists.
 - Mount the router in web/app.py and add a line to docs/api.md. tests/web/test_authorisation.py states who may
-  use the route; tests/web/test_schema.py checks its answers against its description.
+  use the route; tests/web/test_schema.py checks its responses against its description.
 """
 
 from collections.abc import Callable, Coroutine
@@ -57,7 +57,7 @@ PREFIX: Final = "/api/v1"
 
 
 class DataRoute(APIRoute):
-    """A route that adds an ETag to JSON answers."""
+    """A route that adds an ETag to JSON responses."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler, wrapped to add the ETag."""
@@ -96,13 +96,13 @@ _JSON: Final = "application/json"
 _PROBLEM: Final = "Problem"
 _ABOUT: Final = """An arena where bots play Sushi Go! against each other.
 
-Lists are paginated: `next` is the address of the next page. JSON answers have an `ETag`; if it still \
-matches `If-None-Match`, the answer is 304. Every GET except streams supports HEAD. Errors are problems \
+Lists are paginated: `next` is the address of the next page. JSON responses have an `ETag`; if it still \
+matches `If-None-Match`, the response is 304. Every GET except streams supports HEAD. Errors are problems \
 (RFC 9457) with a hint that says what to do. Times are UTC."""
 
 _ETAG: Final = {
     "ETag": {
-        "description": "Identifies this answer, for If-None-Match.",
+        "description": "Identifies this response, for If-None-Match.",
         "required": True,
         "schema": {"type": "string", "pattern": '^W/"[0-9a-f]{64}"$'},
     }
@@ -126,7 +126,7 @@ def problems(texts: dict[int, str]) -> dict[int | str, Document]:
 
 
 def located(text: str) -> dict[int | str, Document]:
-    """Describe a 201 answer; ``text`` describes its ``Location``."""
+    """Describe a 201 response; ``text`` describes its ``Location``."""
     schema = {"type": "string"}
     return {201: {"headers": {"Location": {"description": text, "required": True, "schema": schema}}}}
 
@@ -201,7 +201,7 @@ def _add_problems(operation: Document) -> None:
     if any(parameter["in"] == "path" for parameter in parameters):
         texts[404] = "Not found, or it belongs to another account."
     if "security" in operation:
-        texts[401] = "There is no valid token or session."
+        texts[401] = "The request has no valid token or session."
         texts[403] = "The token lacks the scope, or the request came from another site."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
         texts[422] = "The request doesn't match this description."
@@ -224,7 +224,7 @@ def _add_etag(operation: Document) -> None:
     response = operation["responses"]["200"]
     if _JSON in response.get("content", {}):
         response["headers"] = response.get("headers", {}) | _ETAG
-        known = {"description": "The client already has this answer.", "headers": _ETAG}
+        known = {"description": "The client already has this response.", "headers": _ETAG}
         operation["responses"] = dict(sorted((operation["responses"] | {"304": known}).items()))
 
 
@@ -238,7 +238,7 @@ LISTED: Final[dict[int | str, dict[str, Any]]] = {
         }
     }
 }
-"""The description of an answer with a list, for a route's ``responses``."""
+"""The description of a response with a list, for a route's ``responses``."""
 
 Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entries.")]
 """Page size. A route reads one more entry, to know whether there is a next page."""
@@ -252,7 +252,7 @@ class NextPage:
         self._headers = response.headers
 
     def __call__(self, **where: int | str) -> str:
-        """Return the next page's address: this one with the parameters in ``where`` replaced."""
+        """Return the next page's address: this page's, with the parameters in ``where`` replaced."""
         url = self._url.include_query_params(**where)
         address = f"{url.path}?{url.query}"
         self._headers["Link"] = f'<{address}>; rel="next"'
@@ -267,21 +267,21 @@ _BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 # These two only document the API; note_caller authenticates.
 _TOKEN: Final = HTTPBearer(
     scheme_name="token",
-    description="An account's token, kaiten_…, created at /account. The list names the required scope.",
+    description="An account's token, kaiten_…, created at /account. Each operation lists its scope.",
     auto_error=False,
 )
 _SESSION: Final = APIKeyCookie(
     scheme_name="session",
     name=SECURE_NAME,
-    description=f"The site's own session, for its pages; over plain HTTP it is called {PLAIN_NAME}.",
+    description=f"The session cookie of the site's own pages. Over plain HTTP its name is {PLAIN_NAME}.",
     auto_error=False,
 )
 
 
 def guard(scope: Scope | None = None) -> object:
-    """Return a dependency that gives the caller.
+    """Return a dependency that returns the caller.
 
-    It answers 401 without valid credentials, and 403 if the caller lacks the scope.
+    It raises Problem: 401 without valid credentials, 403 if the caller lacks the scope.
     """
     scopes = [] if scope is None else [scope.value]
 
@@ -291,7 +291,7 @@ def guard(scope: Scope | None = None) -> object:
         _session: Annotated[object, Security(_SESSION, scopes=scopes)],
     ) -> Caller:
         if caller is None:
-            raise Problem(401, "There is no valid token or session.", headers=_BEARER)
+            raise Problem(401, "The request has no valid token or session.", headers=_BEARER)
         if scope is not None and scope not in caller.scopes:
             raise Problem(
                 403,
@@ -320,7 +320,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
-    PlaceLost: (408, "Send it again over a faster connection, or when fewer files arrive."),
+    PlaceLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
     DiskFull: (507, "Wait, or contact the operator of the arena."),
     NoRoom: (503, ""),  # after its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
@@ -329,7 +329,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
 """Status and hint by error; an empty hint means the status's default."""
 
 _COME_AGAIN_SECONDS: Final = "5"
-"""Errors for which a retry can succeed, because other uploads end."""
+"""``Retry-After`` of errors for which a retry can succeed, because other uploads end."""
 
 _BUSY: Final = 503
 

@@ -73,7 +73,7 @@ def _browser_name(request: Request) -> str:
     return f"__Secure-{_BROWSER}" if _is_secure(request) else _BROWSER
 
 
-def _set_cookie(  # noqa: PLR0913, PLR0917 - what a cookie consists of
+def _set_cookie(  # noqa: PLR0913, PLR0917 - the parts of a cookie
     request: Request, response: Response, name: str, secret: str, seconds: int, path: str = "/"
 ) -> None:
     secure = _is_secure(request)
@@ -119,13 +119,14 @@ _COMING_IN: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
-"""Printable ASCII, without what browsers treat as a slash (``\\``) or drop (tabs, line ends)."""
+"""Printable ASCII, without what browsers treat as a slash (``\\``) or drop (tabs, line breaks)."""
 
 
 def local(address: str) -> str:
     """Return an address if it is a safe redirect target on this site, else an empty string.
 
-    The log-in pages don't count. A path with ``//`` is refused: a browser could read a host name from it.
+    The pages to log in, register and log out are refused. So is a path with ``//``, from which a browser
+    could read a host name.
     """
     path = address.partition("?")[0]
     if not _LOCAL.fullmatch(address) or "//" in path or path in _COMING_IN:
@@ -136,7 +137,7 @@ def local(address: str) -> str:
 def log_in_first(request: Request) -> str:
     """Return the log-in form's address, with the requested page to return to.
 
-    A POST can't be repeated that way, so it returns to the page it came from: see :func:`came_from`.
+    A POST can't be repeated that way, so the log-in returns to the page that sent it: see :func:`came_from`.
     """
     here = _without_site(str(request.url)) if request.method in _SAFE else ""
     return f"{LOGIN}?next={quote(here)}" if here else LOGIN
@@ -171,7 +172,7 @@ class Caller:
     scopes: frozenset[Scope]
     session: OpenSession | None  # the browser's; None for a token
     token: KnownToken | None  # the program's; None for a session
-    # Names of the account's benched bots; only looked up for browsers, whose pages show it.
+    # Names of the account's benched bots; only looked up for browsers, whose pages show them.
     benched: tuple[str, ...]
 
     def may_see(self, account: int | None) -> bool:

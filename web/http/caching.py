@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
 
 
 def tagged(request: Request, response: Response) -> Response:
-    """Add an ETag to a successful answer, or answer 304 if the client has it. Streams pass unchanged."""
+    """Add an ETag to a successful response, or return 304 if the client has it; not to a stream."""
     if request.method not in _SAFE or not _is_whole(response):
         return response
     etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'
@@ -31,7 +31,7 @@ def tagged(request: Request, response: Response) -> Response:
 
 
 def not_modified(request: Request, etag: str) -> Response | None:
-    """Return a 304 answer if the client has this ETag, else None.
+    """Return a 304 response if the client has this ETag, else None.
 
     ETags are weak, because the same page is sent with and without compression.
     """
@@ -53,7 +53,7 @@ _PROCESS: Final = secrets.token_hex(8)
 
 
 def unless_unchanged(request: Request, what: object, make: Callable[[], Response]) -> Response:
-    """Return 304 if the client has this page, else the answer of ``make``, with an ETag.
+    """Return 304 if the client has this page, else the response that ``make`` returns, with an ETag.
 
     The ETag covers the caller noted on the request and ``what``, everything else that the page depends on.
     """
@@ -74,7 +74,7 @@ def tag_of(*what: object) -> str:
 _MOST: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
 _WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
-"""Requests with a body are passed on to the layers below, which enforce its limit."""
+"""Requests with a body are passed on to the layers below, which enforce its size limit."""
 
 _PASSED_ON: Final = _CREDENTIALS | _WITH_A_BODY
 _OF_THE_BODY: Final = frozenset(
@@ -82,17 +82,17 @@ _OF_THE_BODY: Final = frozenset(
 )
 
 _Key = tuple[str, str, bytes, bool]
-"""Scheme, path, query, and whether the client takes gzip."""
+"""Scheme, path, query, and whether the client accepts gzip."""
 
 _Headers = list[tuple[bytes, bytes]]
 
 _Moment = tuple[int, int]
-"""The database's pulse, and the day. Until either changes a page is sent without a question to its route."""
+"""The database's pulse, and the day. Until either changes, a page is sent without calling its route."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A cached answer."""
+    """A cached response."""
 
     moment: _Moment
     route: object
@@ -115,7 +115,7 @@ class _Page:
 class PageCache:
     """ASGI middleware that caches the last pages made for anonymous visitors, with all headers.
 
-    A route whose answer depends only on the store and the UTC day sets ``lasting`` on the request's state.
+    A route whose response depends only on the store and the UTC day sets ``lasting`` on the request's state.
     ``pulse`` returns a number that changes with each commit, or None if unknown.
     """
 
@@ -126,7 +126,7 @@ class PageCache:
         self._pages: dict[_Key, _Page] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the cached page, or pass the request on and cache the answer."""
+        """Send the cached page, or pass the request on and cache the response."""
         key = _key(scope)
         pulse = None if key is None else self._pulse()
         if key is None or pulse is None:
@@ -141,7 +141,7 @@ class PageCache:
             return
         headers = scope["headers"]
         if kept is not None:
-            # A page that is still the same need not be made again.
+            # An unchanged page need not be made again.
             scope["headers"] = [*_without_tags(headers), (b"if-none-match", _tags(headers, kept.etag))]
         answer = _Answer(scope, send, kept)
         await self._app(scope, receive, answer)
@@ -165,15 +165,15 @@ def _without_tags(headers: _Headers) -> _Headers:
 
 
 def _tags(headers: _Headers, kept: str) -> bytes:
-    """Return the ETags that a client has, and that of the cached page."""
+    """Return the client's ETags and the cached page's."""
     known = [value.strip() for name, value in headers if name == b"if-none-match"]
     return b"*" if b"*" in known else b", ".join([*known, kept.encode()])
 
 
 class _Answer:
-    """Passes an answer on, and records it if it is a page to cache: others can be large.
+    """Passes a response on, and records it only if it is a page to cache: others can be large.
 
-    An answer that confirms the cached page ``kept`` is not passed on.
+    A response that confirms the cached page ``kept`` is not passed on.
     """
 
     def __init__(self, scope: Scope, send: Send, kept: _Page | None) -> None:
@@ -201,7 +201,7 @@ class _Answer:
             await self._send(message)
 
     def page(self, moment: _Moment) -> _Page | None:
-        """Return the recorded answer if it is a page to cache with an ETag."""
+        """Return the recorded response if it is a page to cache with an ETag."""
         etag = dict(self._headers).get(b"etag")
         if not self._lasting or self._status != HTTPStatus.OK or etag is None:
             return None

@@ -33,10 +33,10 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    most: int  # in total; a further one closes the connection that has been idle longest
+    most: int  # in total; beyond it, a new connection closes the one that has been idle longest
     of_source: int = 256  # per IPv4 address or IPv6 /48; further ones are closed immediately
     header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
-    rest_seconds: float = 15 * 60.0  # for the rest of a body that was answered before its end
+    rest_seconds: float = 15 * 60.0  # for the rest of a body whose response was sent before the end
 
 
 def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.socket:
@@ -63,7 +63,7 @@ def raise_open_files() -> int:
 class Connections:
     """Counts connections. Only the server's event loop uses it.
 
-    ``proxies`` are addresses and networks exempt from the limit per source: they carry many visitors.
+    ``proxies`` are addresses and networks exempt from the limit per source, since they carry many visitors.
     """
 
     def __init__(self, limits: ConnectionLimits, proxies: Iterable[str]) -> None:
@@ -197,5 +197,5 @@ class GuardedConnection(H11Protocol):
 
 
 def guarded(connections: Connections) -> type[GuardedConnection]:
-    """Return a connection class that counts among these."""
+    """Return a connection class whose instances are counted and limited by ``connections``."""
     return type("GuardedConnection", (GuardedConnection,), {"among": connections})

@@ -28,12 +28,12 @@ _MOST_MINUTES: Final = 120
 """Longer waits are shown in hours."""
 
 _HINTS: Final = {
-    HTTPStatus.UNAUTHORIZED: "Send a token, Authorization: Bearer kaiten_…. Create tokens at /account.",
+    HTTPStatus.UNAUTHORIZED: "Send a token as Authorization: Bearer kaiten_…. Create tokens at /account.",
     HTTPStatus.FORBIDDEN: "Use an account or a token with permission.",
-    HTTPStatus.NOT_FOUND: "Check the address. Private pages are only found by their owner.",
+    HTTPStatus.NOT_FOUND: "Check the address. You can't see other accounts' private pages.",
     HTTPStatus.METHOD_NOT_ALLOWED: "The header Allow lists the methods of this address.",
     413: "Send less.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "Change what the detail names, and try again.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Correct what the detail describes, and try again.",
     HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the header Retry-After.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
@@ -41,7 +41,7 @@ _HINTS: Final = {
 
 
 class Problem(HTTPException):
-    """An error with a hint at what to do; an empty hint means the status's default."""
+    """An error with a hint about what to do; an empty hint means the status's default."""
 
     def __init__(
         self, status: int, detail: str, *, hint: str = "", headers: Mapping[str, str] | None = None
@@ -93,17 +93,17 @@ def document(status: int, detail: str, hint: str) -> ProblemDocument:
         title=known.phrase,
         status=status,
         detail=detail,
-        hint=hint or _HINTS.get(known, "Check what was sent."),
+        hint=hint or _HINTS.get(known, "Check the request."),
     )
 
 
 def answer_problem(request: Request, problem: Problem) -> Response:
-    """Return the answer to a problem."""
+    """Return the response for a problem."""
     return answer(request, problem.status_code, problem.detail, hint=problem.hint)
 
 
 def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Response:
-    """Return the answer to an error. Only programs get the hint: a page's detail says what to do."""
+    """Return the response for an error. Only programs get the hint: a page's detail says what to do."""
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
         detail = "There is nothing at this address."
@@ -166,9 +166,9 @@ async def _no_store(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, _: Exception) -> Response:
-    # The framework's outermost layer answers this, and logs the error.
+    # The framework's outermost layer sends this response, and logs the error.
     return answer(
         request,
         HTTPStatus.INTERNAL_SERVER_ERROR,
-        "The arena failed to make this page. Its log has the details.",
+        "The arena failed to make this page. The arena's log has the details.",
     )

@@ -44,10 +44,14 @@ OfAuthor = Annotated[
     str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only bots of this author, ignoring case.")
 ]
 Margin = Annotated[
-    int | None, Query(ge=0, le=999, description="At most this many points between first and second place.")
+    int | None,
+    Query(
+        ge=0, le=999, description="Only games with at most this many points between first and second place."
+    ),
 ]
 BestPoints = Annotated[
-    int | None, Query(ge=-999, le=999, description="At least this many points for a seat.")
+    int | None,
+    Query(ge=-999, le=999, description="Only games in which a seat has at least this many points."),
 ]
 Faults = Annotated[
     Literal["yes", "no"] | None, Query(description="Only games with (or without) a fault of any bot.")
@@ -56,7 +60,7 @@ Since = Annotated[date | None, Query(description="Only games that ended on this 
 Until = Annotated[date | None, Query(description="Only games that ended on this day or earlier, UTC.")]
 Order = Annotated[GameOrder, Query(description="The order of games.")]
 BLANK: Final = BeforeValidator(lambda value: value.strip() or None if isinstance(value, str) else value)
-"""For parameters of pages: forms also send empty fields."""
+"""Makes an empty parameter None: forms also send empty fields."""
 
 GameId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A game's id.")]
 
@@ -73,15 +77,15 @@ def replay_of(found: GamePage) -> str:
 
 
 def read_bot(bots: Bots, name: str) -> KnownBot:
-    """Read a bot. Raises HTTPException (404) if there is no bot of this name."""
+    """Read a bot. Raises HTTPException (404) if there is no bot with this name."""
     found = bots.find(name)
     if found is None:
-        raise HTTPException(404, "There is no bot of this name.")
+        raise HTTPException(404, "There is no bot with this name.")
     return found
 
 
 def read_game(games: GameRepository, game: str) -> GamePage:
-    """Read a game. Raises HTTPException (404) if there is no game of that id."""
+    """Read a game. Raises HTTPException (404) if there is no game with this id."""
     found = games.find(game)
     if found is None:
         raise HTTPException(404, "There is no such game here.")

@@ -1,4 +1,4 @@
-"""Rate limits of log-ins and registrations, counted in the database so that all processes share them."""
+"""Rate limits, counted in the database so that all processes share them."""
 
 import re
 from collections import OrderedDict
@@ -20,7 +20,7 @@ from web.http.authentication import browser_mark
 from web.http.errors import too_much
 
 _NETWORK: Final = 48
-"""The prefix of the IPv6 addresses that one customer may have, in 65,536 networks."""
+"""Prefix length of the IPv6 addresses that one customer may have: 65,536 networks of /64."""
 
 
 def address_of(request: Request) -> str:
@@ -58,7 +58,7 @@ _MOST_FULL: Final = 10_000
 class RateLimits:
     """Refuses attempts beyond the limits, before a password is checked. Thread-safe.
 
-    Refusals go to the audit log.
+    Refused log-ins go to the audit log, once per window.
     """
 
     def __init__(self, people: People, accounts: Accounts, now: Callable[[], datetime]) -> None:
@@ -70,12 +70,12 @@ class RateLimits:
 
     @contextmanager
     def log_in(self, request: Request, name: str) -> Iterator[None]:
-        """Count the attempt to log in that the context makes; some limits count only wrong passwords.
+        """Count the log-in attempt made in the context. Some limits count only wrong passwords.
 
-        A browser that has logged in to the account has its own limits: nobody else can lock it out. Raises
+        A browser that has logged in to the account has its own limits, so nobody else can lock it out. Raises
         Problem (429) after too many attempts.
         """
-        # Counted before the password is checked: attempts at the same moment can't exceed a limit.
+        # Count before the password is checked, so that simultaneous attempts can't exceed a limit.
         of_failures = self._count_log_in(request, name)
         is_wrong = False
         try:
@@ -88,7 +88,7 @@ class RateLimits:
                 self._people.take_back(of_failures)
 
     def _count_log_in(self, request: Request, name: str) -> tuple[RateLimit, ...]:
-        """Count an attempt to log in; return the limits that don't count right passwords.
+        """Count an attempt to log in; return the limits that count only wrong passwords.
 
         Raises Problem (429) after too many attempts.
         """
@@ -100,17 +100,18 @@ class RateLimits:
 
         if mark and self._accounts.sessions.knows(name, mark):
             with_it = _limit(10, _HOUR, "log in", "with", mark)
-            # Right passwords count here too, since each attempt costs a hash.
+            # Correct passwords count here too, since each attempt costs a hash.
             self._count(
                 "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
             )
             return (with_it,)
-        # Right passwords count, as above. A classroom behind one router is one address.
+        # Correct passwords count towards the first limit, as above. A classroom may share one address.
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
-        # Owners mostly come from an address that has guessed nothing. Guessers need more and more addresses
-        # to use up what is reserved for these. All names count, so that names don't multiply the counters.
+        # Owners mostly log in from an address that has sent few wrong passwords that day. Part of the limit
+        # is reserved for such addresses, and guessers need more and more of them to use it up. An address has
+        # one counter for all names, so that made-up names don't multiply the counters.
         first = (
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
@@ -122,7 +123,7 @@ class RateLimits:
         return (from_source_to_name, to_name)
 
     def once_more(self, session: OpenSession) -> None:
-        """Count a password attempt within a session; attempts elsewhere don't count.
+        """Count a password attempt within a session; attempts outside it don't count.
 
         Raises Problem (429) after too many attempts.
         """
@@ -139,10 +140,10 @@ class RateLimits:
         self._count("to play", _limit(200, _HOUR, "play", "from", source))
 
     def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
-        """Count a new subscription, and what is sent to its address. Raises Problem (429) after too many.
+        """Count a new subscription, and the messages to its address. Raises Problem (429) after too many.
 
-        These limits protect others' mailboxes from requests to confirm: each one, and all together from a
-        person with many accounts.
+        These limits protect other people's mailboxes from confirmation requests: each mailbox from too many,
+        and all of them from a person with many accounts.
         """
         to = _mailbox(address.strip().lower()[:_LONGEST_ADDRESS])
         self._count(
@@ -171,7 +172,7 @@ class RateLimits:
         raise too_much(f"Too many attempts {what}.", passed.wait)
 
     def _fits(self, *limits: RateLimit) -> bool:
-        """Count an attempt, unless it exceeds one of the limits; then return False, and none counts it."""
+        """Count an attempt, and return True. If it exceeds a limit, no limit counts it: return False."""
         now = self._now()
         if self._known_full(limits, now) is not None:
             return False
@@ -181,7 +182,7 @@ class RateLimits:
         return passed is None
 
     def _known_full(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
-        """Return the first limit that was exceeded before: further attempts then cost no transaction."""
+        """Return the first limit known to be exceeded, so that further attempts cost no transaction."""
         for limit in limits:
             if (ends := self._full_until(limit.key, now)) is not None:
                 return TooOften(limit=limit, wait=ends - now, is_first=False)

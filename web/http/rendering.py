@@ -128,7 +128,7 @@ def millis(value: float) -> str:
 
 
 def size(value: int) -> str:
-    """Format bytes, in tenths of the largest unit that fits."""
+    """Format a number of bytes in the largest unit that fits, with one decimal from KiB on."""
     if value < _KIB:
         return f"{value} bytes"
     if value < _KIB * _KIB:
@@ -202,7 +202,7 @@ _ENVIRONMENT.filters.update(
 
 
 def page(request: Request, template: str, *, status: int = 200, **context: object) -> Response:
-    """Render a template as an answer with an ETag; the template sees the request's ``caller``."""
+    """Render a template as a response with an ETag; the template gets the request's ``caller``."""
     made = HTMLResponse(render(template, caller=caller_of(request), **context), status_code=status)
     return tagged(request, made)
 
@@ -215,7 +215,7 @@ def render(template: str, **context: object) -> str:
 class PageRouter(APIRouter):
     """Routes of pages, each for GET and HEAD unless it names its methods.
 
-    Answers of ``anonymous`` routes are the same for everyone; ``private`` ones need a session.
+    Responses of ``anonymous`` routes are the same for everyone; ``private`` routes require a session.
     """
 
     def __init__(self, *, prefix: str = "", anonymous: bool = False, private: bool = False) -> None:
@@ -242,7 +242,7 @@ class Viewer:
     operator: bool  # whether they may see everything
 
     def owns(self, account: int | None) -> bool:
-        """Return True if the caller has this account; data of None has no owner."""
+        """Return True if this is the viewer's account; data whose account is None has no owner."""
         return account is not None and account == self.account
 
     def may_see(self, account: int | None) -> bool:

@@ -43,7 +43,7 @@ class SiteMetrics:
         )
         self._seconds = Histogram(
             "kaiten_http_request_seconds",
-            "From a request's head to the end of its answer, without event streams.",
+            "Time from a request's header to the end of its response, without event streams.",
             ("route",),
             buckets=_SECONDS,
             registry=self.registry,
@@ -54,7 +54,7 @@ class SiteMetrics:
         self._logins = Counter(
             "kaiten_login_failures", "Refused logins.", ("reason",), registry=self.registry
         )
-        # Finding a counter by its labels takes longer than counting; there are few of them.
+        # Cached, because finding a counter by its labels takes longer than counting. There are few counters.
         self._requests_of = cache(self._requests.labels)
         self._seconds_of = cache(self._seconds.labels)
         self._begin_at_zero()
@@ -69,8 +69,8 @@ class SiteMetrics:
     def answered(self, route: str, method: str, status: int, seconds: float | None) -> None:
         """Count a request.
 
-        ``route`` is the template of its path; ``status`` is 0 if nothing was sent, ``seconds`` None for a
-        stream.
+        ``route`` is the template of its path; ``status`` is 0 if nothing was sent; ``seconds`` is None
+        for a stream.
         """
         self._requests_of(route, method, f"{status // 100}xx" if status else "none").inc()
         if seconds is not None:
@@ -126,13 +126,13 @@ class RequestLog:
 
 
 class _Answer:
-    """Passes an answer on and records it."""
+    """Passes a response on and records its status and kind."""
 
     def __init__(self, send: Send, metrics: SiteMetrics) -> None:
         self._send = send
         self._metrics = metrics
-        self.status = 0  # 0 before the answer starts
-        self.streams = False  # whether it is an event stream
+        self.status = 0  # 0 before the response starts
+        self.streams = False  # whether the response is an event stream
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -35,7 +35,8 @@ READABLE: Final = SECURITY_HEADERS | {
 }
 """Replaces ``SECURITY_HEADERS`` on data that scripts of any site may read, without cookies.
 
-They are on every answer, whether the request has an ``Origin`` or not, so that caches can store one for all.
+Every response has these headers, with or without an ``Origin`` in the request, so that caches can store one
+response for all origins.
 """
 
 FRESH: Final = "no-cache"
@@ -53,18 +54,18 @@ _OVER_HTTPS: Final = {
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds ``SECURITY_HEADERS`` and ``Cache-Control`` to every answer.
+    """ASGI middleware that adds ``SECURITY_HEADERS`` and ``Cache-Control`` to every response.
 
-    A route whose page other sites may frame sets ``framable`` on the request's state, and one whose data
-    their scripts may read ``readable``; one whose page is made for a visitor who isn't logged in sets
-    ``private``.
+    A route changes them by setting a flag on the request's state: ``framable`` if other sites may frame the
+    page, ``readable`` if their scripts may read the data, ``private`` if the page is made for one visitor who
+    need not be logged in.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on; add the headers when its answer starts."""
+        """Pass the request on; add the headers when the response starts."""
         noted = scope.setdefault("state", {})
 
         async def send_with_headers(message: Message) -> None:
@@ -89,7 +90,7 @@ def _headers_of(noted: Mapping[str, object]) -> Mapping[str, str]:
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 MAIL_LINKS: Final = "/mail"
-"""Prefix of the links in mail. Mail programs send forms to them (RFC 8058), and cookies are ignored."""
+"""Prefix of the links in mail. Mail programs send forms to them (RFC 8058); cookies are ignored there."""
 
 
 class SameSite:

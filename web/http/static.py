@@ -32,7 +32,7 @@ STATIC: Final = f"{MOUNT}/{_VERSION}"
 
 
 class VersionedFiles(StaticFiles):
-    """Serves the static files below their version, below other versions, and without a version.
+    """Serves the static files under the current version, under any other, and without a version.
 
     Other versions come from pages made before an upgrade. Browsers cache only the current one permanently.
     """

@@ -1,4 +1,4 @@
-"""Requests of one address take turns, so that nobody with many connections keeps others waiting."""
+"""Requests from one address take turns, so that nobody with many connections keeps others waiting."""
 
 from asyncio import Semaphore
 from collections.abc import AsyncIterator, Callable
@@ -12,22 +12,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.http.rate_limits import source_of
 
 AT_ONCE: Final = 8
-"""Requests of one address that run at the same time. The site makes pages in 40 threads."""
+"""Number of requests from one address that run at the same time. The site makes pages in 40 threads."""
 
 
 @dataclass(slots=True)
 class _Gate:
-    """The places of one address."""
+    """The places for requests from one address."""
 
     places: Semaphore = field(default_factory=lambda: Semaphore(AT_ONCE))
-    requests: int = 0  # that run or wait
+    requests: int = 0  # number of requests that run or wait
 
 
 class Turns:
-    """ASGI middleware that runs at most ``AT_ONCE`` requests for pages of one address; others wait.
+    """ASGI middleware that runs at most ``AT_ONCE`` requests for pages from one address; others wait.
 
-    A request gives up its place when its answer begins: then the page is made, and a stream of events can
-    last for hours. Not thread-safe: one event loop uses it.
+    A request gives up its place when its response begins. By then the page has been made; an event stream,
+    however, can last for hours. Not thread-safe: one event loop uses it.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -49,7 +49,7 @@ class Turns:
 
     @asynccontextmanager
     async def _place(self, source: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait for a place; yield what gives it up, at most once."""
+        """Wait for a place; yield a function that gives it up. Further calls of the function do nothing."""
         gate = self._gates.setdefault(source, _Gate())
         gate.requests += 1
         held = False

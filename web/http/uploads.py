@@ -33,7 +33,7 @@ PACE: Final = Pace()
 
 
 class Paced:
-    """ASGI middleware that answers 408 to bodies that arrive too slowly. ``clock`` is monotonic seconds."""
+    """ASGI middleware that answers 408 if a body arrives too slowly. ``clock`` returns monotonic seconds."""
 
     def __init__(self, app: ASGIApp, pace: Pace, clock: Callable[[], float] = time.monotonic) -> None:
         self._app = app
@@ -114,7 +114,9 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
                 yield bytes(gathered)
                 gathered.clear()
     except ClientDisconnect:
-        raise Problem(400, "The connection ended before the file did.", hint="Send it again.") from None
+        raise Problem(
+            400, "The connection ended before the whole file had arrived.", hint="Send it again."
+        ) from None
     if gathered:
         yield bytes(gathered)
 

@@ -76,9 +76,10 @@ class FinalPlace:
 
 
 class BegunGames:
-    """Adds people's games, at most ``most`` open ones from an address, of this process. Thread-safe.
+    """Adds people's games, and limits how many are open per address. Thread-safe.
 
-    Otherwise one person could hold all tables and all waiting places.
+    Without the limit, ``most``, one person could occupy all tables and waiting places. It counts only the
+    games that this process added.
     """
 
     def __init__(self, games: PersonGames, *, most: int) -> None:
@@ -88,7 +89,7 @@ class BegunGames:
         self._open: dict[str, tuple[str, str]] = {}  # address and visitor, by the game's id
 
     def add(self, new: NewPersonGame, source: str) -> None:
-        """Add a game from an address. Raises QuotaReached if too many games wait or are open there."""
+        """Add a game from an address. Raises QuotaReached if it has too many open games, or too many wait."""
         with self._lock:
             still = self._games.open_ids()
             self._open = {id_: begun for id_, begun in self._open.items() if id_ in still}
@@ -110,7 +111,7 @@ def play_pages(
 ) -> APIRouter:
     """Return the routes.
 
-    ``tables`` is the arena's number of tables for people, ``analyses`` whether it analyses their games.
+    ``tables`` is the arena's number of tables for people; ``analyses`` says whether it analyses their games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
@@ -306,7 +307,7 @@ class _Play:
 
     def _own(self, request: Request, id_: str) -> PersonGame:
         """Return a game of the visitor. Raises 404 for games of others."""
-        request.state.private = True  # going back in the browser would show an old table
+        request.state.private = True  # else going back in the browser would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):
             raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
@@ -352,7 +353,7 @@ def _base(game: PersonGame) -> str:
 
 
 def _goes_on(game: PersonGame, after: str) -> bool:
-    """True if the decision made is still the latest."""
+    """True if the bots are still deciding: the person's decision is still the latest."""
     if game.state is not PersonGameState.PLAYING or game.asked is None:
         return False
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after
@@ -363,7 +364,7 @@ def _gone_on(game: PersonGame) -> Problem:
         return Problem(HTTPStatus.CONFLICT, "This game is over.", hint=f"See /play/{game.id}.")
     return Problem(
         HTTPStatus.CONFLICT,
-        "You can't decide this turn now: it is already decided, or hasn't begun.",
+        "You can't make this decision now: you have already made it, or its turn hasn't begun.",
         hint=f"Go back to the table at /play/{game.id}.",
     )
 

@@ -75,7 +75,7 @@ def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
         """
         known = puzzles.find(day) if day <= now().date() else None
         if known is None:
-            raise HTTPException(404, "There is no puzzle of this day. Find the latest at /puzzle.")
+            raise HTTPException(404, "There is no puzzle for this day. The latest is at /puzzle.")
         return answer(request, known, card)
 
     def answer(request: Request, known: KnownPuzzle, card: str | None) -> Response:

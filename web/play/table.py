@@ -19,17 +19,17 @@ class SeatAtTable:
     name: str  # the person's is ``YOU``
     bot: tuple[str, int] | None  # name and version; None for the person and the dummy
     you: bool
-    score: int  # points of the rounds before, and those of this round that are certain
+    score: int  # points of earlier rounds, and the certain points of this round
     puddings: int
     stacks: tuple[Stack, ...]
-    cards: int  # in its hand; for the dummy in its pile
+    cards: int  # number of cards in its hand; for the dummy, in its pile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
     """The person's options."""
 
-    hand: tuple[tuple[Card, int], ...]  # kinds with their number, in the order of kinds
+    hand: tuple[tuple[Card, int], ...]  # kinds with their counts, in the order of kinds
     two: bool  # whether chopsticks allow a second card
     dummy: bool  # whether the dummy's card must also be chosen
     drawn: Card | None  # the card that was drawn from the dummy's pile
@@ -46,11 +46,11 @@ class TableView:
 
     round: int
     turn: int
-    turns: int  # of a round
+    turns: int  # number of turns in a round
     seats: tuple[SeatAtTable, ...]  # the person's last
     news: tuple[str, ...]  # events of the last turn, one sentence each
     choices: Choices
-    towards: str  # the receiver of the hand
+    towards: str  # the name of the player who gets the hand next
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
