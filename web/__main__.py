@@ -115,7 +115,7 @@ def _monitoring(address: Address | None, metrics: SiteMetrics) -> OpsServer | nu
 
 def _say(text: str, level: int = logging.INFO) -> None:
     if not spoken(text, level):
-        print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command prints to its terminal
 
 
 def _parser(settings: Settings) -> argparse.ArgumentParser:

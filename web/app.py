@@ -59,7 +59,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to every answer, also to those of the framework's outer layers.
+    """An application that adds our headers to every response, even of the framework's outer layers.
 
     ``outermost`` is middleware around everything, the framework included; ``options`` are FastAPI's.
     """
@@ -77,7 +77,7 @@ class Site(FastAPI):
         await self._entry(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
-        """Wrap the framework's layers too, which the usual way to add middleware can't."""
+        """Wrap the framework's own layers, too. Middleware added with ``add_middleware`` is inside them."""
         return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
 
 
@@ -94,7 +94,7 @@ class _TooLarge:
             nonlocal replaced
             if message["type"] == "http.response.start" and _is_the_frameworks(message):
                 replaced = True
-                problem = Problem(413, "The body of this request is too large, and was not read.")
+                problem = Problem(413, "The body of this request is too large. It was not read.")
                 await answer_problem(Request(scope), problem)(scope, receive, send)
             if not replaced:
                 await send(message)
@@ -146,7 +146,7 @@ def create_app(parts: Parts) -> FastAPI:
     app = Site(
         lambda site: RequestLog(
             PageCache(
-                # Below the cache: what is in it costs hardly anything.
+                # Inside the cache: cached pages cost so little that they need no turn.
                 Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
                 store.pulse,
                 parts.now,
@@ -216,9 +216,9 @@ def create_app(parts: Parts) -> FastAPI:
 
 
 def _opening(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
-    """Return the lifespan: read the leaderboards before the first visitor needs them.
+    """Return the lifespan, which reads the leaderboards before the first visitor needs them.
 
-    If the database doesn't answer, the first request for a list reads it.
+    If the database doesn't respond, the first request for a leaderboard reads it.
     """
 
     @asynccontextmanager

@@ -59,7 +59,7 @@ class Order:
         return f"{'-' if self.down else ''}{self.column}"
 
     def by(self, column: str) -> "Order":
-        """Return the order to link from a column's header: reversed if it is the current one."""
+        """Return the order that a column's header links to: reversed if it is the current column."""
         return Order(column, not self.down if column == self.column else column != "card")
 
     def of(self, lines: Iterable[CardLine]) -> tuple[CardLine, ...]:
@@ -263,7 +263,8 @@ def cards_api(repository: CardRepository) -> APIRouter:
     def cards(players: Players = None) -> CardTable:
         """Return which cards bots take, when, and how their games end.
 
-        Covers one number of players, or all games. Shares and rates are from 0 to 1, intervals at 95 %.
+        Covers one number of players, or all games. Shares and rates are from 0 to 1; intervals are 95 %
+        confidence intervals.
         """
         return read_cards(repository, players)
 
@@ -271,7 +272,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
 
 def card_sheet(cards: CardRepository) -> APIRouter:
-    """Return the route of the same numbers as CSV; its address is next to the page's."""
+    """Return the route of the card statistics as CSV."""
     router = PageRouter(anonymous=True)
 
     @router.get("/cards.csv")

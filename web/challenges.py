@@ -125,7 +125,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
 
 
 def _own(challenges: Challenges, asking: Caller | Viewer, id_: str) -> KnownChallenge:
-    """Return a challenge. Raises Problem (404) if it is not theirs."""
+    """Return a challenge. Raises Problem (404) if ``asking`` may not see it."""
     known = challenges.find(id_)
     if known is None or not asking.may_see(known.account):
         raise Problem(404, "You have no such challenge.")

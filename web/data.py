@@ -30,14 +30,14 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "If-None-Match, If-Range, Range",
     "Access-Control-Max-Age": "86400",
 }
-"""Requests that other sites' scripts may send. Readers of Parquet send ranges, so browsers ask first."""
+"""Requests that other sites' scripts may send. Parquet readers send ranges, so browsers send a preflight."""
 
 DAYS_SHOWN: Final = 100
 
 COLUMNS: Final = (
     ("game", "string", "The game's id; its page is /games/ID."),
     ("match", "string", "The match's id. The deals of a match have the same bots."),
-    ("number", "int64", "Place in the order of rating, from 1."),
+    ("number", "int64", "Position in the order in which games were rated, from 1."),
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),
     ("pass_both_ways, soy_sauce, dummy", "bool", "The variants."),
@@ -45,7 +45,11 @@ COLUMNS: Final = (
     ("seats", "struct[]", "The seats, in order."),
     ("seats[].bot", "string", "The bot's name."),
     ("seats[].version", "int32", "The version's number, from 1."),
-    ("seats[].points, puddings, pudding_points", "int32", "Final points; puddings and the points for them."),
+    (
+        "seats[].points, puddings, pudding_points",
+        "int32",
+        "Final points, number of puddings, and the points for them.",
+    ),
     ("seats[].place", "int32", "Place, from 1. Seats that the stand-in took over rank below the rest."),
     ("seats[].faults", "int32", "Number of faults."),
     ("seats[].taken_over", "bool", "Whether the stand-in played the seat to the end."),
@@ -64,7 +68,7 @@ COLUMNS: Final = (
     ("turns[].fault", "string[]", "Per seat: the kind of fault, or null."),
     ("turns[].millis", "double[]", "Per seat: the bot's time in milliseconds, or null without an answer."),
 )
-"""Columns of the Parquet files: names of one type, the type, and their meaning."""
+"""Columns of the Parquet files: names that share a type, the type, and their meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ def data_pages(folder: Folder) -> APIRouter:
         file = next((each for each in read_manifest(folder).files if each.name == name), None)
         if file is None or not (folder / name).is_file():
             raise HTTPException(404, "There is no such file. The page /data lists the files.")
-        # Strong, so that an interrupted download can be resumed with If-Range.
+        # This ETag is strong, so that an interrupted download can be resumed with If-Range.
         headers = {"ETag": f'"{file.sha256}"', "Cache-Control": IMMUTABLE}
         known = not_modified(request, headers["ETag"])
         if known is None:

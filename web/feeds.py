@@ -26,7 +26,7 @@ _ATOM: Final = "http://www.w3.org/2005/Atom"
 _MOST_BOTS: Final = 50
 _MOST_ENTRIES: Final = 20
 _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""A feed must have a date."""
+"""The date of an empty feed: every feed must have one."""
 
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
@@ -48,7 +48,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     def author(request: Request, author: AuthorName) -> Response:
         bots = store.bots.listed(None, _MOST_BOTS, author=author)
         if not bots:
-            raise HTTPException(404, "There is no bot of this author.")
+            raise HTTPException(404, "This author has no bots.")
         news = [each for bot in bots for each in _bot_news(store, bot)]
         name = bots[0].author
         return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", news)
@@ -75,7 +75,7 @@ def _game_news(each: RemarkableGame) -> News:
         title = f"{winner} scores {fixed(each.value, 0)} points"
     else:
         loser = clean_name(each.game.seats[each.other].bot)
-        title = f"{winner} finishes ahead of {loser}, a chance of {odds(each.value)}"
+        title = f"{winner} finishes ahead of {loser}, a {odds(each.value)} chance"
     return News(
         bot=winner,
         place=f"/games/{each.game.game}#{each.kind}",

@@ -1,4 +1,4 @@
-"""The front page: an introduction, a playing game, the leaders and the puzzle of the day."""
+"""The front page: an introduction, a game to watch, the leaders and the puzzle of the day."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -22,7 +22,7 @@ from web.viewer.words import card_name
 
 _TOP: Final = Wanted(limit=10)
 _TABLES: Final = 8
-"""Maximum number of matches shown. The page gives the number of further ones."""
+"""Maximum number of matches shown. The page shows how many more there are."""
 _REMARKABLE: Final = 3
 """Number of games of each kind."""
 

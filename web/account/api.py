@@ -30,7 +30,7 @@ class NewToken(Token):
     """A new token.
 
     Attributes:
-        secret: What a program sends. It is shown only once.
+        secret: The token itself, which programs send. It is shown only once.
     """
 
     secret: str
@@ -54,8 +54,8 @@ class WantedToken(BaseModel):
 
     Attributes:
         name: The token's name.
-        scopes: What the token may do, at most what the caller may.
-        days: How long the token is valid, at most as long as the caller's own token.
+        scopes: What the token may do. The caller must have these scopes.
+        days: How long the token is valid. It expires no later than the token that creates it.
         password: The account's password. Required in a session, not with a token.
     """
 
@@ -100,8 +100,8 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     def new_token(request: Request, caller: Maker, wanted: WantedToken) -> NewToken:
         """Create a token.
 
-        A token that is created with another token has at most the other's scopes and validity. In a session,
-        the account's password is required.
+        A token can create tokens with its own scopes or fewer, which expire no later than itself. In a
+        session, the account's password is required.
         """
         address = address_of(request)
         by: StoredPassword | Bearer | None = _bearer(caller)

@@ -33,11 +33,11 @@ from web.http.request_log import LoginFailure, SiteMetrics
 from web.http.security import PRIVATE
 
 Text = Annotated[str, Form()]
-"""A form field. A missing field counts as empty, and is refused as such."""
+"""A form field. A missing field is treated, and refused, like an empty one."""
 
 Onward = Annotated[str, Form(alias="next")]
 WayBack = Annotated[str, Query(alias="next")]
-"""The page to go to after logging in. Anyone can write such a link, so it must be a page of this site."""
+"""The page to go to after logging in. Anyone can write such a link, so it must lead to this site."""
 
 
 def entry_pages(accounts: Accounts, attempts: RateLimits, metrics: SiteMetrics) -> APIRouter:
@@ -126,7 +126,7 @@ class _Entry:
         return made
 
     def _enter(self, request: Request, checked: StoredPassword, onward: str) -> Response:
-        """Begin a new session, whatever cookie the browser sent, and end its old one."""
+        """Begin a new session, whatever cookie the browser sent, and end the browser's old session."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(
             checked, browser, instead_of=session_secret(request), address=address_of(request)
@@ -154,11 +154,11 @@ _SCOPES: Final = {
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST)]
 Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
-"""A token that a new password doesn't end."""
+"""ID of a token to keep when the password changes."""
 
 
 def account_pages(accounts: Accounts, attempts: RateLimits) -> APIRouter:
-    """Return the routes of the account page. They take a session; tokens are for programs."""
+    """Return the routes of the account page. They require a session; tokens are for programs."""
     router = PageRouter(prefix="/account")
     own = _OwnAccount(accounts, attempts)
     router.add_api_route("", own.show)
@@ -226,7 +226,7 @@ class _OwnAccount:
             )
         except (AccountError, TooManyTokens) as error:
             return self._page(request, session, wrong="tokens", error=error)
-        # Shown only in this answer: no address contains it and nothing stores it.
+        # The secret is shown only in this response: no address contains it and nothing stores it.
         overheard = can_be_overheard(request)
         return page(request, "token.html", secret=secret, token=token, can_be_overheard=overheard)
 

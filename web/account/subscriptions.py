@@ -28,8 +28,8 @@ _HOME: Final = "/account/notifications"
 _MISSING: Final = "You have no such subscription."
 
 _TOPICS: Final = {
-    Topic.BENCHED: "a bot of yours is benched or disqualified",
-    Topic.OVERTAKEN: "another bot takes the rank of one of yours, at most once a day for each",
+    Topic.BENCHED: "one of your bots is benched or disqualified",
+    Topic.OVERTAKEN: "another bot takes the rank of one of your bots, reported at most once a day per bot",
     Topic.SUBMISSION: "a submission or check is accepted or rejected",
 }
 
@@ -44,13 +44,13 @@ class Subscription:
 
     Attributes:
         id: The subscription's id.
-        kind: The way to deliver news.
+        kind: How news is delivered.
         address: The URL of a webhook, or a mail address.
-        topics: The events that it is about.
-        created: When it was made.
+        topics: The events that are reported.
+        created: When the subscription was added.
         confirmed: When its mail address was confirmed, or when the webhook was added; null until then.
         trouble: Why the last delivery failed; null if it didn't.
-        off: When it was switched off, because deliveries failed for three days; null if it wasn't.
+        off: When it was switched off after three days of failed deliveries; null if it is on.
     """
 
     id: int
@@ -93,7 +93,7 @@ class WantedSubscription(BaseModel):
     Attributes:
         kind: How news is delivered.
         address: The URL of a webhook, or a mail address.
-        topics: The events that it is about.
+        topics: The events to report.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -107,7 +107,7 @@ class WantedTopics(BaseModel):
     """A change of a subscription's events.
 
     Attributes:
-        topics: The events that it is about from now on.
+        topics: The events to report from now on.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -128,7 +128,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         "/account/subscriptions", status_code=201, responses=problems({429: "Too many subscriptions."})
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
-        """Add a webhook or a mail address. Requires the scope read, too, since news may be private."""
+        """Add a webhook or a mail address. Also requires the scope read, since news may be private."""
         _check_reads(caller)
         attempts.subscribe(request, caller.account, wanted.address)
         try:
@@ -141,7 +141,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
-        """Change the events of a subscription. Requires the scope read, too, since news may be private."""
+        """Change the events of a subscription. Also requires the scope read, since news may be private."""
         _check_reads(caller)
         return _found(
             subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
@@ -194,7 +194,7 @@ def _shown(known: KnownSubscription) -> Subscription:
 
 
 def subscription_pages(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
-    """Return the routes of an account's page of notifications. They take a session."""
+    """Return the routes of an account's notifications page. They require a session."""
     router = PageRouter(prefix=_HOME)
     own = _OwnPages(subscriptions, attempts)
     router.add_api_route("", own.show)
@@ -235,7 +235,7 @@ class _OwnPages:
             return self._page(request, session.account, wrong=kind, error=str(error))
         if secret is None:
             return _back("mail")
-        # Shown only in this answer, as a token is.
+        # Like a token, the secret is shown only in this response.
         return page(request, "webhook.html", secret=secret)
 
     def set_topics(self, request: Request, session: Session, topics: Topics, number: Number) -> Response:
@@ -278,7 +278,7 @@ class _OwnPages:
         )
 
 
-def _done(found: bool, done: str) -> Response:  # noqa: FBT001 - whether there was something to do it to
+def _done(found: bool, done: str) -> Response:  # noqa: FBT001 - whether the subscription exists
     if not found:
         raise HTTPException(404, _MISSING)
     return _back(done)
@@ -289,7 +289,7 @@ def _back(done: str) -> Response:
 
 
 def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
-    """Return the routes of the links in mail. They need no session: the secret in the address allows them."""
+    """Return the routes of the links in mail. They need no session: the secret in them grants access."""
     router = PageRouter(prefix=MAIL_LINKS)
     links = _MailLinks(subscriptions)
     router.add_api_route("/{secret}", links.show)
@@ -298,7 +298,7 @@ def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
 
 
 class _MailLinks:
-    """The pages' request handlers. Programs that check mail open links, so opening one changes nothing."""
+    """The pages' request handlers. Mail scanners open links, so opening one changes nothing."""
 
     def __init__(self, subscriptions: OwnSubscriptions) -> None:
         self._subscriptions = subscriptions
@@ -328,7 +328,7 @@ class _MailLinks:
             raise HTTPException(
                 422, "Nothing was chosen: open the link in the mail, and use the buttons on its page."
             )
-        # Repeating it is fine: mail programs do, and people click twice.
+        # Repeated requests are fine: mail programs send them, and people click twice.
         if not found and done == "confirmed":
             raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")
         left = self._subscriptions.linked(secret)

@@ -64,12 +64,12 @@ def _result(players: int, entry: Entry) -> RatedResult:
 
 
 class WantedChange(BaseModel):
-    """A change to a bot: one of these.
+    """A change to a bot. Exactly one field is set.
 
     Attributes:
         version: Number of the version to activate.
         state: ``retired`` takes the bot off the ladder; ``active`` reactivates it.
-        open_to_people: Whether anyone may play against it.
+        open_to_people: Whether anyone may play against the bot.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -81,7 +81,7 @@ class WantedChange(BaseModel):
     @model_validator(mode="after")
     def _is_one(self) -> Self:
         if [self.version, self.state, self.open_to_people].count(None) != 2:  # noqa: PLR2004 - of three
-            raise ValueError("give one of version, state and open_to_people")
+            raise ValueError("set exactly one of version, state and open_to_people")
         return self
 
 
@@ -107,7 +107,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     ) -> VersionList:
         """List the versions of a bot, newest first.
 
-        Their notes are for the bot's owner and for operators, who ask with the scope read.
+        Only the bot's owner and operators see the notes, and only with the scope read.
         """
         account = read_bot(bots, bot).account
         noted = caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
@@ -221,7 +221,7 @@ def histories_api(store: Store) -> APIRouter:
         """Return the rating curves of a bot's newest versions, for a number of players or for all games."""
         curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
         if not curves:
-            raise Problem(404, "There is no bot of this name.")
+            raise Problem(404, "There is no bot with this name.")
         return RatingList(players=players, ratings=tuple(map(_curve, curves)), next=None)
 
     @router.get("/bots/{bot}/opponents", responses=LISTED)
@@ -230,8 +230,8 @@ def histories_api(store: Store) -> APIRouter:
     ) -> OpponentList:
         """List a bot's opponents, those with most games first.
 
-        Games of all its versions count, except those with a disqualified bot. ``expected`` is for games of
-        ``players``, by the ratings of their list. Default: all games that the ladder plays.
+        Games of all versions count, except games with a disqualified bot. ``expected`` is for games with
+        ``players`` players, by their ratings in these games. Default: all games that the ladder plays.
         """
         known = read_bot(store.bots, bot)
         (playing,) = store.bots.versions(bot, known.playing + 1, 1)

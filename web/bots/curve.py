@@ -14,10 +14,10 @@ from arena.ladder.rating import Rating
 from arena.ladder.rating_log import thinned
 
 MOST_POINTS: Final = 200
-"""Maximum number drawn."""
+"""Maximum number of points drawn."""
 
 MOST_ROWS: Final = 24
-"""Maximum number labelled."""
+"""Maximum number of table rows, except that each version has at least two."""
 
 SIDE: Final = 1000
 _SIGMAS: Final = 2
@@ -57,16 +57,16 @@ class CurveRow:
 class Curve:
     """A curve, as a drawing and as a table."""
 
-    games: int  # of all versions
+    games: int  # number of games of all versions
     lines: tuple[CurveLine, ...]  # one per version, oldest first
     ratings: tuple[CurveMark, ...]  # marks from the bottom up
     counts: tuple[CurveMark, ...]  # marks of games, from the left
-    versions: tuple[CurveMark, ...]  # where each begins
-    rows: tuple[CurveRow, ...]  # a sample of points, with each version's first and last where there is room
+    versions: tuple[CurveMark, ...]  # where each version begins
+    rows: tuple[CurveRow, ...]  # a sample of points, with the first and last of each version
 
 
 def draw(versions: Sequence[VersionCurve]) -> Curve | None:
-    """Draw the curves of versions, oldest first, without those that have no game; None if none has."""
+    """Draw the curves of versions, given oldest first. Those without games are left out; None if all are."""
     curves = [_Thinned(each.version, each.points) for each in versions if each.points[-1].games]
     if not curves:
         return None
@@ -101,14 +101,14 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
 class SharedPlot:
     """The mean ratings of several bots over their games."""
 
-    games: int  # of the bot with the most
+    games: int  # number of games of the bot with the most
     lines: tuple[str, ...]  # a path per bot; empty for one without a game
     ratings: tuple[CurveMark, ...]  # marks from the bottom up
     counts: tuple[CurveMark, ...]  # marks of games, from the left
 
 
 def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
-    """Draw the means of several bots, each with its versions one after another; None if none has a game."""
+    """Draw the means of several bots, each bot's versions in sequence; None if no bot has a game."""
     played = [[each for each in versions if each.points[-1].games] for versions in bots]
     points = [point for versions in played for each in versions for point in each.points]
     if not points:
@@ -135,7 +135,7 @@ def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") ->
 
 @dataclass(frozen=True, slots=True)
 class _Thinned:
-    """The points of a version that are drawn."""
+    """The drawn points of a version."""
 
     version: int
     points: tuple[CurvePoint, ...]

@@ -19,13 +19,13 @@ from arena.rules import State
 
 OPPONENTS_A_PAGE: Final = 20
 RECENT: Final = 30
-"""Number of last games for the cards that a bot takes and the time it thinks."""
+"""Number of newest games read for a bot's habits: the cards that it takes, and its slowest decision."""
 
 FAULTY: Final = 50
-"""Number of last games with a fault that are counted."""
+"""Number of newest games with a fault that are read."""
 
 SHOWN_FAULTY: Final = 10
-"""Number of these that are listed."""
+"""Number of these games that are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +35,13 @@ class OpponentLine:
     Attributes:
         bot: Name of the other bot.
         version: Number of its current version.
-        games: Together.
+        games: Number of games that both played.
         ahead: Games in which the first bot finished ahead.
         behind: Games in which it finished behind.
         tied: Games in which they shared a place.
-        share: Games in which the first bot finished ahead, of the games without a tie; None if all were ties.
+        share: Share of the games without a tie in which the first bot finished ahead; None if all were ties.
         expected: Probability that the first bot finishes ahead, by the ratings of the current versions, for
-            the requested number of players. Default: any number that the ladder plays.
+            the requested number of players. Default: averaged over all that the ladder plays.
     """
 
     bot: str
@@ -66,7 +66,7 @@ class TimedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultyGame:
-    """A game in which a bot had a fault; ``taken_over`` means the stand-in played it to the end."""
+    """A game in which a bot had a fault. ``taken_over`` means that the stand-in played it to the end."""
 
     game: str
     number: int
@@ -101,8 +101,8 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.
 
-    ``results`` are those of its current version, by list. Expectations are for games with this number of
-    players, from their list; None stands for any game of the ladder.
+    ``results`` are those of its current version, by number of players. Expectations are for games with
+    ``players`` players, by the ratings in these games; None stands for all games that the ladder plays.
     """
     rating = results[players or OVERALL].rating
     tables = (players,) if players else store.ladder.settings().players
@@ -193,8 +193,8 @@ class Mistakes:
     """The costly decisions of a version, and what they have in common.
 
     ``rounds`` are pairs of a round and the number of costly decisions in it. ``missed`` and ``taken`` are
-    pairs of a kind of card and a count, largest first: how often only the best move had the card, or only
-    the played one.
+    pairs of a kind of card and a count, largest first: how often the card was only in the best move
+    (``missed``), or only in the played one (``taken``).
     """
 
     costliest: tuple[CostlyDecision, ...]

@@ -28,7 +28,8 @@ _MOST_BOTS: Final = 50
 _MOST_VERSIONS: Final = 20
 
 Names = Annotated[
-    list[str], Query(max_length=MOST_COMPARED, description="Names of bots, together or separated by commas.")
+    list[str],
+    Query(max_length=MOST_COMPARED, description="Names of bots, one per parameter or separated by commas."),
 ]
 
 
@@ -78,7 +79,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
         found = store.bots.listed(after, _MOST_BOTS + 1, author=author)
         bots = found[:_MOST_BOTS]
         if not bots:
-            raise HTTPException(404, "There is no bot of this author.")
+            raise HTTPException(404, "This author has no bots.")
         versions = [
             (bot.name, version_line(version, private=False))
             for bot in bots
@@ -113,13 +114,13 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
     @router.get("/bots")
     def bots() -> Response:
-        # Most likely an owner who removed a bot's name from its address.
+        # The visitor is probably an owner who removed the bot's name from its address.
         return RedirectResponse("/mine", 303)
 
     return router
 
 
 def _typed(texts: list[str]) -> list[str]:
-    """Return the names in fields or lists with commas, each once, at most ``MOST_COMPARED``."""
+    """Return the distinct names in texts, where commas may separate them: at most ``MOST_COMPARED``."""
     names = [name.strip() for text in texts for name in text.split(",")]
     return list(dict.fromkeys(name for name in names if name))[:MOST_COMPARED]

@@ -89,7 +89,7 @@ class Where:
     before: Before = None  # games with a smaller number
     versions: BeforeVersion = None  # versions with a smaller number
     opponents: Offset = 0  # number of opponents to skip
-    curve: Players = None  # number of players of the games in the curve, and of those expected
+    curve: Players = None  # number of players, for the curve and for expected results
 
     @property
     def wanted(self) -> WantedGames:
@@ -126,9 +126,9 @@ class BotPage:
     """A bot's page, without the bot itself."""
 
     results: tuple[VersionResult, ...]  # of the playing version: all games first, then by number of players
-    median_millis: float | None  # median over its games of the median decision time; None without one
-    curve: Curve | None  # None if the list has no games of it
-    older_curve: bool  # whether there are older versions than the curve's
+    median_millis: float | None  # median of its games' median decision times; None if unknown
+    curve: Curve | None  # None if the bot has no such games
+    older_curve: bool  # whether there are older versions than those in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
     older_versions: int | None  # where the next page begins, or None
     opponents: tuple[OpponentLine, ...]  # a page, most games first

@@ -33,10 +33,10 @@ _MOST_ALIKE: Final = 20
 
 
 def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return suggested opponents for a challenge, up to what fits on a page.
+    """Return suggested opponents for a challenge, as many as fit on a page.
 
-    They are bots with names similar to those ``typed`` and refused, the bot's other versions, then the
-    leaders. The bot's playing version is seated anyway.
+    Bots with names similar to the refused ones in ``typed`` come first, then the bot's other versions, then
+    the leaders. The bot's current version takes part anyway.
     """
     own = (
         f"{bot.name}@{version.number}"
@@ -144,7 +144,7 @@ class _Bots:
         opponent: Annotated[list[str], Form(default_factory=list)],
         deals: Annotated[int, Form(ge=1, le=MOST_DEALS)] = 1,
     ) -> Response:
-        # Escaped, an invalid name can be shown and looked up: PostgreSQL takes no NUL.
+        # An escaped name can be shown and looked up even if it is invalid: PostgreSQL rejects NUL.
         names = tuple(visible(name.strip())[:_LONGEST_OPPONENT] for name in opponent if name.strip())
         wanted = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
         try:
@@ -156,7 +156,7 @@ class _Bots:
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
     def _do(self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]) -> Response:
-        """Change a bot, and show its page: with the notice ``done``, or with the reason at the form."""
+        """Change a bot, and show its page with the notice ``done``, or at the form why it was refused."""
         try:
             change()
         except REFUSED as error:
@@ -165,7 +165,7 @@ class _Bots:
         return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
     def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
-        """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
+        """Show the page with the reason at the refused form. Raises Problem if the bot isn't the viewer's."""
         known = self._store.bots.find(bot)
         if known is None or not viewer_of(request).owns(known.account):
             raise refused.problem

@@ -31,7 +31,7 @@ class FirstPick:
     """A bot's pick from the first hand of a round."""
 
     game: str  # id
-    number: int  # the game's
+    number: int  # the game's number
     round: int  # from 1
     seat: int
     hand: tuple[Card, ...]  # in the order of the deck
@@ -40,12 +40,12 @@ class FirstPick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickLine:
-    """Numbers of hands that had a kind of card, and that lost it to the bot."""
+    """Number of hands with a kind of card, and number of these from which the bot took it."""
 
     card: Card
     hands: int
     taken: int
-    fair: float  # expected number of hands that took it, if every card of a hand were as likely
+    fair: float  # expected value of `taken` if each card of a hand were equally likely to be taken
 
 
 def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
@@ -66,7 +66,7 @@ def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
 
 
 def pick_lines(picks: list[FirstPick]) -> tuple[PickLine, ...]:
-    """Count the kinds of cards over hands, most often taken first."""
+    """Count the kinds of cards over all hands, sorted by how often they were taken, most often first."""
     hands = Counter(card for pick in picks for card in set(pick.hand))
     taken = Counter(pick.taken for pick in picks)
     fair: defaultdict[Card, float] = defaultdict(float)

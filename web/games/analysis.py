@@ -31,10 +31,10 @@ def card(kind: str, *, tripled: bool = False) -> Placed:
 
 
 MOST_COSTLY: Final = 10
-"""Maximum number shown."""
+"""Maximum number of costly decisions shown."""
 
 HEIGHT: Final = 100
-"""Height of graphs: one unit per percentage point, with 100 at the top."""
+"""Height of graphs: one unit per percentage point, with 100 % at the top."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class ShownAnalysis:
     """An analysis, laid out."""
 
     whole: Analysis
-    known: Graph  # by what each seat could know
-    dealt: Graph  # by all hands
+    known: Graph  # computed from what each seat could know
+    dealt: Graph  # computed from all hands
     seats: tuple[SeatLine, ...]
     turning_points: tuple[AnalysedTurn, ...]
     costly: tuple[ShownDecision, ...]  # the costliest first

@@ -1,4 +1,4 @@
-"""Rated games, for everybody."""
+"""Rated games for everyone, and the logs of the caller's bots."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,15 +26,15 @@ class Game:
     """A game.
 
     Attributes:
-        game: Id.
-        match: Id of its match.
-        number: The game's position in the order of rating, from 1.
+        game: The game's id.
+        match: The match's id.
+        number: The game's position in the order in which games were rated, from 1.
         players: Number of players.
         variants: Names of the variants in play.
         ended: End of the game.
         rated: Whether the game counts. Games with a disqualified bot don't.
-        replay: The address of its replay.
-        seats: In seat order.
+        replay: The address of the replay.
+        seats: The seats, in order.
     """
 
     game: str
@@ -49,7 +49,7 @@ class Game:
 
 
 def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
-    """Return the routes of games. Those of public replays are below the games' pages."""
+    """Return the routes of games. Public replays have addresses below their games' pages."""
     router, replays = DataRouter("games"), PageRouter(anonymous=True)
 
     @router.get("/games", responses=LISTED)
@@ -128,7 +128,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
         log = repository.find(game)
         seats = [seat for seat in log.seats if caller.may_see(seat.account)] if log else []
         if log is None or not seats:
-            raise Problem(404, "No game with this id has a bot of yours.")
+            raise Problem(404, "None of your bots played in a game with this id.")
         if not log.kept:
             raise Problem(
                 410,

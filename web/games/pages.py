@@ -31,7 +31,7 @@ class Cell:
     cards: tuple[Placed, ...]  # in the order of placing
     chopsticks: bool  # whether chopsticks were returned for the second card
     standin: bool  # whether the stand-in played
-    fault: str | None  # why, or None
+    fault: str | None  # the kind of fault, or None
     millis: float | None  # from request to answer; None without a request or an answer
 
 
@@ -194,7 +194,7 @@ def game_pages(store: Store) -> APIRouter:
 
 
 def _disqualified(store: Store, game: GamePage) -> tuple[str, ...]:
-    """Return the game's disqualified bots; if there are any, it doesn't count."""
+    """Return the game's disqualified bots. If there are any, the game doesn't count."""
     known = (store.bots.find(seat.bot) for seat in game.seats)
     return tuple(bot.name for bot in known if bot is not None and bot.state is BotState.DISQUALIFIED)
 

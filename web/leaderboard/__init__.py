@@ -1,1 +1,1 @@
-"""The leaderboard, badges and the front page."""
+"""The leaderboard, head-to-head table, calibration and badges."""

@@ -54,7 +54,7 @@ class Calibrations:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A square chart of observed by predicted shares, both from ``low`` to 1."""
+    """A square chart of observed against predicted shares, both from ``low`` to 1."""
 
     low: float = 0.3
 
@@ -96,7 +96,7 @@ def _held(spans: tuple[Span, ...]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaInUse:
-    """The noise of a game that predictions assume.
+    """The noise that predictions assume for a game.
 
     Attributes:
         players: Number of players.
@@ -113,7 +113,7 @@ class CalibrationDocument:
 
     Attributes:
         most_games: Maximum number of games compared.
-        betas: The noise that predictions assume.
+        betas: The noise that predictions assume, by number of players.
         calibration: The comparison.
     """
 

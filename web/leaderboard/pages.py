@@ -53,7 +53,9 @@ def _cell(value: object) -> object:
 A_PAGE: Final = 50
 _CSV: Final = "text/csv; charset=utf-8; header=present"
 
-Order = Annotated[BoardOrder, Query(description="The field to sort by, the best or largest first.")]
+Order = Annotated[
+    BoardOrder, Query(description="The field to sort by; the best or largest value comes first.")
+]
 PageNumber = Annotated[int, Query(alias="page", ge=1, le=2**31)]
 
 
@@ -272,7 +274,7 @@ def _length(text: str) -> int:
 
 
 _LASTS: Final = "public, max-age=300"
-"""Other sites' caches request a badge every five minutes."""
+"""Caches may store a badge for five minutes."""
 
 
 def badge_pages(boards: Boards, bots: Bots) -> APIRouter:

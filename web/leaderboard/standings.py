@@ -51,7 +51,7 @@ class Scale:
 
 
 def scale_of(rows: Sequence[Row]) -> Scale:
-    """Return the axis for these lines' bars. Bots without a game have none."""
+    """Return the axis for these lines' bars. Bots without games have no bar."""
     played = [row for row in rows if row.games]
     low = min((row.mean - row.spread for row in played), default=0)
     high = max((row.mean + row.spread for row in played), default=50)
