@@ -287,7 +287,7 @@ def test_a_document_is_about_its_first_sentence(text: str, about: str) -> None:
 
 def test_a_document_without_a_title_is_refused() -> None:
     """The text says how it begins."""
-    with pytest.raises(ValueError, match="begins with its title, not with 'text'"):
+    with pytest.raises(ValueError, match="must begin with its title, not with 'text'"):
         rendered("text")
 
 

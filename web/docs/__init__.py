@@ -1,1 +1,1 @@
-"""The project's own documents as pages of the site: chosen, rendered once, linked to each other."""
+"""The project's documents as pages of the site, rendered once and linked to each other."""

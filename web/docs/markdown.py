@@ -30,7 +30,7 @@ TITLE: Final = "title"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """A heading; ``level`` is from 2, ``anchor`` its fragment, ``text`` without markup."""
+    """A heading: its level, from 2, the fragment of its address, and its text without markup."""
 
     level: int
     anchor: str
@@ -41,7 +41,7 @@ class Heading:
 class Section:
     """A part of a document."""
 
-    # Its level-2 heading and those below it; none before the first level-2 heading.
+    # Its level-2 heading and the headings below it; empty before the first level-2 heading.
     headings: tuple[Heading, ...]
     html: str  # its content with headings; all markup in it comes from this module
 
@@ -73,7 +73,7 @@ def render(text: str, resolve: Resolve) -> Document:
     """
     tokens = _MARKDOWN.parse(_COMMENT.sub("", text))
     if not tokens or tokens[0].tag != "h1":
-        raise ValueError(f"a document begins with its title, not with {text[:40]!r}")
+        raise ValueError(f"a document must begin with its title, not with {text[:40]!r}")
     title, body = _plain(tokens[1]), tokens[3:]
     first = next((_plain(token) for token in body if token.type == "inline"), "")
     for token in body:

@@ -1,4 +1,4 @@
-"""The project's documents: rendered once, their pages, and the map of the site for search engines."""
+"""The pages of the project's documents, each rendered once, and the sitemap for search engines."""
 
 import pathlib
 import posixpath
@@ -26,12 +26,12 @@ from web.viewer.words import card_name
 
 RULES: Final = "docs/rules.md"
 PLACEHOLDER: Final = "https://arena.example"
-"""Stands for the site's own address in documents: a visitor can copy their commands."""
+"""Stands for the site's address in documents. Pages replace it, so that visitors can copy the commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Downloads:
-    """Addresses of what authors can get of the arena, safe in a shell; None for what isn't offered."""
+    """Where authors can get the arena's source and package, safe in a shell; None if it isn't offered."""
 
     source: str | None = None  # for `git clone`
     package: str | None = None  # for `pip install`
@@ -144,7 +144,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:
-    """Pages of one subject, in reading order."""
+    """A chapter, with its pages in reading order."""
 
     title: str
     pages: tuple[Page, ...]
@@ -164,7 +164,7 @@ class Shelf:
         )
 
     def beside(self, page: Page) -> tuple[Page | None, Page | None]:
-        """Return the pages before and after one, in its chapter."""
+        """Return the previous and the next page in a page's chapter."""
         pages = next(chapter.pages for chapter in self.chapters if page in chapter.pages)
         place = pages.index(page)
         return pages[place - 1] if place else None, pages[place + 1] if place + 1 < len(pages) else None
@@ -201,7 +201,7 @@ def _texts(root: pathlib.Path) -> Iterator[tuple[str, str]]:
 
 
 def with_downloads(text: str, downloads: Downloads) -> str:
-    """Return a document with the addresses of downloads, without the parts about those that aren't offered.
+    """Insert the addresses of downloads into a document; remove the parts about those that aren't offered.
 
     Such a part is between the lines ``<!-- NAME -->`` and ``<!-- end of NAME -->``; in it,
     ``https://NAME.example`` stands for the address.
@@ -222,8 +222,8 @@ def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:
 def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | None:
     """Return where a document's link leads on the site.
 
-    ``path`` is the document's, ``there`` those of all documents on the site. Links within the page and to
-    other sites stay; None for files that the site doesn't have.
+    ``path`` is the document's path, ``there`` has the paths of all documents on the site. Links within the
+    page and to other sites are returned unchanged. None stands for a file that the site doesn't have.
     """
     if link.startswith("#") or "://" in link:
         return link
@@ -277,7 +277,7 @@ def document_pages(shelf: Shelf) -> APIRouter:
 def _find(shelf: Shelf, address: str) -> Page:
     found = shelf.find(address)
     if found is None:
-        raise HTTPException(404, "There is no such page of documentation. The index has all of them.")
+        raise HTTPException(404, "There is no such documentation page. The index at /docs lists all of them.")
     return found
 
 

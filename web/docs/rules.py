@@ -32,9 +32,9 @@ from web.viewer.words import number
 class ExampleLine:
     """A player's table."""
 
-    name: str  # the player's; empty if irrelevant
+    name: str  # the player's name; empty if irrelevant
     stacks: tuple[Stack, ...]  # the cards
-    says: str  # what they are worth, in words
+    says: str  # what the cards are worth, in words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,8 +132,8 @@ def ranking(caption: str, *results: tuple[int, int]) -> Picture:
 
 def turn(
     caption: str,  # what the picture shows
-    rules: Rules,  # the game's
-    # For each the hand (sorted by kind), the table and the choice.
+    rules: Rules,  # of the game
+    # For each player: the hand (sorted by kind), the table and the choice.
     players: Sequence[tuple[Hand, Table, Move]],
     *,
     dummy: Table = (),  # the dummy's table
@@ -263,7 +263,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
             (_MAKI[2],),
         ),
         maki(
-            "Two are second and share; what can't be divided is dropped.",
+            "Two are second and share; the remainder is dropped.",
             (_MAKI[2], _MAKI[2]),
             (_MAKI[2],),
             (_MAKI[0], _MAKI[1]),

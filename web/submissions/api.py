@@ -43,9 +43,9 @@ MOST_AT_ONCE: Final = 200
 MOST_OF_AN_ACCOUNT: Final = 10
 _LOOK_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 15.0
-"""Interval of comments while nothing changes, so that proxies keep the connection.
+"""Interval at which comments are sent while nothing changes, so that proxies keep the connection open.
 
-Access is checked again before each comment and event: a token may be revoked, a role changed."""
+Access is checked again before each comment and event: a token may have been revoked, or a role changed."""
 
 _LONGEST_SECONDS: Final = 600.0
 """Maximum duration of a stream; browsers reconnect."""
@@ -58,7 +58,10 @@ class EventStream(StreamingResponse):
 
 
 class SubmissionEvents:
-    """Event streams, limited in number per account and in time. ``clock`` is monotonic seconds."""
+    """Event streams, limited in number, per account and in all, and in duration.
+
+    ``clock`` returns monotonic seconds.
+    """
 
     def __init__(
         self, submissions: SubmissionRepository, clock: Callable[[], float] = time.monotonic
@@ -72,7 +75,7 @@ class SubmissionEvents:
     ) -> AsyncGenerator[bytes]:
         """Yield an event now and one at every change, up to the submission's end.
 
-        ``allowed`` returns whether the account may still see it; it is called in a thread.
+        ``allowed`` returns whether the account may still see the submission; it is called in a thread.
         """
         if self._open.total() >= MOST_AT_ONCE or self._open[account] >= MOST_OF_AN_ACCOUNT:
             yield b"retry: 10000\n\n"
@@ -124,7 +127,7 @@ _FILE: Final[dict[str, Any]] = {
 }
 _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
     200: {
-        "description": "The events. The schema describes the data of each.",
+        "description": "The events. The schema describes an event's data.",
         "content": {
             EventStream.media_type: {
                 "schema": {
@@ -145,23 +148,25 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 }
 _NOT_TAKEN: Final = problems(
     {
-        408: "The sender stalled, or was too slow; or it was slow, and other uploads needed its place.",
+        408: "The upload stalled or was too slow, or another upload needed the place of a slow one.",
         409: (
-            "The bot belongs to another account, the bot was disqualified, or this file is being processed "
-            "or is already a version."
+            "The bot belongs to another account or was disqualified, or this file is already being processed "
+            "or already a version."
         ),
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (
-            "Too many files are being received, in all or from this address, or another one of this account; "
-            "or the arena accepts no untrusted bots, or its database is not responding."
+            "Too many uploads are in progress (in total or from this address), or one from this account. "
+            "Or the arena accepts no untrusted bots, or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }
 )
 
 SubmissionId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{1,64}$", description="A submission's id.")]
-GameOfIt = Annotated[str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="The id of one of its games.")]
+GameOfIt = Annotated[
+    str, Path(pattern=r"^[0-9a-z-]{1,64}$", description="The id of one of the submission's games.")
+]
 
 
 def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:
@@ -176,7 +181,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         openapi_extra=_FILE,
         max_body_size=_MOST_BYTES,
     )
-    async def submit(  # noqa: PLR0913, PLR0917 - what is said of a file
+    async def submit(  # noqa: PLR0913, PLR0917 - the parameters of an upload
         request: Request,
         response: Response,
         caller: Owner,
@@ -185,7 +190,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         note: Annotated[str, Query(description="A note for you and the operators.")] = "",
         sha256: Annotated[
             str | None,
-            Query(pattern=_SHA256, description="SHA-256 of the file; a file with another is refused."),
+            Query(pattern=_SHA256, description="SHA-256 of the file. A file with another digest is refused."),
         ] = None,
         check_only: Annotated[  # noqa: FBT002 - a query parameter
             bool,
@@ -255,9 +260,9 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         """Follow a submission until its end.
 
         Each event is named ``stage``, and its data is the submission with its games. The first event comes
-        immediately, then one at each change and after each game. The stream ends with the submission, when
-        access is lost, and after ten minutes at the latest. An account can have ten streams at a time; a
-        further one ends immediately, and must be requested again later.
+        immediately, then one at each change and after each game. The stream ends when the submission ends or
+        access is lost, and after ten minutes at the latest. An account can have ten streams at a time; any
+        further stream ends immediately, and must be requested again later.
         """
         known = own_submission(repository, caller, id_)
 
@@ -273,7 +278,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
 
 
 def own_submission(repository: SubmissionRepository, asking: Caller | Viewer, id_: str) -> KnownSubmission:
-    """Return a submission. Raises Problem (404) if it is not theirs."""
+    """Return a submission. Raises Problem (404) if ``asking`` may not see it."""
     known = repository.find(id_)
     if known is None or not asking.may_see(known.account):
         raise Problem(404, "You have no such submission.")
@@ -281,7 +286,7 @@ def own_submission(repository: SubmissionRepository, asking: Caller | Viewer, id
 
 
 def _cancel(owners: Owners, caller: Caller, known: KnownSubmission) -> None:
-    if known.account != caller.account.id:  # operators see all, and cancel none
+    if known.account != caller.account.id:  # operators see all submissions, but cancel only their own
         raise Problem(404, "You have no such submission.")
     if not owners.cancel(known.id):
         raise Problem(409, f"The submission is not in progress: it is {known.stage}.")

@@ -56,11 +56,11 @@ class ProgressStep:
     stage: Stage
     state: StepState
     at: datetime | None  # when it was reached, UTC; None if it wasn't
-    took: timedelta | None  # time since the previous step was reached; None as above, and for the first
+    took: timedelta | None  # time since the previous step was reached; None if it wasn't, and for the first
 
 
 def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
-    """Return the four steps of a submission; the last is active or passed, unless it was rejected."""
+    """Return the four steps of a submission; the last is active, passed or rejected."""
     end = Stage.PASSED if submission.check_only else Stage.ACTIVE
     if submission.stage is Stage.REJECTED:
         end = Stage.REJECTED
@@ -91,9 +91,9 @@ def _state(reached: Stage, stage: Stage, at: datetime | None) -> StepState:
 class QualificationLine:
     """A qualification game."""
 
-    number: int | None  # from 1; None for a game that the arena failed and will repeat
+    number: int | None  # from 1; None for a game that an arena fault stopped and that will be repeated
     again: bool  # whether an earlier game of this number didn't count because the host was busy
-    reason: str | None  # why the arena last failed it, or None
+    reason: str | None  # the cause of its last arena fault, or None
     told: SubmissionGame  # the rest, as in the API
 
 
@@ -102,7 +102,7 @@ class SubmissionPage:
     """A submission's page, without the submission itself."""
 
     steps: tuple[ProgressStep, ...]
-    queued: int  # submissions ahead of it, while it waits for the intake
+    queued: int  # number of submissions ahead of it while it waits for the intake
     games: tuple[QualificationLine, ...]  # in order
     hand: tuple[Placed, ...]  # the last hand sent to the bot; empty if none was
     bot: KnownBot | None  # its current state; None if the author has no bot of this name
@@ -157,7 +157,7 @@ _SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
 
 
 def samples(folder: Path) -> tuple[_Sample, ...]:
-    """Return the bots to start from, of a folder with bots. One that can't be read has no source."""
+    """Return the bots to start from, read from the folder of sample bots; unreadable ones without source."""
     return tuple(
         _Sample(
             kind=language.name,
@@ -193,7 +193,7 @@ _KINDS: Final = (
         "most": DEFAULT_LIMITS.archive_bytes,
     },
 )
-"""Kinds of files, with the file names that select each and its size limit."""
+"""Kinds of files, each with the file name suffixes that select it and its size limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""The replay viewer's model: a public replay as frames, seen from each viewpoint. Pure.
+"""The replay viewer: a public replay as frames, seen from each viewpoint.
 
-A :class:`~web.viewer.film.Film` is a replay run through the rules again. A frame of it from some
-:class:`~web.viewer.film.Eyes` is a :class:`~web.viewer.scene.Scene`; the template draws one of them, and
-``static/viewer-draw.js`` draws the same from ``frames.json``. docs/viewer.md is the user's guide.
+A :class:`~web.viewer.film.Film` is a replay run through the rules again. A frame of a film, seen from a
+viewpoint (:class:`~web.viewer.film.Eyes`), is a :class:`~web.viewer.scene.Scene`. The template draws one
+scene; ``static/viewer-draw.js`` draws all of them from ``frames.json``. docs/viewer.md is the user's guide.
 """

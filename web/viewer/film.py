@@ -21,7 +21,7 @@ class FilmStage(StrEnum):
     """All have chosen; nothing is revealed."""
     REVEAL = "reveal"
     """The cards are on the tables; the hands have not been passed."""
-    PASS = "pass"  # noqa: S105 - no password
+    PASS = "pass"  # noqa: S105 - not a password
     """Every hand has gone to the next seat."""
     SCORE = "score"
     """The points of the round."""
@@ -91,13 +91,13 @@ def address(game: str, frame: Frame, eyes: Eyes = EVERYBODY) -> str:
 class Film:
     """A replayed game."""
 
-    replay: PublicReplay | DisclosedGame  # its document; of a running game, its disclosed part
+    replay: PublicReplay | DisclosedGame  # the replay document; for a running game, its disclosed part
     rules: Rules
     steps: tuple[Step, ...]  # its turns, replayed by the rules
     frames: tuple[Frame, ...]  # all frames, in order
     # The participants' display names, the dummy last; seats of one bot get distinct names.
     names: tuple[str, ...]
-    certain: tuple[tuple[int, ...], ...]  # by turn, what each table of this round has earned after it
+    certain: tuple[tuple[int, ...], ...]  # per turn: the certain points of each table after it, in its round
 
     @property
     def seed(self) -> str | None:
@@ -109,7 +109,7 @@ class Film:
         return self.steps[self._index(frame)]
 
     def certain_points(self, frame: Frame) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return what each table of a frame's round has earned before the frame's turn, and after it."""
+        """Return each table's certain points in the frame's round, before the frame's turn and after it."""
         after = self._index(frame)
         return self.certain[after - 1] if frame.turn > 1 else (0,) * len(self.names), self.certain[after]
 

@@ -11,11 +11,11 @@ from arena.protocol.match import played_again
 from web.http.rendering import Viewer, visible
 
 _LONG_WAIT_MILLIS: Final = 100
-"""A wait for the host of this length or more is shown, whatever its effect."""
+"""Minimum length of a wait for the host that is shown even if it had no effect."""
 
 
 def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
-    """Return a seat's decisions with a note, a fault, a trouble or a long wait, in order."""
+    """Return a seat's decisions with a note, a fault, trouble or a long wait, in order."""
     states = played_again(log.rules, log.record).states
     return tuple(
         SeatDecision(

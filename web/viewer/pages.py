@@ -63,7 +63,7 @@ def origin(request: Request) -> str:
 
 
 def asked_screen(shown: Shown, asked: AskedFrame, base: str) -> Screen:
-    """Return a frame and its surroundings; ``base`` begins the addresses of frames.
+    """Return a frame and its surroundings; ``base`` is the prefix of the addresses of frames.
 
     Raises HTTPException (404) if there is no such frame.
     """
@@ -102,7 +102,8 @@ Raises 404 if the game doesn't exist or the viewer may not see it.
 def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = False) -> APIRouter:
     """Return the routes of a viewer.
 
-    ``base`` begins the addresses of its games, without a trailing slash; ``private`` pages require a session.
+    ``base`` is the prefix of its games' addresses, without a trailing slash. ``private`` pages require a
+    session.
     """
     router = PageRouter()
     Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
@@ -128,7 +129,7 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
 
 
 _A_DAY: Final = "public, max-age=86400"
-"""Finished games don't change, and other sites request pictures again and again."""
+"""Finished games don't change, and other sites request pictures repeatedly."""
 
 MOST_KEPT: Final = 64
 """Number of cached pictures, about 4 MB."""
@@ -151,7 +152,7 @@ class Pictures:
         ``of`` is everything that the picture depends on; ``draw`` returns a PNG and runs in a thread. Raises
         Problem (503) if too many requests are waiting.
         """
-        request.state.framable = True  # browsers refuse to show it on other sites otherwise
+        request.state.framable = True  # otherwise browsers refuse to show it on other sites
         etag = tag_of(*of)
         response = not_modified(request, etag)
         if response is None:
@@ -252,7 +253,7 @@ def _for_other_sites(store: Store, find: Find) -> APIRouter:
 
 
 def _chances(analysis: Analysis) -> Chances:
-    """Return the chances by what each seat could know."""
+    """Return each seat's chances, computed from what it could know."""
     seats = range(len(analysis.result))
     return tuple(
         [(*(turn.known[seat].chance for turn in analysis.turns), analysis.result[seat]) for seat in seats]

@@ -51,7 +51,7 @@ PLATE: Final = "#fffdf8"
 
 
 class Sheet:
-    """A sheet; all measures are in pixels of the finished picture."""
+    """A sheet to draw on; all measures are in pixels of the finished picture."""
 
     def __init__(self) -> None:
         self._image = Image.new("RGB", [_FINE * length for length in SIZE], PAPER)
@@ -60,7 +60,7 @@ class Sheet:
     def text(
         self, at: tuple[float, float], text: str, size: int, colour: str = INK, *, align: str = "left"
     ) -> float:
-        """Write a line from or up to a point on its upper edge; return its width."""
+        """Write a line whose upper left corner (or upper right, by ``align``) is ``at``; return its width."""
         place = (_FINE * at[0], _FINE * at[1])
         font = ImageFont.load_default(_FINE * size)
         self._draw.text(place, text, colour, font, anchor="ra" if align == "right" else "la")
@@ -148,7 +148,7 @@ _ROW: Final = 52
 _BELT: Final = 470
 _CARD: Final = 84
 _COLUMNS: Final = (680, 760, 840, 990, 1130)
-"""Right edges of the points of three rounds, of the puddings', and of the totals."""
+"""Right edges of the columns: the points of three rounds, of puddings, and in total."""
 
 
 Chances = tuple[tuple[float, ...], ...]
@@ -159,7 +159,7 @@ _GRAPH: Final = (680, 56, 1130, 160)
 
 
 def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
-    """Return a game's picture as PNG; ``chances`` are those of an analysed game."""
+    """Return a game's picture as PNG; ``chances`` is None if it isn't analysed."""
     sheet = Sheet()
     sheet.mark(_RESULT_MARGIN, 48)
     sheet.text((_RESULT_MARGIN + 84, 50), "Kaiten", 44)
@@ -241,7 +241,7 @@ class _Box(NamedTuple):
 
 
 def turn_picture(film: Film, frame: Frame, eyes: Eyes, title: str) -> bytes:
-    """Return a frame's picture as PNG; at the end, the whole game's. The seat of ``eyes`` must exist."""
+    """Return a frame's picture as PNG; for the last frame, the game's. The seat of ``eyes`` must exist."""
     if frame.stage is FilmStage.END:
         return picture(film, title)
     shown = scene(film, frame, eyes)

@@ -1,7 +1,7 @@
 """A frame as seen from one viewpoint, and all frames as data for ``static/viewer.js``.
 
 The data is compact, so that stepping needs no further requests: one letter per card, and lists without
-trailing empty entries. Letters number ``KINDS`` in order, from ``a``.
+trailing empty entries. The letters from ``a`` stand for ``KINDS``, in order.
 """
 
 from collections import Counter
@@ -139,7 +139,7 @@ class Scene:
     frame: Frame
     says: str  # the event, in a sentence
     seats: tuple[SeatScene, ...]  # one per participant, the dummy last
-    unseen: Unseen | None  # what a seat could infer of the rest of the deck; None in other views
+    unseen: Unseen | None  # what a seat could infer about the rest of the deck; None in other views
 
 
 def scene(film: Film, frame: Frame, eyes: Eyes) -> Scene:
@@ -190,7 +190,7 @@ def _stacks(film: Film, frame: Frame, seat: int) -> tuple[Stack, ...]:
 
 
 def _tags(film: Film, frame: Frame, seat: int) -> tuple[str, ...]:
-    """Return a seat's troubles; those of a decision only in its frames."""
+    """Return a seat's tags. A decision's fault is shown only in the decision's frames."""
     step = film.step(frame)
     fault = step.noted.fault[seat] if frame.stage in {FilmStage.PICK, FilmStage.REVEAL} else None
     if step.gone[seat]:
@@ -223,10 +223,10 @@ _FACE_DOWN: Final = "?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frames:
-    """The document."""
+    """All frames of a game, as a document for ``static/viewer.js``."""
 
     format: str  # `kaiten-frames/1`
-    view: str  # whose eyes
+    view: str  # the viewpoint
     turns: int  # number per round
     # Per round: 1 if hands go to the next seat, -1 if they go to the previous one.
     directions: tuple[int, ...]

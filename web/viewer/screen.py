@@ -177,9 +177,9 @@ class Shown:
     title: str  # such as `Game 12`
     replay: str  # its public replay, as JSON
     home: str  # the address of its page
-    base: str  # begins the addresses of its frames, without a trailing slash
+    base: str  # prefix of the addresses of its frames, without a trailing slash
     download: str  # the address of its replay
-    embed: str | None  # as `base`, for pages that other sites may frame; None for a private game
+    embed: str | None  # like `base`, for pages that other sites may frame; None for a private game
 
 
 class ViewerControl(NamedTuple):
@@ -214,7 +214,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A frame and its surroundings; ``base`` begins the addresses of frames."""
+    """A frame and its surroundings; ``base`` is the prefix of the addresses of frames."""
 
     shown: Shown
     film: Film
@@ -247,7 +247,7 @@ class Screen:
 
     @property
     def picture(self) -> str:
-        """The address of the frame's picture; None for private games."""
+        """The address of the frame's picture; private games have no pictures."""
         path, mark, query = self.here.partition("?")
         return f"{path}/og.png{mark}{query}"
 
@@ -263,7 +263,7 @@ class Screen:
 
     @property
     def ways(self) -> dict[str, str | None]:
-        """The controls' addresses by name; None at the ends."""
+        """The controls' addresses by name; None if there is no such frame."""
         at, frames = self.index, self.film.frames
         turns = [number for number, frame in enumerate(frames) if frame.stage is FilmStage.PICK]
         rounds = [number for number in turns if frames[number].turn == 1]

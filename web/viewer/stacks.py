@@ -17,7 +17,7 @@ class Stack:
     """Cards that score together."""
 
     cards: tuple[Card, ...]  # in the order of placing
-    new: tuple[bool, ...]  # indices of the cards placed in this turn
+    new: tuple[bool, ...]  # for each card, whether it was placed in this turn
     points: int | None  # earned so far; None if unknown or zero
     rolls: int  # Maki icons; 0 for other cards
 
@@ -48,9 +48,9 @@ def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[
 
 
 def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, ...]:
-    """Add points that a whole round or game decides to the stack that begins with this kind.
+    """Add points that are only decided at the end of a round or game to the stack that begins with this kind.
 
-    ``laid`` are a table's stacks; any maki stands for all.
+    ``laid`` are a table's stacks; ``card`` may be any kind of maki.
     """
     found = next(
         (number for number, stack in enumerate(laid) if _family(stack.cards[0]) is _family(card)), None
@@ -92,7 +92,8 @@ def _stack(rules: Rules, laid: Sequence[tuple[Card, bool]]) -> Stack:
 class SeatStanding:
     """The points in a frame, one entry per participant."""
 
-    # Of finished rounds, and the certain points of this one; maki, soy sauce and puddings count once scored.
+    # Points of finished rounds, and the certain ones of this round. Maki, soy sauce and puddings count once
+    # scored.
     scores: tuple[int, ...]
     gains: tuple[int, ...]  # points of this frame
     players: int  # number of participants without the dummy

@@ -44,7 +44,7 @@ def says(film: Film, frame: Frame, eyes: Eyes) -> str:
 
 
 def of_unseen(count: int, hidden: int) -> str:
-    """Compare the cards of unknown place with the number of face-down cards.
+    """Relate the cards in unknown places to the face-down cards, in words.
 
     ``count`` cards are in unknown places, ``hidden`` of them face down in hands and in the dummy's pile.
     """
@@ -79,20 +79,20 @@ def _passed(film: Film, frame: Frame) -> str:
     if film.rules.players == 2:  # noqa: PLR2004 - two hands can only be swapped
         return "The two players swap hands."
     forward = film.rules.direction(frame.round) > 0
-    return f"Every hand goes to the {'next seat' if forward else 'seat before'}."
+    return f"Every hand goes to the {'next' if forward else 'previous'} seat."
 
 
 def _winners(film: Film) -> str:
     winners = [name for name, place in zip(film.names, film.replay.places, strict=False) if place == 1]
     if len(winners) == 1:
         return f"{winners[0]} wins"
-    return f"{', '.join(winners[:-1])} and {winners[-1]} share the first place"
+    return f"{', '.join(winners[:-1])} and {winners[-1]} share first place"
 
 
 def _ties(film: Film) -> Iterator[str]:
     """Describe how ties in points were broken.
 
-    Seats that were taken over rank below the others, whatever they have.
+    Seats that were taken over rank below the others, whatever their points and puddings.
     """
     places, totals, puddings = film.replay.places, film.replay.totals, film.replay.puddings.counts
     seats = sorted(range(film.rules.players), key=lambda seat: (places[seat], seat))

@@ -194,9 +194,9 @@ def test_a_reveal_says_what_it_brought() -> None:
     assert " with chopsticks" in said
     assert "nigiri on wasabi, +" in said
     assert "The two players swap hands." in said
-    assert "Every hand goes to the seat before." in said
-    assert "share the first place" not in said
+    assert "Every hand goes to the previous seat." in said
+    assert "share first place" not in said
     tie = replace(golden(SOME[0]), replay=replace(golden(SOME[0]).replay, places=(1, 1)))
     assert scene(tie, tie.frames[-1], EVERYBODY).says.startswith(
-        "dice 0 and dice 1 share the first place with 33 points."
+        "dice 0 and dice 1 share first place with 33 points."
     )
