@@ -53,7 +53,7 @@ def test_from_a_frame_to_the_form_and_back_to_it(windows: Windows, url: str) -> 
     expect(page).to_have_url(frame)
     page.locator("#film[data-ready]").wait_for()
     seen = page.locator("[data-turn]:visible")
-    mine, nothing = "seat 1: keeping <wasabi>", "No notes at this turn"
+    mine, nothing = "seat 1: keeping <wasabi>", "No notes for this turn"
     for key, turn, said in (
         ("ArrowRight", "r1t2", mine),
         ("ArrowRight", "r1t3", mine),

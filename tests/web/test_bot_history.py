@@ -230,11 +230,11 @@ def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> No
 
 def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) -> None:
     """Where matches wait, and where none does."""
-    assert "It has no matches in the queue" in visitor.get(MINE).text
+    assert "This bot has no matches in the queue" in visitor.get(MINE).text
     add_matches(world.store, "q1", stable.house)
     add_matches(world.store, "q2", (stable.versions[2], stable.other))
     text = " ".join(visitor.get(MINE).text.split())
-    assert "<b>2</b> matches with it wait, <b>2</b> matches before the first" in text
+    assert "<b>2</b> matches with this bot are waiting, with <b>2</b> matches ahead of the first" in text
 
 
 def test_a_bot_without_a_game_has_a_page(world: World, visitor: TestClient) -> None:

@@ -50,7 +50,7 @@ def test_the_table_shows_what_the_store_knows(client: TestClient, store: Store, 
     table = read_cards(store.cards, players)
     path = f"/cards?players={players}" if players else "/cards"
     if players == 5:
-        assert "No games counted at 5 players yet" in client.get(path).text
+        assert "No games of 5 players counted yet" in client.get(path).text
         return
     assert f"<b>{table.games}</b> game" in client.get(path).text
     shown = rows(client, path)
@@ -151,7 +151,7 @@ def test_a_card_that_nobody_saw_has_a_page(client: TestClient) -> None:
     """Soy sauce, where there was none."""
     answer = client.get("/cards/soy_sauce?players=3")
     assert answer.status_code == 200
-    assert "Never seen at 3 players" in answer.text
+    assert "Never seen in games of 3 players" in answer.text
 
 
 def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:

@@ -217,7 +217,7 @@ def test_there_is_an_end_to_tables(world: World) -> None:
     answer = visitors[-1].post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
     assert f"{MOST_WAITING} people are waiting" in answer.text
-    assert f"{MOST_WAITING - 1} people are before you" in visitors[-2].get(last).text
+    assert f"{MOST_WAITING - 1} people are ahead of you" in visitors[-2].get(last).text
     statuses = [one.post("/play", data={"opponent": "greedy"}).status_code for _ in range(200)]
     assert statuses[0] == 303
     assert statuses[-1] == 429

@@ -78,7 +78,7 @@ def test_other_sites_get_nothing_of_a_private_game(people: People, game: str) ->
     text = people.owner.get(f"{game}/1/1").text
     for words in ("og:", "twitter:", "embed", "<kbd>E</kbd>"):
         assert words not in text
-    assert "Only its owner and operators may open" in text
+    assert "Only the owner and operators can open" in text
     id_ = game.rpartition("/")[2]
     for path in (
         f"{game}/og.png",
@@ -127,4 +127,4 @@ def test_a_turn_without_notes_says_so(people: People) -> None:
     """On the page of someone who may see them."""
     said = notes(people.owner.get(f"{PRIVATE[1]}/1/1").text)
     assert len(said) == 30
-    assert all("No notes at this turn." in text for text in said.values())
+    assert all("No notes for this turn." in text for text in said.values())
