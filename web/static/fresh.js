@@ -14,7 +14,7 @@ function differs(part, fresh) {
 // A dead connection may never report an error, so a fetch times out.
 const PATIENCE_MILLIS = 10_000;
 
-// The last answer, for conditional requests.
+// The last response, for conditional requests.
 let last = { etag: null, page: null };
 
 async function ask() {
@@ -30,8 +30,8 @@ async function ask() {
   return page;
 }
 
-// Returns the current page, or null if the site doesn't answer with it. A part that has the
-// focus or a selection is not replaced until the next time.
+// Returns the current page, or null if the site doesn't return it. A part that has the focus or a selection
+// is not replaced until a later refresh.
 export async function refresh() {
   const page = await ask();
   if (!page) return null;

@@ -1,4 +1,4 @@
-// Suggests opponents for typed text: the page itself only lists those ahead.
+// Suggests opponents for typed text: the page itself lists only the leaders and the bot's own versions.
 
 const list = document.getElementById("whom");
 const named = [...list.options].map(({ value }) => value);

@@ -1,5 +1,5 @@
-// Writes, checks and submits a bot in the browser, which keeps the text of each language until it is reset, the
-// language and the bot's name.
+// The editor in which a bot is written, checked and submitted. The browser stores the language, the bot's name and,
+// until it is reset, the text of each language.
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";
@@ -12,7 +12,7 @@ const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => 
 
 const kept = (name) => `kaiten-start-${name}`;
 
-// If storage is full or forbidden, what is entered lasts only as long as the page.
+// If storage is full or forbidden, the input lasts only as long as the page.
 function keep(name, text) {
   try {
     localStorage.setItem(kept(name), text);
@@ -76,7 +76,7 @@ async function showCheck(address) {
   if (status.textContent !== said) status.textContent = said;
 }
 
-/** Follow a check to its end. The browser reconnects by itself; the link leads to the check's own page. */
+/** Follow a check to its end. The browser reconnects automatically; the link leads to the check's own page. */
 function follow(id) {
   source?.close();
   source = Object.assign(new EventSource(`/api/v1/submissions/${id}/events`), { address: `/submissions/${id}` });
@@ -111,6 +111,6 @@ form.querySelector("[data-again]").addEventListener("click", () => {
 if (sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
-// The first frame has estimated heights of lines.
+// In the first frame the editor only estimates the heights of lines.
 requestAnimationFrame(() => requestAnimationFrame(() => host.toggleAttribute("data-drawn", true)));
 if (submit) check.disabled = submit.disabled = form.hasAttribute("data-closed");

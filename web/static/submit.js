@@ -30,7 +30,7 @@ function kindOf(name) {
 function trouble(chosen) {
   const { most } = kindOf(chosen.name);
   if (!chosen.size) return "This file is empty.";
-  return chosen.size > most ? `This file has ${size(chosen.size)}; the limit is ${size(most)}.` : "";
+  return chosen.size > most ? `This file is ${size(chosen.size)}; the limit is ${size(most)}.` : "";
 }
 
 function describe() {
@@ -111,7 +111,7 @@ function hover(event) {
   form.toggleAttribute("data-over", true);
 }
 
-// Moving from one element to the next, the file is still over the page.
+// When the file moves from one element to the next, it is still over the page.
 function leave(event) {
   if (!event.relatedTarget) form.toggleAttribute("data-over", false);
 }

@@ -1,4 +1,4 @@
-// Applies the chosen theme before anything is drawn. The system's is the default, and the only one without scripts.
+// Applies the chosen theme before anything is drawn. The default, and the only one without scripts, is the system's.
 
 {
   const SETTING = "kaiten-theme";

@@ -1,8 +1,8 @@
-// Shows times in the visitor's zone, with UTC as the tooltip. Without scripts they are UTC, and marked so.
+// Shows times in the visitor's zone, with UTC as the tooltip. Without scripts, times are UTC and marked as such.
 
 const two = (number) => String(number).padStart(2, "0");
 
-/** Rewrite all times of a document or an element, and remove the notes that they are UTC. */
+/** Rewrite all times of a document or an element, and remove the marks that say UTC. */
 export function localise(root) {
   if (!new Date().getTimezoneOffset() && Intl.DateTimeFormat().resolvedOptions().timeZone === "UTC") return;
   for (const time of root.querySelectorAll("time[datetime]:not([title])")) {

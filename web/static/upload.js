@@ -1,4 +1,4 @@
-// Sends a file as a request's body and reports progress, which fetch can't.
+// Sends a file as a request's body and reports progress, which fetch can't do.
 
 // Don't load larger files into memory just to hash them.
 const LARGEST_HASHED = 64 * 1024 * 1024;
@@ -21,10 +21,10 @@ export function address(bot, { kind, note, digest, isCheck = false }) {
 // Returns the reason why the site refused a file, and a remedy.
 export function refusal(status, body) {
   if (status === 401) return ["Your session has ended.", "Log in in another tab, then submit again here. The form keeps what you entered."];
-  return [body?.detail ?? `The site answered with ${status}.`, body?.hint ?? "Try again in a moment."];
+  return [body?.detail ?? `The site responded with status ${status}.`, body?.hint ?? "Try again in a moment."];
 }
 
-// Shows reasons and remedies, one a paragraph; what is in backticks is code.
+// Shows reasons and remedies, one per paragraph; text in backticks becomes code.
 export function showRefusal(place, ...texts) {
   place.replaceChildren(...texts.map(paragraph));
 }
@@ -39,8 +39,8 @@ function code(textContent) {
   return Object.assign(document.createElement("code"), { textContent });
 }
 
-// Returns the answer's status and body (JSON, else null). Throws the signal's reason if aborted, and
-// an Error without an answer.
+// Returns the response's status and body (null if it isn't JSON). Rejects with the signal's reason if aborted, and
+// with an Error if there is no response.
 export function put(address, file, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -49,7 +49,7 @@ export function put(address, file, { signal, onProgress }) {
     request.responseType = "json";
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(loaded, total));
     request.addEventListener("load", () => resolve({ status: request.status, body: request.response }));
-    request.addEventListener("error", () => reject(new Error("no answer")));
+    request.addEventListener("error", () => reject(new Error("no response")));
     request.addEventListener("abort", () => reject(signal.reason));
     signal.addEventListener("abort", () => request.abort());
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-// Waits until a match can be watched. The page's link does the same by hand.
+// Reloads the page once the match can be watched. Without scripts, visitors use the page's link.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";

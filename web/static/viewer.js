@@ -168,7 +168,7 @@ function closeMenus(event) {
   }
 }
 
-/** Handle clicks on links to frames; with a modifier key they stay links. */
+/** Handle clicks on links to frames; with a modifier key they work as usual. */
 function follow(event) {
   const link = event.target.closest("[data-way], [data-event], .views [data-view]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -201,7 +201,7 @@ const ACTIONS = {
 
 /**
  * Add the newly disclosed part of a running game. The current frame stays; from the last frame the viewer
- * continues to the new ones. The page around the frames is updated in between.
+ * continues to the new ones. `between` updates the page around the frames.
  */
 export async function takeUp(between) {
   loaded = new Map();
@@ -240,7 +240,7 @@ function begin(frames) {
   if (isTelevision || ((isSmall || location.hash === "#autoplay") && !isCalm())) play();
 }
 
-/** Fetch the frames until it succeeds. Until then every step loads a page, as without scripts. */
+/** Fetch the frames, and retry until it succeeds. Until then every step loads a page, as without scripts. */
 async function start() {
   const first = await framesOf(chosen).catch(() => null);
   if (first) {
