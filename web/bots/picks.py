@@ -45,7 +45,7 @@ class PickLine:
     card: Card
     hands: int
     taken: int
-    fair: float  # expected value of `taken` if each card of a hand were equally likely to be taken
+    fair: float  # expected value of `taken` if each card of a hand were equally likely
 
 
 def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
@@ -66,7 +66,7 @@ def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
 
 
 def pick_lines(picks: list[FirstPick]) -> tuple[PickLine, ...]:
-    """Count the kinds of cards over all hands, sorted by how often they were taken, most often first."""
+    """Count the kinds of cards over all hands, sorted by how often the bot took them, most often first."""
     hands = Counter(card for pick in picks for card in set(pick.hand))
     taken = Counter(pick.taken for pick in picks)
     fair: defaultdict[Card, float] = defaultdict(float)

@@ -31,7 +31,7 @@ PLACEHOLDER: Final = "https://arena.example"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Downloads:
-    """Where authors can get the arena's source and package, safe in a shell; None if it isn't offered."""
+    """Addresses to get the arena's source and package from, safe in a shell; None if not offered."""
 
     source: str | None = None  # for `git clone`
     package: str | None = None  # for `pip install`

@@ -273,7 +273,7 @@ _TOKEN: Final = HTTPBearer(
 _SESSION: Final = APIKeyCookie(
     scheme_name="session",
     name=SECURE_NAME,
-    description=f"The session cookie of the site's own pages. Over plain HTTP its name is {PLAIN_NAME}.",
+    description=f"The session cookie of the site's pages. Over plain HTTP its name is {PLAIN_NAME}.",
     auto_error=False,
 )
 

@@ -119,7 +119,7 @@ def install_error_handlers(app: FastAPI) -> None:
     """Install the error handlers."""
 
     async def http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
+        assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
         with suppress(StoreError):  # the page's header names the user even where no route matched
             await run_in_threadpool(note_caller, request)
         hint = error.hint if isinstance(error, Problem) else ""
@@ -147,7 +147,7 @@ def _methods(request: Request) -> set[str]:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - what it is registered for
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered only for this class
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
         return answer(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")

@@ -114,7 +114,7 @@ class Film:
         return self.certain[after - 1] if frame.turn > 1 else (0,) * len(self.names), self.certain[after]
 
     def following(self, frame: Frame) -> Step:
-        """Return the turn after a frame's."""
+        """Return the turn after a frame's turn."""
         return self.steps[self._index(frame) + 1]
 
     def _index(self, frame: Frame) -> int:

@@ -51,7 +51,7 @@ def known_to(film: Film, frame: Frame, eyes: Eyes) -> Knowledge | None:
 
 
 def hands(film: Film, frame: Frame, eyes: Eyes, known: Knowledge | None) -> list[tuple[HandCard, ...]]:
-    """Return every hand, then the dummy's pile, as these eyes see them."""
+    """Return every hand, then the dummy's pile, as seen from this viewpoint."""
     found = [_players_hand(film, frame, seat) for seat in range(film.rules.players)]
     if film.rules.dummy:
         found.append(tuple(HandCard(card) for card in _state(film, frame).pile))
@@ -143,7 +143,7 @@ class Scene:
 
 
 def scene(film: Film, frame: Frame, eyes: Eyes) -> Scene:
-    """Return a frame of a film as these eyes see it."""
+    """Return a frame of a film as seen from this viewpoint."""
     known = known_to(film, frame, eyes)
     return Scene(
         frame=frame,
@@ -238,7 +238,7 @@ class Frames:
 
 
 def frames(film: Film, eyes: Eyes) -> Frames:
-    """Return a film's frames as these eyes see them."""
+    """Return a film's frames as seen from this viewpoint."""
     return Frames(
         format=FORMAT,
         view=str(eyes),

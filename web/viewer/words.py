@@ -29,7 +29,7 @@ def where(frame: Frame) -> str:
 
 
 def says(film: Film, frame: Frame, eyes: Eyes) -> str:
-    """Describe a frame; faults only as far as these eyes may know."""
+    """Describe a frame, with only the faults that this viewpoint may show."""
     if frame.stage is FilmStage.PICK:
         return " ".join(_choice(film, frame, eyes))
     if frame.stage is FilmStage.REVEAL:
