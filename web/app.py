@@ -59,7 +59,7 @@ from web.viewer.pages import viewer_pages
 
 
 class Site(FastAPI):
-    """An application that adds our headers to every response, even of the framework's outer layers.
+    """An application that adds our headers to all responses, even those of the framework's outer layers.
 
     ``outermost`` is middleware around everything, the framework included; ``options`` are FastAPI's.
     """

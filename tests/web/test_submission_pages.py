@@ -60,7 +60,12 @@ def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor
     assert inputs["bot"]["value"] == "mine"
     options = [at["value"] for tag, at in Page(text).tags if tag == "option"]
     assert options == ["mine", "auto", "light", "dark"]  # the theme is at the foot of every page
-    for words in ("1 MiB at most", "768 MiB as an archive", "<b>2</b> of 3 submissions", "<b>1</b> of 2"):
+    for words in (
+        "1 MiB at most",
+        "768 MiB as an archive",
+        "<b>2</b> left of 3 submissions",
+        "<b>1</b> of 2",
+    ):
         assert words in text
     assert "takes no bots" not in text
     assert "/docs/submitting#limits" in Page(text).links

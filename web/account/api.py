@@ -100,7 +100,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     def new_token(request: Request, caller: Maker, wanted: WantedToken) -> NewToken:
         """Create a token.
 
-        A token can create tokens with its own scopes or fewer, which expire no later than itself. In a
+        A token can only create tokens with the same or fewer scopes, which expire no later than it does. In a
         session, the account's password is required.
         """
         address = address_of(request)

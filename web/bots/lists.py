@@ -121,6 +121,6 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
 
 def _typed(texts: list[str]) -> list[str]:
-    """Return the distinct names in texts, where commas may separate them: at most ``MOST_COMPARED``."""
+    """Return the distinct names in lists separated by commas: at most ``MOST_COMPARED``."""
     names = [name.strip() for text in texts for name in text.split(",")]
     return list(dict.fromkeys(name for name in names if name))[:MOST_COMPARED]

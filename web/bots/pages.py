@@ -156,7 +156,7 @@ class _Bots:
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
     def _do(self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]) -> Response:
-        """Change a bot, and show its page with the notice ``done``, or at the form why it was refused."""
+        """Change a bot. Show its page with the notice ``done``, or with the refusal's reason at the form."""
         try:
             change()
         except REFUSED as error:
@@ -165,7 +165,7 @@ class _Bots:
         return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
     def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
-        """Show the page with the reason at the refused form. Raises Problem if the bot isn't the viewer's."""
+        """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
         known = self._store.bots.find(bot)
         if known is None or not viewer_of(request).owns(known.account):
             raise refused.problem

@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
 
 
 def tagged(request: Request, response: Response) -> Response:
-    """Add an ETag to a successful response, or return 304 if the client has it; not to a stream."""
+    """Add an ETag to a successful response, or return 304 if the client has it. Streams stay as they are."""
     if request.method not in _SAFE or not _is_whole(response):
         return response
     etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'

@@ -172,7 +172,7 @@ class RateLimits:
         raise too_much(f"Too many attempts {what}.", passed.wait)
 
     def _fits(self, *limits: RateLimit) -> bool:
-        """Count an attempt, and return True. If it exceeds a limit, no limit counts it: return False."""
+        """Count an attempt and return True, or count nothing and return False if it exceeds a limit."""
         now = self._now()
         if self._known_full(limits, now) is not None:
             return False

@@ -35,8 +35,8 @@ READABLE: Final = SECURITY_HEADERS | {
 }
 """Replaces ``SECURITY_HEADERS`` on data that scripts of any site may read, without cookies.
 
-Every response has these headers, with or without an ``Origin`` in the request, so that caches can store one
-response for all origins.
+All responses with such data have them, with or without an ``Origin`` in the request, so that caches can store
+one response for all origins.
 """
 
 FRESH: Final = "no-cache"
