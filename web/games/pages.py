@@ -213,7 +213,10 @@ Find = Callable[..., PrivateGame]
 
 
 def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
-    """Return the routes of private games; ``base`` begins their addresses, without a trailing slash."""
+    """Return the routes of private games.
+
+    ``base`` is the prefix of their addresses, without a trailing slash.
+    """
     Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - a type
 
     def shown(found: Found) -> Shown:
