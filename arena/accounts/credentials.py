@@ -31,7 +31,7 @@ class Visit(StrEnum):
     REGISTER = "register"
     LOG_IN = "log-in"
     FAIL = "log-in-failed"
-    """A wrong password or an unknown name, at log-in or when the account page asks for the password."""
+    """A wrong password or an unknown name, at login or when the account page asks for the password."""
     LOCK = "log-in-locked"
     """Too many attempts; further ones are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - no secret
@@ -51,7 +51,7 @@ def by_account(at: datetime, what: Visit, account: str, address: str, detail: st
 def at_account(
     at: datetime, what: Visit, account: str | None, address: str, detail: str = ""
 ) -> NewAuditEntry:
-    """Return the entry for a log-in attempt; ``account`` is None if no account has the name.
+    """Return the entry for a login attempt; ``account`` is None if no account has the name.
 
     An unknown name is not recorded: it may be a password typed into the wrong field.
     """
@@ -77,10 +77,10 @@ LIFE: Final = timedelta(days=30)
 """Maximum age of a session."""
 
 IDLE: Final = timedelta(days=7)
-"""Maximum time without use."""
+"""Maximum time between two uses of a session."""
 
 KNOWN: Final = timedelta(days=180)
-"""Time for which an account knows a browser after a login in it."""
+"""Time after a login for which its browser is known to the account."""
 
 _SEEN_EVERY: Final = timedelta(minutes=10)
 _BROWSER: Final = 200
@@ -98,23 +98,23 @@ class Sessions:
         self._sources = sources
 
     def check(self, name: str, password: str, *, address: str = "") -> StoredPassword:
-        """Return the account with this name, in any case, and password. Replaces an outdated hash.
+        """Return the account with this name, ignoring case, and this password. Replaces an outdated hash.
 
-        Whatever the password allows must name the returned hash, so that a password that is changed in the
-        meantime allows nothing. A wrong password goes to the audit log with ``address``. Raises Busy; or
-        WrongCredentials if no account matches; every cause takes the same time.
+        An action that needs the password must pass the returned hash to the store, so that it fails if the
+        password has been changed in the meantime. A failed check goes to the audit log with ``address``.
+        Raises Busy, or WrongCredentials if no account matches; every cause takes the same time.
         """
         found = self._people.account(name) if _is_name(name) else None
         if not self._passwords.holds(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
             self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
-            raise WrongCredentials("name or password is wrong")
+            raise WrongCredentials("the name or the password is wrong: check both, and try again")
         if not self._passwords.is_outdated(found.password):
             return found
         new = self._passwords.hash(password)
         if self._people.rehash(found.account.id, found.password, new):
             return replace(found, password=new)
-        return self.check(name, password, address=address)  # another log-in was faster, or it was changed
+        return self.check(name, password, address=address)  # replaced by another login, or changed
 
     def open(
         self, checked: StoredPassword, browser: str, *, instead_of: str | None, address: str = ""
@@ -149,7 +149,7 @@ class Sessions:
         return found
 
     def locked(self, name: str, address: str) -> None:
-        """Record in the audit log that a name or an address has reached its rate limit."""
+        """Record in the audit log that a name or an address has reached its limit of login attempts."""
         found = self._people.account(name) if _is_name(name) else None
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
@@ -160,7 +160,7 @@ class Sessions:
         return f"{made}.{_mac(checked.password, made)}"
 
     def knows(self, name: str, mark: str) -> bool:
-        """Return True if a browser with this mark has logged in to this account since the last new password.
+        """Return True if a browser with this mark has logged in to the account with its current password.
 
         Marks are not stored. A mark is authenticated with the password's hash, whose salt can't be guessed.
         It expires after ``KNOWN``, or when the hash is replaced.
@@ -247,7 +247,7 @@ class Tokens:
         self._credentials = credentials
         self._sources = sources
 
-    def create(  # noqa: PLR0913 - what is said of a token
+    def create(  # noqa: PLR0913 - a token's properties
         self,
         account: KnownAccount,
         *,
@@ -259,8 +259,8 @@ class Tokens:
     ) -> tuple[str, KnownToken]:
         """Create a token; return its secret, which can't be read again, and its description.
 
-        ``by`` is the password that the request gave, or its token: the new one gets none of the scopes that
-        this one lacks, and doesn't outlive it. ``address`` is the client's, for the audit log. Raises
+        ``by`` is the password or the token that authorises the request. A token can't create one that has
+        more scopes or expires later than itself. ``address`` is the client's, for the audit log. Raises
         TooManyTokens; TokenRefused if the name, a scope or the lifetime is missing or not allowed; or
         WrongCredentials if ``by`` is no longer valid.
         """
@@ -274,7 +274,9 @@ class Tokens:
         if beyond := sorted(set(scopes) - may):
             raise TokenRefused(f"this account or token lacks these scopes: {', '.join(beyond)}")
         if not 1 <= days <= LONGEST_DAYS:
-            raise TokenRefused(f"a token is valid for 1 to {LONGEST_DAYS} days")
+            raise TokenRefused(
+                f"a token can be valid for 1 to {LONGEST_DAYS} days: choose a number in this range"
+            )
         now = self._sources.now()
         expires = now + timedelta(days=days)
         secret = PREFIX + self._sources.new_secret()
@@ -300,7 +302,7 @@ class Tokens:
             )
 
     def find(self, secret: str) -> Bearer | None:
-        """Return the bearer of a secret, or None if the secret is invalid."""
+        """Return the token with this secret and its account, or None if the secret is invalid."""
         found = self._credentials.token(hash_of(secret))
         now = self._sources.now()
         if found is None or not found[0].works(now):

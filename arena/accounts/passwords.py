@@ -29,14 +29,14 @@ def strong_hasher() -> PasswordHasher:
 class Passwords:
     """Hashes and checks passwords in the callers' threads, a few at a time.
 
-    Other callers wait, up to a limit; more get Busy.
+    Other callers wait. If too many are waiting, a call raises Busy.
     """
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
         self._working = BoundedSemaphore(_AT_ONCE)
         self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
-        # Checked for unknown names, so that they take the same time.
+        # Checked for unknown names, so that they take as long as known ones.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:
@@ -54,7 +54,7 @@ class Passwords:
         return stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Return True if a hash has other parameters than new hashes."""
+        """Return True if a hash was made with parameters other than those of new hashes."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager
@@ -69,7 +69,7 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash of no known password. Computing a real one would slow down every start."""
+    """Return a random hash that no known password has. Computing a real hash would slow down every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )

@@ -98,7 +98,9 @@ def test_unknown_names_take_the_same_work(world: World, name: str) -> None:
     world.accounts.own.delete(deleted, PASSWORD)
     hasher = Counting()
     sessions = world.with_hasher(hasher).sessions
-    with pytest.raises(WrongCredentials, match=r"^name or password is wrong$"):
+    with pytest.raises(
+        WrongCredentials, match=r"^the name or the password is wrong: check both, and try again$"
+    ):
         sessions.check(name, "not the password")
     assert hasher.verified == 1
 

@@ -157,7 +157,7 @@ def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
         assert "set-cookie" not in answer.headers
         pages.append(answer.text.replace(name, "…"))
     assert pages[0] == pages[1]
-    assert "Name or password is wrong." in pages[0]
+    assert "The name or the password is wrong: check both, and try again." in pages[0]
 
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])
