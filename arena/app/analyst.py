@@ -22,7 +22,7 @@ from arena.protocol.analysis import Analysis
 _log = structlog.get_logger()
 
 _SECONDS: Final = 60.0
-"""Pause before each analysis of a rated game, which takes 10 to 20 s of a core and slows matches slightly."""
+"""Pause before each analysis of a rated game. One takes 10 to 20 s of a core and slows matches slightly."""
 
 _PEOPLE_SECONDS: Final = 3.0
 """Interval of checks for a person's game. The person is waiting, so the analysis needs no free slot."""
@@ -34,8 +34,8 @@ _PATIENCE: Final = timedelta(hours=1)
 class HostAnalyst:
     """Analyses games, each in a separate process that gets only idle CPU time.
 
-    ``idle`` returns whether the host has a free slot, which rated games need. ``playouts`` is per position
-    and option. ``now`` returns UTC.
+    ``idle`` returns True if the host has a free slot; otherwise rated games are not analysed. ``playouts`` is
+    per position and option. ``now`` returns UTC.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | Non
     assert process.stdout is not None  # noqa: S101 - as above
     try:
         process.stdin.write(replay.encode() + b"\n")
-        process.stdin.flush()  # not closed, because that would end the process
+        process.stdin.flush()  # not closed: the process exits at the end of its input
         return msgspec.json.decode(process.stdout.read(), type=Analysis)
     except (BrokenPipeError, msgspec.DecodeError):
         return None
     finally:
-        # If the process ended early, the pipe still has something to write, and would fail again later.
+        # If the process ended early, the buffer still contains data, and writing it would fail again later.
         with suppress(BrokenPipeError):
             process.stdin.close()
 

@@ -1,7 +1,7 @@
 """A running arena, and the coordinator lock: only one coordinator with containers may use a database.
 
-Uploads, and without a cluster also images, are on that coordinator's disk; another would consider them lost.
-Other hosts join as workers.
+Uploads, and without a cluster also images, are on that coordinator's disk, where another coordinator would
+not find them. Other hosts join as workers.
 """
 
 import socket
@@ -50,12 +50,12 @@ from arena.scheduler.workers import Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
 _HELD: Final = (
-    "another coordinator uses this database: add this host to it as a worker, or stop it first. If its "
-    "host is down, try again in 30 seconds"
+    "another coordinator uses this database: stop that coordinator first, or add this host to it as a "
+    "worker. If its host is down, try again in 30 seconds"
 )
 _LOST: Final = (
-    "another coordinator took over this database while it was unreachable from this host: "
-    "stop one of the two, or add this host to the other as a worker"
+    "another coordinator took over this database while this host could not reach it: "
+    "stop one of the two coordinators, or add this host to the other one as a worker"
 )
 
 
@@ -108,14 +108,14 @@ def coordinator_lock(store: Store) -> Iterator[LockHolder]:
 
 
 class ProgramFiles:
-    """The Python files below a folder when this was created; a scan of 400 files takes about 3 ms."""
+    """The state of the Python files below a folder. A scan of 400 files takes about 3 ms."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._begun = self._look()
 
     def changed(self) -> bool:
-        """Return True if a file has been written, added or removed since."""
+        """Return True if a file has been written, added or removed since this object was created."""
         return self._look() != self._begun
 
     def _look(self) -> dict[Path, tuple[int, int]]:
@@ -198,14 +198,14 @@ class Arena:
                 yield made
 
     def _has_room(self) -> bool:
-        """Return True if a slot is free, or in a cluster, whose coordinator plays nothing itself."""
+        """Return True if a slot is free. Always True in a cluster, whose coordinator plays no matches."""
         return self.slots is None or self.slots.busy < self.slots.usable
 
     def enter_house_bots(self, sources: Iterable[tuple[str, str]], say: Callable[[str], None]) -> None:
         """Enter the house bots; in a cluster, put their images in the shared store.
 
-        ``sources`` are (name, source) of each on this host; ``say`` receives progress messages. Raises
-        RuntimeTrouble, or CannotStart if an image can't be stored.
+        ``sources`` are pairs of a bot's name and its source on this host; ``say`` receives progress messages.
+        Raises RuntimeTrouble, or CannotStart if an image can't be stored.
         """
         if self.slots is None and self._keeper is not None:
             sources = shared_images(self._settings, self._keeper, sources, say)
@@ -252,7 +252,7 @@ class Arena:
         )
 
     def check_host(self, say: Callable[[str], None]) -> HostReport:
-        """Check this host's controls, record the report, and open the gate for untrusted bots if it allows.
+        """Check this host's controls, record the report, and open the gate if it allows untrusted bots.
 
         Until then, no untrusted bot plays. In a cluster, the workers check themselves instead. ``say``
         receives progress messages. Raises ImageTrouble, RuntimeTrouble or StoreError.

@@ -34,12 +34,12 @@ from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
 
 PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
-"""Longest wait for a submission to proceed. Exceeds the pause before a match is repeated."""
+"""Maximum wait for a submission to proceed: longer than the pause before a match is repeated."""
 
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
 _LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
-"""Files here survive a reboot, as the engine's containers and images do."""
+"""Files in this folder survive a reboot, as the engine's containers and images do."""
 
 Say = Callable[[str], None]
 
@@ -65,7 +65,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
     Settings of an arena on this machine are replaced. ``say`` receives messages about removals and failed
     removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too small.
     """
-    connect().close()  # fail before creating anything that only an engine can remove
+    connect().close()  # fail before creating containers or images, which only an engine can remove
     with _folder(settings, say) as folder:
         own = _settings_in(settings, folder)
         try:
@@ -142,7 +142,7 @@ class QualifyingPlayer(Protocol):
     stopped: bool
 
     def stop(self) -> None:
-        """Stop soon."""
+        """Ask the player to stop."""
 
 
 class LocalFollowing:
@@ -165,11 +165,11 @@ class LocalFollowing:
         self.source: str | None = None  # id of its image; None until it has one
 
     def goes_on(self, player: QualifyingPlayer) -> bool:
-        """Wait until a game is waiting (True), or one is running or the submission is over (False).
+        """Return True once a game is queued, or False once a game is running or the submission has ended.
 
-        Blocking until then keeps the coordinator from playing the rated games that an arena adds for an
-        accepted bot. Stops the coordinator once the submission is over. Raises StoreError, or ArenaTrouble if
-        this machine can't continue the check.
+        While this waits, the coordinator can't play the rated games that an arena adds for an accepted bot.
+        Stops the coordinator once the submission has ended. Raises StoreError, or ArenaTrouble if this
+        machine can't continue the check.
         """
         while not player.stopped:
             newest = self._look()
@@ -185,7 +185,9 @@ class LocalFollowing:
         """Report progress, and return the state of the newest game."""
         known = self._submissions.find(self._id)
         if known is None:
-            raise ArenaTrouble("the submission has disappeared")
+            raise ArenaTrouble(
+                "the submission has disappeared from the check's database: run the command again"
+            )
         games = self._submissions.games(self._id)
         self.told = to_builtins(whole_document(known, games))
         self._hear(self.told)

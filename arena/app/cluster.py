@@ -87,7 +87,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """Run a scheduler until a shutdown signal.
 
     ``listening`` is called with the address that other members must use. Raises CannotStart if it can't
-    listen there, or must not without keys.
+    listen at the address, or the address requires keys and there are none.
     """
     need_cluster()
     from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
@@ -131,15 +131,15 @@ def workers_of_cluster(
 def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: Gate) -> str | None:
     """Record the report of a worker's host. Return why the worker is rejected, or None if it is admitted.
 
-    A worker must have this version, this runtime and all controls that untrusted bots need. A worker that
-    lacks controls should refuse to start, but is not trusted to. So if one worker opens the gate, it is open
-    for all.
+    A worker must have the coordinator's version and runtime, and all controls that untrusted bots need. A
+    worker that lacks controls refuses to start, but the coordinator doesn't rely on that. So if one worker
+    opens the gate, it is open for all.
     """
     card = member.card
     if card.version != __version__:
-        return f"it has version {card.version or 'unknown'} of the arena, the coordinator {__version__}"
+        return f"it runs arena version {card.version or 'unknown'}; the coordinator runs {__version__}"
     if card.format != FORMAT:  # same version number, different code
-        return f"it plays matches of format {card.format}, the coordinator sends format {FORMAT}"
+        return f"it plays matches of format {card.format}; the coordinator sends format {FORMAT}"
     try:
         report = msgspec.json.decode(card.report, type=HostReport)
     except msgspec.DecodeError as error:
@@ -147,7 +147,7 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
     store.activity.record_host(report, card.accepted)
     missing = unaccepted(report, card.accepted)
     if card.runtime is not runtime:
-        return f"its ARENA_SANDBOX is {card.runtime}, the coordinator's {runtime}"
+        return f"its ARENA_SANDBOX is {card.runtime}; the coordinator's is {runtime}"
     if missing and runtime is not RuntimeName.PROCESS:
         return f"it lacks controls that untrusted bots need: {', '.join(missing)}"
     gate.decide(report, card.accepted)

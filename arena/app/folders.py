@@ -26,7 +26,7 @@ INSTALL_SIZE: Final = 8
 
 @contextmanager
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
-    """Lock the data directory within the context, at most until this process ends.
+    """Lock the data directory within the context. The lock ends with this process at the latest.
 
     With ``restoring``, the caller restores a backup into it, and an unfinished restore is accepted. Raises
     CannotStart if another process has the lock, the directory can't be created, or it contains an unfinished
@@ -37,7 +37,10 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
-        raise CannotStart(f"the data directory {folder.absolute()}: {error.strerror}") from error
+        raise CannotStart(
+            f"can't use the data directory {folder.absolute()} ({error.strerror}): give this user access to "
+            "it, or set ARENA_DATA_DIR to another folder"
+        ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +70,7 @@ def install_id(folder: Path) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = folder / f"install.{os.getpid()}.part"
         part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
-        with suppress(FileExistsError):  # another process was first
+        with suppress(FileExistsError):  # another process has created it first
             file.hardlink_to(part)
         part.unlink()
     return file.read_text().strip()
@@ -82,7 +85,9 @@ def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
         folder.mkdir(parents=True, exist_ok=True, mode=0o711)
         status = folder.lstat()
     except OSError as error:
-        raise CannotStart(f"the folder {folder} ({setting}): {error.strerror}") from error
+        raise CannotStart(
+            f"can't create the folder {folder} ({error.strerror}): set {setting} to another folder"
+        ) from error
     if folder.is_symlink() or status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise CannotStart(
             f"{folder} belongs to another user or can be written by others: "

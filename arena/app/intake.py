@@ -95,7 +95,7 @@ def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intak
 def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
     """Open the image keeper. An arena may be running in the same data directory.
 
-    Raises StoreError, RuntimeTrouble; or CannotStart if there is no arena, bots don't run in containers, or
+    Raises StoreError, RuntimeTrouble, or CannotStart if there is no arena, bots don't run in containers, or
     images can't be stored.
     """
     with _beside(settings) as (store, runtime):
@@ -161,9 +161,9 @@ def shared_images(
 
 
 def fetched_images(settings: Settings) -> StoreSource:
-    """Return the read-only source from which a worker's engine loads images. It doesn't record their use.
+    """Return the read-only source from which a worker's engine loads images. Their use is not recorded.
 
-    Raises CannotStart if the store is missing, such as a folder that is not mounted.
+    Raises CannotStart if the store is missing, for example because its disk is not mounted.
     """
     images = _images_in(image_objects(settings, make=False), settings)
     return StoreSource(images, install_id(settings.data_dir), None)

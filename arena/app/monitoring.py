@@ -56,14 +56,14 @@ def health_server(
         yield
 
 
-_NOTHING_YET: Final = "no matches are played yet"
+_NOTHING_YET: Final = "not playing matches yet"
 _DATABASE_SECONDS: Final = 3.0
 
 
 class Monitoring:
     """Monitors consecutive coordinators.
 
-    ``metrics`` is their match watcher; ``deliveries`` counts for the notifier.
+    ``metrics`` is their match watcher; ``deliveries`` has the notifier's metrics.
     """
 
     def __init__(self, settings: Settings, store: Store, install: str) -> None:
@@ -142,7 +142,7 @@ class Monitoring:
         try:
             self._check_database()
         except TimeoutError:
-            return f"no answer for {_DATABASE_SECONDS:.0f} s"
+            return f"no answer within {_DATABASE_SECONDS:.0f} s"
         except StoreError as error:
             return str(error)
         return None

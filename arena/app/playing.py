@@ -214,7 +214,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
         ).start()
         coordinator.run(lambda: refilled(arena))
         if site_ended.is_set():
-            raise CannotStart(f"the site stopped with exit code {process.returncode}")
+            raise CannotStart(f"the site stopped with exit code {process.returncode}: see its output above")
     say("stopped; nothing is left running")
 
 

@@ -69,7 +69,7 @@ def _check(settings: Settings) -> None:
     _scheduler_of(settings)
     if settings.database_url is not None:
         raise CannotStart(
-            "a worker needs no database, and its host should have no password for one: unset "
+            "a worker needs no database, and its host should not have the password of one: unset "
             "ARENA_DATABASE_URL, which is only for the coordinator and the site"
         )
     need_shared_images(settings)

@@ -107,5 +107,5 @@ def test_a_second_coordinator_of_the_database_does_not_start(docker_place: Place
         assert store.coordinator_lock.take()
         ended = docker_place.run("coordinator")
         assert ended.code == 1
-        assert "another coordinator uses this database: add this host to it as a worker" in ended.stderr
+        assert "another coordinator uses this database: stop that coordinator first" in ended.stderr
         store.coordinator_lock.release()
