@@ -47,7 +47,7 @@ def opened_arena() -> Iterator[tuple["Settings", "Store"]]:
 
 @contextmanager
 def operating() -> Iterator["Operators"]:
-    """Open the account operations of operators; otherwise like :func:`opened_arena`."""
+    """Open the operators' account operations. Errors are handled as by :func:`opened_arena`."""
     from arena.accounts.accounts import open_accounts
 
     with opened_arena() as (settings, store):
@@ -94,7 +94,8 @@ def explained() -> Iterator[None]:
 def settings_of_arena(*, terse: bool = False) -> "Settings":
     """Read the settings and configure logging.
 
-    If ``terse``, the defaults are warnings only, for a console. Raises WrongSettings.
+    With ``terse``, the defaults are the log level "warning" and the format for consoles. Raises
+    WrongSettings.
     """
     from arena.platform.logs import configure_logs, log_uncaught
     from arena.platform.settings import LogFormat, LogLevel, read_settings

@@ -59,7 +59,7 @@ def analyse(
                 if file is not None:
                     file.write(annotated(game, analyses[-1]) + b"\n")
     except BrokenPipeError:
-        raise  # the reader of stdout is gone; the command line exits quietly
+        raise  # the program that reads stdout has exited; the command line exits quietly
     except OSError as error:
         fail(f"can't write {out}: {error}")
     if as_json:

@@ -60,7 +60,7 @@ def _explained() -> Iterator[None]:
     from arena.scheduler.coordinator import ArenaTrouble
     from arena.submissions.uploads import NoRoom, UploadRefused
 
-    # Minor events are reported as the submission's progress.
+    # Log only errors: less serious events are reported as the submission's progress.
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
     # Closing the terminal stops the command like SIGTERM, so that it cleans up.
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))

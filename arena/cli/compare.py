@@ -32,7 +32,7 @@ from arena.rules import InvalidRules, Rules
 _PAIR: Final = 2
 
 
-def compare(  # noqa: PLR0913 - one argument an option
+def compare(  # noqa: PLR0913 - one argument per option
     bots: Annotated[
         list[str] | None,
         typer.Argument(
@@ -43,20 +43,25 @@ def compare(  # noqa: PLR0913 - one argument an option
     commands: Annotated[
         list[str] | None,
         typer.Option(
-            "--bot", help="A bot in any language, as a quoted command; comes first.", metavar="COMMAND"
+            "--bot",
+            help="A bot in any language, as a quoted command. It comes before the bots given as arguments.",
+            metavar="COMMAND",
         ),
     ] = None,
     players: Annotated[
-        str, typer.Option(help="Players per table, such as 2,4; several numbers are used in turn.")
+        str, typer.Option(help="Players per table, such as 2,4. Deals alternate between the numbers.")
     ] = "2",
     field: Annotated[
         str,
         typer.Option(help="Opponents, separated by commas. Default: the two bots play each other."),
     ] = "",
     effect: Annotated[
-        float, typer.Option(help="Smallest advantage worth finding, as a share of opponents: 0.05 is 5 %.")
+        float,
+        typer.Option(
+            help="Smallest advantage to detect, as an additional share of opponents beaten: 0.05 is 5 %."
+        ),
     ] = 0.05,
-    error: Annotated[float, typer.Option(help="Accepted probability of a wrong answer.")] = 0.05,
+    error: Annotated[float, typer.Option(help="Maximum probability of a wrong answer.")] = 0.05,
     games: Annotated[int, typer.Option("--games", "-n", min=2, help="Maximum number of games.")] = 20_000,
     seed: Seed = None,
     results: Annotated[
@@ -69,8 +74,8 @@ def compare(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Find out whether one bot beats another, with as few games as possible.
 
-    Exit codes: 0 the first bot is better; 1 it is not, or not by --effect, or --games was reached; 2 wrong
-    input or a bot that can't play.
+    Exit codes: 0 the first bot is better; 1 it is not better by at least --effect, or the test was undecided
+    after --games; 2 wrong input or a bot that can't play.
 
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """
@@ -120,7 +125,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Add a file's results, and write its header unless it has one."""
+        """Add a file's results. If it has none, write its header."""
         for result in results:
             self._progress.add(result)
         if results:

@@ -66,7 +66,7 @@ def challenge(  # noqa: PLR0913 - its options
 
 
 def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
-    """Report games as they become available, and return the finished challenge."""
+    """Wait for a challenge to end, report its games, and return it."""
     shown = f"progress: {_page(site, asked)}"
     look = f"the challenge continues; {shown}"
     told: Any = None

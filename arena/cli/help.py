@@ -1,4 +1,4 @@
-"""The help of commands, in plain words."""
+"""Formats the help of commands in plain words."""
 
 import re
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ _WORDS: Final[Mapping[str, str]] = {
     "file": "PATH",
     "dir": "PATH",
 }
-"""The word for an option's value, by the library's name of its type."""
+"""The word to show for an option's value, by typer's name for its type."""
 
 _FROM_TO: Final = re.compile(r"(\d+)<=x<=(\d+)")
 _AT_LEAST: Final = re.compile(r"x>=(\d+)")
 
 
 def plain_record(name: str, meaning: str) -> tuple[str, str]:
-    """Return a line of help with a word instead of a type, and a range as people write it.
+    """Return the name and description of a parameter with plain words for its type and its range.
 
-    Arguments have no type, since they are words themselves; a choice keeps its values.
+    A choice keeps its list of values. Arguments are shown without a type.
     """
     plain, _, kind = name.rstrip(">").partition(" <")
     if kind and plain.startswith("-") and not plain.startswith("-- "):
@@ -33,7 +33,7 @@ def plain_record(name: str, meaning: str) -> tuple[str, str]:
 
 
 class PlainCommand(TyperCommand):
-    """A command with such help; the library would print the types of Python."""
+    """A command with help in plain words. Typer's own help shows Python types."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - typer's signature
         """Write the arguments and the options."""

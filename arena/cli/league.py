@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from arena.home.league import League, LeagueRules
 
 
-def league(  # noqa: PLR0913 - one argument an option
+def league(  # noqa: PLR0913 - one argument per option
     folder: Annotated[
         Path, typer.Argument(help="Folder with the league's bots: source files, or folders with a bot.")
     ],

@@ -42,7 +42,7 @@ OneCommand = Annotated[
 _TABLE: Final = (2, 5)
 
 
-def play(  # noqa: PLR0913 - one argument an option
+def play(  # noqa: PLR0913 - one argument per option
     bots: Annotated[
         list[str] | None,
         typer.Argument(help="Two to five bots: files, folders or house bots.", metavar="BOT"),
@@ -97,7 +97,7 @@ def play(  # noqa: PLR0913 - one argument an option
 def player_of(
     bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
 ) -> GamePlayer:
-    """Return the fast player if all bots are in Python, or else one that runs programs."""
+    """Return the fast player if all bots are in Python; otherwise, one that runs bots as programs."""
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
         return InProcess(bots=bots, with_replays=with_replays, processes=at_once)
@@ -120,7 +120,7 @@ def _play(plan: GamePlayer, games: Iterable[HomeGame], count: int, out: str | No
                 if report.hopeless:
                     break
     except BrokenPipeError:
-        raise  # the reader of stdout is gone; the command line exits quietly
+        raise  # the program that reads stdout has exited; the command line exits quietly
     except OSError as error:
         fail(f"can't write {out}: {error}" if out else f"can't play here: {error}")
 
@@ -155,7 +155,7 @@ class Report:
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
-        self.hopeless = False  # whether to stop because a bot was too slow for a whole game
+        self.hopeless = False  # whether to stop because a slow bot was taken over
 
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""
@@ -217,7 +217,7 @@ class Report:
         if found:
             print_table(_COLUMNS, map(_cells, found), numbers=_COLUMNS[1:])
         again = [
-            f"{count - 1} more like {self._names[kind[0]]}'s {kind[1]}"
+            f"{count - 1} more mistakes of {self._names[kind[0]]} ({kind[1]})"
             for kind, count in self._kinds.items()
             if count > 1
         ]

@@ -125,7 +125,7 @@ def conformance(
         raise typer.Exit(WRONG)
 
 
-def referee(  # noqa: PLR0913 - one argument an option
+def referee(  # noqa: PLR0913 - one argument per option
     others: Annotated[
         list[str] | None,
         typer.Argument(help="Python bots for the other seats. Default: greedy.", metavar="BOT"),

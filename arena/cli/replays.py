@@ -26,7 +26,7 @@ from arena.play.simulate import simulate as games_of
 from arena.rules import InvalidRules, Rules
 
 
-def simulate(  # noqa: PLR0913 - one argument an option
+def simulate(  # noqa: PLR0913 - one argument per option
     *,
     bots: Annotated[
         str, typer.Option(help="One bot per seat, separated by commas: house bots, Python files or folders.")
@@ -76,7 +76,7 @@ def simulate(  # noqa: PLR0913 - one argument an option
     except PlayingFailed as error:
         explain(error, USAGE)
     except BrokenPipeError:
-        raise  # the reader of stdout is gone; the command line exits quietly
+        raise  # the program that reads stdout has exited; the command line exits quietly
     except OSError as error:
         fail(f"can't write {out}: {error}")
     if as_json:
@@ -186,7 +186,7 @@ def get(
         with opened(out) as file:
             file.write(text.rstrip() + b"\n")
     except BrokenPipeError:
-        raise  # the reader of stdout is gone; the command line exits quietly
+        raise  # the program that reads stdout has exited; the command line exits quietly
     except OSError as error:
         fail(f"can't write {out}: {error}")
 

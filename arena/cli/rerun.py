@@ -20,7 +20,7 @@ from arena.home.workers import PlayingFailed
 from arena.play.replay.document import PublicReplay, Seat
 
 
-def rerun(  # noqa: PLR0913 - one argument an option
+def rerun(  # noqa: PLR0913 - one argument per option
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -84,7 +84,7 @@ def rerun(  # noqa: PLR0913 - one argument an option
 
 
 class _Found(list[Answered]):
-    """The answers so far."""
+    """The bot's answers so far."""
 
     @property
     def different(self) -> list[Answered]:

@@ -69,7 +69,7 @@ def odd_results() -> None:
         games = store.ratings.predicted_games(_NEWEST_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
     bots = {version: owner.bot for version, owner in owners.items()}
-    # House bots have no author here: several may share a table, since no author gains from the results.
+    # Leave out house bots: no author gains from their results, so several of them may share a table.
     authors = {version: owner.author for version, owner in owners.items() if not owner.house}
     rows = [
         (
@@ -280,7 +280,7 @@ def backup(
     if is_read_back:
         say(f"backup written and verified: {_held(made)}")
     else:
-        say(f"backup written: {_held(made)}. Check the copy: what went to stdout can't be verified here")
+        say(f"backup written: {_held(made)}. It went to stdout, so it was not verified: check the copy")
 
 
 def restore(
