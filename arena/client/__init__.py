@@ -7,5 +7,5 @@ events    follows a submission to its end, with retries
 sending   the files that authors submit: a source file, an archive, a folder or an image
 images    Docker, for folders and images
 
-Answers are read as :mod:`arena.protocol.documents`.
+Responses are parsed as :mod:`arena.protocol.documents`.
 """

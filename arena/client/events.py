@@ -18,7 +18,7 @@ _BUSY: Final = 429
 class Patience:
     """Retries with exponential backoff.
 
-    Stops after ``attempts`` consecutive failures; ``pause`` is in seconds, after the first.
+    Stops after ``attempts`` consecutive failures. ``pause`` is the wait after the first one, in seconds.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Patience:
         self._failed = 0
 
     def rest(self) -> None:
-        """Wait for the pause."""
+        """Wait before the next request."""
         self._sleep(self._pause)
 
     def lose(self, trouble: SiteTrouble) -> None:
@@ -53,7 +53,7 @@ class Patience:
 
 
 _ON_THE_WAY: Final = ("received", "inspected", "qualifying")
-"""Stages before the final one. A submission has a time for each one it has reached."""
+"""Stages before the final one. A submission's document has a time for each stage that it has reached."""
 
 
 def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[dict[str, Any]]:

@@ -72,13 +72,15 @@ def _place(site: "SiteClient", word: str) -> tuple[str, str]:
             case ["", "challenges" | "submissions" as kind, id_, "games", game, *_]:
                 return f"{kind}/{part(id_)}", game
             case _:
-                raise ClientError(f"{word} is not the URL of a game on {site.address}")
+                raise ClientError(
+                    f"{word} is not the URL of a game on {site.address}: give a game's id, number or URL"
+                )
     if not word.isdecimal():
         return "", word
     number = int(word)
     found = next(_listed(site, before=number + 1, limit=1), None)
     if found is None or found.number != number:
-        raise ClientError(f"no rated game at {site.address} has the number {word}")
+        raise ClientError(f"no rated game at {site.address} has the number {word}: see `arena games`")
     return "", found.game
 
 

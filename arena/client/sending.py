@@ -62,7 +62,7 @@ def target_of(text: str) -> Target:
     if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
         raise CannotSend(f"no such file or folder: {text}")
     if not _NAME_OF_IMAGE.fullmatch(text):
-        raise CannotSend(f"no such file or folder: {text!a}, and no image can have that name")
+        raise CannotSend(f"no such file or folder: {text!a}, and no image can have that name: check the name")
     return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
 
 
@@ -116,9 +116,9 @@ class Parcel:
     kind: str  # `image`, or the name of a language
     size: int | None  # bytes of its file; None for an image, which is packed while it is sent
     sha256: str | None  # of its file, hexadecimal; None for an image
-    # Restarts from the beginning. Yields bytes to send and the part of `work` done.
+    # Each call starts from the beginning and yields bytes to send, with the part of `work` done so far.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
-    work: int  # approximate final count of `pieces`
+    work: int  # approximate final value of the part done, in the same unit
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
 
 class Body:
-    """A parcel's bytes, counted and hashed while they are sent; ``whole`` once all have been sent."""
+    """A parcel's bytes, counted and hashed while they are sent. ``whole`` is True once all have been sent."""
 
     def __init__(self, parcel: Parcel, report: Report) -> None:
         self._parcel = parcel
@@ -203,11 +203,11 @@ def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:
                 done += len(piece)
                 yield piece, done
     except OSError as error:
-        raise CannotSend(f"{target.text} can no longer be read ({error.strerror})") from error
+        raise CannotSend(f"{target.text} can no longer be read ({error.strerror}): send it again") from error
 
 
 def _name_of(target: Target, tags: Sequence[str]) -> str:
-    """Return an image's name; if the author gave an id, use the image's tags."""
+    """Return a bot's default name, from the image's name or, if the author gave an id, from its first tag."""
     if not _ID_OF_IMAGE.fullmatch(target.text):
         return target.name
     return repository(tags[0]) if tags else ""

@@ -21,7 +21,7 @@ MOST_BYTES: Final = 32 * 1024 * 1024
 """Size limit of an unpacked response; an arena's are far smaller."""
 
 MOST_EVENT_BYTES: Final = 1024 * 1024
-"""Size limit of one event in a stream, which ends with an empty line."""
+"""Size limit of one event in a stream. An event ends with an empty line."""
 
 _PIECE: Final = 64 * 1024
 
@@ -33,7 +33,8 @@ class Strange(Exception):
 def whole(answer: requests.Response) -> bytes:
     """Return the body of a response.
 
-    Raises Strange if it is too large for an arena's, or requests.RequestException if the connection breaks.
+    Raises Strange if it is larger than an arena's responses, or requests.RequestException if the connection
+    breaks.
     """
     body = bytearray()
     for piece in answer.iter_content(_PIECE):
@@ -280,8 +281,8 @@ class SiteClient:
                 said = None
         if not isinstance(said, dict):
             return SiteTrouble(
-                f"{self.address} returned {answer.status_code} {answer.reason}, which an arena doesn't: try "
-                "again in a moment, or check the address"
+                f"{self.address} returned {answer.status_code} {answer.reason}, which is not an arena's "
+                "response: try again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
         return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
@@ -297,15 +298,15 @@ class SiteClient:
 
     def _strange(self, what: str) -> SiteTrouble:
         return SiteTrouble(
-            f"{self.address} returned {what}: check that this is an arena's address, and that command and "
-            "arena have the same version"
+            f"{self.address} returned {what}: check that this is an arena's address, and that the "
+            "command and the arena have the same version"
         )
 
 
 class _Session(requests.Session):
-    """Ignores redirects: to resolve one, requests would read its whole body."""
+    """Ignores redirects, because requests would read the whole body of a redirect to resolve it."""
 
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as its parent has it
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - the parent's signature
         """Return None."""
         return
 

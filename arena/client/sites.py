@@ -99,7 +99,7 @@ class _Kept:
 
 
 class Sites:
-    """The logins in a file, whose folder is created with the first one."""
+    """The logins in a file. The first login creates the file and its folder."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -162,7 +162,7 @@ def users_sites() -> Sites:
 def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
     """Return the login to use: from the environment, or else the last one.
 
-    ``ARENA_SITE`` selects a site; ``ARENA_TOKEN`` is a token for it, used without being stored. Raises
+    ``ARENA_SITE`` selects a site. ``ARENA_TOKEN`` is a token for that site and is not stored. Raises
     WrongLogin if there is no login, or it is invalid.
     """
     named, token = environ.get(SITE_VARIABLE), environ.get(TOKEN_VARIABLE)

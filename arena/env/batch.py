@@ -5,7 +5,7 @@
         batch.step(choose(batch.observe(), batch.legal_actions()))
     batch.rewards
 
-All games have the same number of turns, so they advance together. Tests compare them with
+All games have the same number of turns, so they advance together. Tests compare the results with those of
 :mod:`arena.rules`.
 """
 
@@ -31,7 +31,7 @@ from arena.sdk.spaces import KINDS, PLAIN, SECONDS, Mask, Numbers, Whole, action
 Counts = NDArray[np.int8]
 
 _WIDTH: Final = KINDS + 1
-"""Cards are counted at their own numbers; 0 stays empty."""
+"""Size of an array of counts. A card is counted at the index of its number; index 0 stays empty."""
 
 _POINTS: Final = np.zeros(_WIDTH, dtype=np.int16)
 for _card, _points in NIGIRI_POINTS.items():
@@ -60,8 +60,8 @@ class Batch:
         self.over = False
         players, participants = rules.players, rules.participants
         self._decks = decks
-        self._rows = np.arange(games * players)  # of each seat, among all hands
-        # Of each seat, among all tables; with a dummy there is one table more in each game.
+        self._rows = np.arange(games * players)  # index of each seat's hand among all hands
+        # Index of each seat's table among all tables. With a dummy each game has one more table.
         self._tables_of = (self._rows // players) * participants + self._rows % players
         self._hands = np.zeros((games, players, _WIDTH), dtype=np.int8)
         self._tables = np.zeros((games, participants, _WIDTH), dtype=np.int8)
@@ -69,10 +69,12 @@ class Batch:
         self._nigiri = np.zeros((games, participants), dtype=np.int16)
         self._pile = np.zeros((games, 0), dtype=np.int8)
         self._drawn = np.zeros(games, dtype=np.int8)
-        self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # in the rounds before
+        self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros((games, participants), dtype=np.int16)  # of the rounds before; at the end, all
-        self.puddings = np.zeros((games, participants), dtype=np.int16)  # of the rounds before
+        self.scores = np.zeros(
+            (games, participants), dtype=np.int16
+        )  # of earlier rounds; at the end, of all rounds
+        self.puddings = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
         self._deal()
@@ -84,10 +86,10 @@ class Batch:
 
     @property
     def asked(self) -> tuple[int, ...]:
-        """The seats that choose now, the same ones in all games; none when they are over."""
+        """The seats that choose now, the same in all games; none when the games are over."""
         if self.over:
             return ()
-        if self.turn == self.rules.turns:  # only the controller of the dummy has a choice
+        if self.turn == self.rules.turns:  # only the seat in control of the dummy has a choice
             assert self.controller is not None  # noqa: S101 - else the turn was played automatically
             return (self.controller,)
         return tuple(range(self.rules.players))
@@ -101,7 +103,9 @@ class Batch:
 
     @property
     def rewards(self) -> NDArray[np.float64]:
-        """Return the share of opponents beaten minus the share lost to: ``[games, players]``, from -1 to 1.
+        """Return the share of opponents that each seat beat, minus the share that beat it.
+
+        The shape is ``[games, players]``, the values from -1 to 1.
 
         Raises ValueError if the games are not over.
         """
@@ -114,7 +118,7 @@ class Batch:
     def legal_actions(self) -> Mask:
         """Return which actions are legal: ``[games, players, action_count(rules)]``.
 
-        A seat that isn't asked has one: the last card of its hand.
+        A seat that isn't asked has one legal action: the last card of its hand.
         """
         return self._legal().copy()
 
@@ -174,7 +178,7 @@ class Batch:
         seen[..., start : start + KINDS] = unseen[..., 1:]
         start += KINDS
         for number in range(rules.participants):
-            # From each seat upwards; the dummy is the last one for both.
+            # From each seat upwards. For both seats the dummy comes last.
             who = (np.arange(players) + number) % players if number < players else [players] * players
             seen[..., start : start + KINDS] = self._tables[:, who, 1:]
             start += KINDS
@@ -184,7 +188,7 @@ class Batch:
         return seen
 
     def step(self, actions: NDArray[np.integer]) -> None:
-        """Play a turn of all games, and the automatic one after it.
+        """Play a turn of all games, and any automatic turn after it.
 
         ``actions`` is ``[games, players]``; those of seats that aren't asked are ignored. Raises ValueError,
         and changes nothing, if the games are over, the shape is wrong, or an action is illegal.
@@ -192,7 +196,8 @@ class Batch:
         if self.over:
             raise ValueError("the games are over")
         if actions.shape != (self.games, self.rules.players):
-            raise ValueError(f"actions of shape {actions.shape}, not {(self.games, self.rules.players)}")
+            wanted = (self.games, self.rules.players)
+            raise ValueError(f"actions have the shape {actions.shape}; it must be {wanted}")
         chosen = actions.astype(np.intp)
         for seat in range(self.rules.players):
             if seat not in self.asked:
@@ -323,7 +328,7 @@ def _soy_sauce(tables: Numbers) -> Numbers:
 def _puddings(puddings: Numbers) -> Numbers:
     most, fewest = puddings.max(axis=1, keepdims=True), puddings.min(axis=1, keepdims=True)
     points = np.where(puddings == most, PUDDING_POINTS // (puddings == most).sum(axis=1, keepdims=True), 0)
-    if puddings.shape[1] > 2:  # noqa: PLR2004 - two participants lose nothing
+    if puddings.shape[1] > 2:  # noqa: PLR2004 - with two participants nobody loses points
         points -= np.where(
             puddings == fewest, PUDDING_POINTS // (puddings == fewest).sum(axis=1, keepdims=True), 0
         )

@@ -1,8 +1,8 @@
 """The game as PettingZoo and Gymnasium environments, over :mod:`arena.rules`.
 
-An observation is a dictionary: ``observation``, the array of :mod:`arena.sdk.spaces`, and ``action_mask``,
-where 1 stands for a legal action. Rewards come at the end: the share of opponents beaten minus the share
-lost to, from -1 to 1.
+An observation is a dictionary: ``observation`` is the array of :mod:`arena.sdk.spaces`; ``action_mask`` has 1
+for each legal action. The only reward comes at the end: the share of opponents that the seat beat, minus the
+share that beat it, from -1 to 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class SushiGo(ParallelEnv):  # type: ignore[misc]  # PettingZoo is untyped
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin a game. With a seed, this and the games after it are the same each time."""
+        """Begin a game. With a seed, this game and the following ones are the same each time."""
         del options
         if seed is not None:
             self._rng, _ = np_random(seed)
@@ -125,7 +125,7 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     ) -> None:
         self.rules = rules or Rules(players=len(opponents) + 1)
         if len(opponents) != self.rules.players - 1:
-            raise ValueError(f"{len(opponents)} opponents at a table of {self.rules.players}")
+            raise ValueError(f"{len(opponents)} opponents for a table of {self.rules.players}")
         self.observation_space = observation_space(self.rules)
         self.action_space = Discrete(action_count(self.rules))
         self._opponents = [_bot(word) for word in opponents]
@@ -212,7 +212,7 @@ def _bot(word: str | Path | Bot) -> Bot:
     path = Path(word)
     if path.suffix:
         if not path.is_file():
-            raise ValueError(f"there is no file {path}")
+            raise ValueError(f"no such file: {path}")
         return load_bot(path)
     names = known(samples())
     if str(word) not in names:

@@ -120,9 +120,9 @@ def test_opponents_are_functions_and_files_too(tmp_path: Path) -> None:
     assert len(shown) == 3 * 8
     with pytest.raises(ValueError, match=r"no house bot 'gredy'\. Did you mean greedy\?"):
         AgainstBots(("gredy",))
-    with pytest.raises(ValueError, match="no file"):
+    with pytest.raises(ValueError, match="no such file: "):
         AgainstBots((tmp_path / "none.py",))
-    with pytest.raises(ValueError, match="1 opponents at a table of 3"):
+    with pytest.raises(ValueError, match="1 opponents for a table of 3"):
         AgainstBots(("greedy",), Rules(players=3))
     game = AgainstBots()
     with pytest.raises(ValueError, match="call reset"):
