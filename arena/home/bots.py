@@ -28,7 +28,7 @@ class UnusableBot(ValueError):
 class HomeBot:
     """A bot on this machine."""
 
-    name: str  # different for each bot of a run
+    name: str  # unique among the bots of a run
     word: str  # how to give it on a command line
     author: str  # `house` or `local`
     file: Path | None  # its source file, or None for a command
@@ -66,14 +66,14 @@ def find_bot(word: str) -> HomeBot:
 
 
 def bot_of_command(line: str) -> HomeBot:
-    """Return the bot that a command line starts. Raises UnusableBot if it names no program."""
+    """Return the bot that a command line starts. Raises UnusableBot if there is no such program."""
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise UnusableBot(f"the command {line!r} can't be read: {error}") from error
+        raise UnusableBot(f"the command {line!r} can't be parsed ({error}): check its quotes") from error
     if not words:
         raise UnusableBot("--bot needs a command, such as --bot './a.out'")
-    # `arena` itself need not be on the path.
+    # `arena` itself may be missing from the path.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
         raise UnusableBot(f"no program {words[0]!r} for the command {line!r}: is it built and executable?")
@@ -100,7 +100,7 @@ def house_bots_at_home() -> tuple[str, ...]:
 
 
 def bots_in(folder: Path) -> tuple[HomeBot, ...]:
-    """Return all bots in a folder: its source files, and its folders with one; by name.
+    """Return all bots in a folder, sorted by name: its source files, and its subfolders that contain a bot.
 
     Raises UnusableBot if it is not a folder, or two bots in it have the same name.
     """
@@ -115,7 +115,7 @@ def bots_in(folder: Path) -> tuple[HomeBot, ...]:
 
 
 def digest_of(bot: HomeBot) -> str:
-    """Return a hash that changes with the bot: of its file or, if the bot is a folder, of the folder.
+    """Return a hash of a bot's file or, if the bot is a folder, of the folder.
 
     Raises UnusableBot if a file can't be read.
     """

@@ -33,7 +33,7 @@ class Comparison:
     """The parameters of a comparison. Equal comparisons with equal seeds play the same games."""
 
     format: str = RESULTS_FORMAT
-    bots: tuple[str, ...]  # names of the bot to test, of the one to beat, and of the field
+    bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field
     digests: tuple[str, ...]  # a hash of each bot's code
     tables: tuple[Variant, ...]  # the variants to play, one deal each in turn
     seed: int
@@ -67,14 +67,14 @@ class Comparison:
 
 
 class DealResult(NamedTuple):
-    """One deal: the mean share of opponents that each bot beat, and each bot's faults."""
+    """A deal's result: the mean share of opponents that each bot beat, and each bot's number of faults."""
 
     shares: tuple[float, float]
     faults: tuple[int, int]
 
     @property
     def difference(self) -> float:
-        """The test's observation, from -1 to 1."""
+        """The difference between the shares, from -1 to 1: the test's observation."""
         return round(self.shares[0] - self.shares[1], 9)
 
 
@@ -159,11 +159,13 @@ def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: 
     fields = {
         "bots": "other bots",
         "digests": "another version of a bot",
-        "tables": "other tables",
+        "tables": "other --players or variants",
         "effect": "another --effect",
         "error": "another --error",
         "seed": "another --seed",
     }
     for name, what in fields.items():
         if getattr(known, name) != getattr(wanted, name) and not (name == "seed" and any_seed):
-            raise WrongResults(f"{path} has results of {what}: give another file, or remove this one")
+            raise WrongResults(
+                f"{path} has results for {what}: give another file with --results, or remove this one"
+            )

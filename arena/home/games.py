@@ -28,7 +28,7 @@ _PAST_DUE: Final = 1e-6
 _CRASHED: Final = "its code failed"
 
 Steps = Sequence[Sequence[Decision | None]]
-"""The decisions of a game in order, as a record has them."""
+"""The decisions of a game in order, as in a record."""
 
 
 class HomeGame(NamedTuple):
@@ -92,7 +92,7 @@ class GameInThisProcess:
         players: Sequence[LoadedBot],  # one per seat
         clock: Clock,  # the ladder's
         timer: DecisionTimer,  # running
-        # Called before each decision with its seat and the earlier decisions.
+        # Called before each decision, with the deciding seat and the earlier decisions.
         asking: Callable[[int, Steps], None] = lambda _seat, _steps: None,
     ) -> None:
         self._game = game
@@ -121,7 +121,7 @@ class GameInThisProcess:
         )
 
     def play(self, *, with_replay: bool) -> HomeResult:
-        """Play to the end."""
+        """Play the game to its end."""
         while self._asks:
             self._ask(*self._asks.pop(0))
         state = self._table.state
@@ -169,7 +169,7 @@ class GameInThisProcess:
             return
         self._now = asked + self._timer.seconds
         count = len(move.cards)
-        broken = None if count in {1, 2} else f"{count} cards named, instead of one, or two with chopsticks"
+        broken = None if count in {1, 2} else f"{count} cards named: name one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
         self._table.answer(seat, answer, self._now)
 
@@ -206,7 +206,7 @@ class GameInThisProcess:
         )
 
     def _tell_end(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
-        """Pass the result to a bot. On the ladder a failure here ends its program, but after this game."""
+        """Pass the result to a bot. On the ladder a failure here ends the program, but the game stands."""
         try:
             self._timer.call(self._free, lambda: tell(end))
         except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises

@@ -1,7 +1,7 @@
-"""Asks a program for the decisions of recorded games; the games continue as recorded.
+"""Asks a program for its decisions in recorded games. Whatever it answers, the games continue as recorded.
 
-The program runs as on the ladder's process runtime and talks to the referee's own seat server. It gets events
-from the referee's own table, which plays the recorded moves instead of the program's.
+The program runs as in the ladder's process runtime and talks to the referee's own seat server. The events
+come from the referee's own table, which plays the recorded moves instead of the program's.
 """
 
 import asyncio
@@ -144,19 +144,19 @@ class _Line:
         self._arrived.put_nowait(hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:  # noqa: ARG002 - as above
-        """Queue the answers of a message."""
+        """Queue the answers in a message."""
         self._arrived.put_nowait(answers)
 
     def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
-        """Queue the reason."""
+        """Queue the reason why the bot was lost."""
         self._arrived.put_nowait(lost)
 
     def failed(self, error: Exception) -> None:
-        """Queue the error."""
+        """Queue an error of the receiving code."""
         self._arrived.put_nowait(error)
 
     def ended(self, why: str) -> None:
-        """Queue the end of a process that sent no Hello. Otherwise, the stream is read to its end."""
+        """Queue the end of a process that sent no Hello. After a Hello, the end of the stream is enough."""
         if not self._greeted:
             self.lost(0, Lost(Fault.CRASH, why))
 
@@ -203,7 +203,7 @@ async def _ask_all(
 
 
 def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[Portion]:
-    """Yield the messages to a seat in some games, from Welcome to MatchEnd."""
+    """Yield the messages that a seat gets in a match of these games, from Welcome to MatchEnd."""
     begin: list[Event] = [Welcome(len(games), 1)]
     for number, game in enumerate(games):
         script = _Script(number, game, clock)
@@ -248,7 +248,7 @@ class _Script:
 
 
 async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None]:
-    """Wait for an answer; also return why the bot was lost, or None."""
+    """Wait for an answer. Return it, and why the bot was lost or None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None

@@ -44,14 +44,14 @@ class LeagueRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeagueEntrant(msgspec.Struct, frozen=True, tag="bot"):
-    """A bot enters, or continues with changed code."""
+    """A bot that enters the league, or continues with changed code."""
 
     name: str
     digest: str
 
 
 class LeagueGame(msgspec.Struct, frozen=True, tag="game"):
-    """A game. One entry per seat; ``versions`` are numbers of :class:`LeagueEntrant` lines, from 0."""
+    """A game, with one entry per seat. ``versions`` are numbers of :class:`LeagueEntrant` lines, from 0."""
 
     versions: tuple[int, ...]
     places: tuple[int, ...]
@@ -63,7 +63,7 @@ Line = LeagueEntrant | LeagueGame
 
 
 class HeadToHead(NamedTuple):
-    """The games of a bot with another, by whether it finished ahead, behind or in the same place."""
+    """Numbers of games of a bot against another: how many it finished ahead, behind or in the same place."""
 
     games: int
     ahead: int
@@ -102,7 +102,7 @@ class League:
         return new
 
     def plan(self, count: int, dice: random.Random) -> Iterator[HomeGame]:
-        """Yield games as the ladder would draw them, each match from the results known at that moment."""
+        """Yield games as the ladder would draw them, using the results known when each match is drawn."""
         number, base = 0, self.games
         current = self._current()
         while number < count:
@@ -136,7 +136,7 @@ class League:
         return game
 
     def board(self) -> Leaderboard:
-        """Return the current bots, best first, as the ladder's leaderboard has them.
+        """Return the current bots, best first, as on the ladder's leaderboard.
 
         A league has no times: ``change`` and ``last_played`` are None. ``author`` is ``local`` or ``house``.
         """
@@ -146,7 +146,7 @@ class League:
         return Leaderboard(players=None, rows=tuple(rows), next=None)
 
     def meeting(self, bot: str, other: str) -> HeadToHead:
-        """Return how the games of the current version of a bot with that of another ended."""
+        """Return how the games between the current versions of two bots ended."""
         names = {self._versions[version].name: version for version in self._current()}
         pair = names[bot], names[other]
         met, ahead, tied = self._met[pair], self._ahead[pair], self._tied[pair]
@@ -233,5 +233,7 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
     if known.format != LEAGUE_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
-        raise WrongResults(f"{path} has a league with other tables or another --seed: give another file")
+        raise WrongResults(
+            f"{path} has a league with other --players, variants or --seed: give another file with --results"
+        )
     return known, log

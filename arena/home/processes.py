@@ -59,7 +59,7 @@ class AsProcesses:
 
         The results raise :class:`PlayingFailed` if a match can't be played.
         """
-        folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's address holds 107 bytes
+        folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's path is limited to 107 bytes
         folder.chmod(0o711)
         install = f"home-{secrets.token_hex(4)}"
         runtime = ProcessRuntime({str(number): bot.command for number, bot in enumerate(self.bots)})
@@ -94,7 +94,7 @@ class AsProcesses:
                 turn += 1
 
     def _play(self, launcher: Launcher, games: Sequence[HomeGame], place: int) -> list[HomeResult]:
-        """Play games of the same bots, in new processes after the loss of a bot."""
+        """Play games between the same bots. After the loss of a bot, continue with new processes."""
         results: list[HomeResult] = []
         bots = sorted(games[0].bots)
         slots = tuple(range(place * FULL_TABLE, place * FULL_TABLE + len(bots)))

@@ -35,7 +35,7 @@ Heard = Hello | Lost | Sequence[PlayerAnswer]
 
 
 class WrongAddress(ValueError):
-    """An address can't be listened on. The text says why."""
+    """The referee can't listen on an address. The text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class LocalTable:
 class LocalAddress:
     """The address for a program: ``unix:PATH``, or ``tcp:PORT`` on this machine only.
 
-    Raises WrongAddress if it is neither, or can't be listened on.
+    Raises WrongAddress if it is neither, or the referee can't listen on it.
     """
 
     def __init__(self, text: str) -> None:
@@ -86,8 +86,8 @@ def referee(
 ) -> tuple[GameRecord, ...]:
     """Wait for a program, and play the games with it.
 
-    ``waits`` is called once Ctrl-C is handled cleanly. ``told`` receives the events sent to the program,
-    ``heard`` its messages, both in order.
+    ``waits`` is called once Ctrl-C can stop the referee cleanly. ``told`` receives the events sent to the
+    program, ``heard`` the program's messages, both in order.
     """
     return asyncio.run(_referee(table, address, waits, told, heard))
 
@@ -100,7 +100,7 @@ async def _referee(
     heard: Callable[[Heard], object],
 ) -> tuple[GameRecord, ...]:
     waits()
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's address holds 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes
     encoder = Encoder()
     now = AttendedTime(time.monotonic, OwnWaits())
     program = _Program(address.socket, folder / "inner", encoder, now)
@@ -127,7 +127,7 @@ class _Program(GrpcPlayer):
     heard: Callable[[Heard], object]
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Start the server; report what the program says to the listener and to ``heard``."""
+        """Start the server. The listener and ``heard`` both receive the program's messages."""
         await super().open(seat, _Overheard(listener, self.heard))
 
     def send(self, events: Sequence[Event]) -> None:
@@ -137,7 +137,7 @@ class _Program(GrpcPlayer):
 
 
 class _Overheard:
-    """A listener whose messages are reported."""
+    """A listener that also passes its messages to ``heard``."""
 
     def __init__(self, listener: Listener, heard: Callable[[Heard], object]) -> None:
         self._listener = listener
@@ -161,7 +161,7 @@ class _Overheard:
 
 
 class _CalledPlayer:
-    """A bot in this process. Each game gets a new instance of a class."""
+    """Plays with a bot in this process. If the bot is a class, each game gets a new instance."""
 
     def __init__(self, bot: Bot) -> None:
         self._bot = bot

@@ -1,6 +1,6 @@
 """Files of results: a line of JSON that describes them, then a line per result.
 
-Lines are only added. A truncated last line, from a crash or a full disk, is ignored.
+The file only grows. A last line that a crash or a full disk has cut off is ignored.
 """
 
 import os
@@ -11,11 +11,11 @@ import msgspec
 
 
 class WrongResults(ValueError):
-    """A file has no results, or those of something else. The text says which and what to do."""
+    """A file is not a results file, or has results for something else. The text says which and what to do."""
 
 
 class ResultsFile:
-    """A file of results, open for adding. Close it after use. Raises OSError."""
+    """A file of results, open for appending. Close it after use. Raises OSError."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,7 +24,7 @@ class ResultsFile:
         self._file.seek(0, os.SEEK_END)
 
     def write(self, content: object) -> None:
-        """Add a line. Raises OSError."""
+        """Append a line. Raises OSError."""
         line = msgspec.json.encode(content) + b"\n"
         if self._file.write(line) != len(line):
             raise OSError(f"{self._path} can't be extended: the disk may be full")
@@ -35,7 +35,7 @@ class ResultsFile:
 
 
 def read_results(path: Path) -> tuple[bytes, ...]:
-    """Return the complete lines of a file; none if there is no file.
+    """Return the complete lines of a file, or no lines if the file doesn't exist.
 
     Raises OSError, or WrongResults if it isn't a file.
     """

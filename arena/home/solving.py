@@ -42,7 +42,7 @@ class Solution:
 
 
 def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
-    """Request each of a game's decisions from a bot, in order, and return its answer to the last.
+    """Request each of a game's decisions from a bot, in order, and return its answer to the last one.
 
     If the bot fails earlier, return that failure. Raises PlayingFailed.
     """
@@ -119,10 +119,11 @@ class Answered:
 
 
 def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered], object]) -> str:
-    """Request every decision of some seats from a bot, game by game; the games continue as recorded.
+    """Request every decision of some seats from a bot, game by game.
 
-    The bot's first failure, an error or no answer in time, stops this; an illegal move doesn't. Return the
-    stderr of a program that failed, or an empty text.
+    The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
+    no answer in time. An illegal move is not a failure. Returns the stderr of a program that failed, or an
+    empty text.
 
     Raises InvalidReplay before the first request, PlayingFailed if the bot can't be run, or OSError.
     """
@@ -168,7 +169,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
         try:
             choose = timer.call(allowed, lambda: new_chooser(loaded.bot)).choose
         except OutOfTime as error:
-            raise TookTooLong(f"the game had not begun after {allowed:.0f} s") from error
+            raise TookTooLong(f"the bot had not begun the game after {allowed:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
             try:
@@ -182,7 +183,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
 
 
 def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
-    """Return a bot's mistake, for its author. ``bot`` is the number of the bot on ``failed.seat``."""
+    """Return a bot's mistake, for its author. ``bot`` is the bot on ``failed.seat``."""
     error = failed.__cause__ or failed
     if isinstance(error, TookTooLong):
         fault, what, error = Fault.TIMEOUT, str(error), error.__cause__ or error

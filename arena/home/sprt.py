@@ -2,10 +2,10 @@
 
 Each observation is the difference between two bots on one deal, from -1 to 1; deals are independent. No
 distribution is assumed. Under H0 the mean difference is 0, under H1 it is ``effect``. Each hypothesis is
-represented by the likeliest distribution on the observed values that has its mean; the log-likelihood ratio
-compares these two. Fishtest tests chess programs in the same way. The method is described in Michel Van den
-Bergh, "The generalized maximum likelihood ratio for the expectation of a distribution". The test stops at
-Wald's bounds.
+represented by the likeliest distribution on the observed values that has the hypothesis's mean; the
+log-likelihood ratio compares the two distributions. The test stops at Wald's bounds. Fishtest tests chess
+programs in the same way. The method is described in Michel Van den Bergh, "The generalized maximum likelihood
+ratio for the expectation of a distribution".
 """
 
 import math
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 _ENDS: Final = (-1.0, 1.0)
 _PSEUDO_COUNT: Final = 1e-3
-"""Added to both ends of the scale, so that every mean between them is possible. As in fishtest."""
+"""Weight added to the observations -1 and 1, so that every mean between them is possible. As in fishtest."""
 
 _HALVINGS: Final = 50
 _CONFIDENCE: Final = 1.959964
@@ -64,7 +64,7 @@ class SprtState(NamedTuple):
 
 
 def judge(differences: Mapping[float, int], hypotheses: Hypotheses) -> SprtState:
-    """Return the state of a test after observing each difference this many times."""
+    """Return the state of a test. ``differences`` maps each observed difference to how often it occurred."""
     count = sum(differences.values())
     if not count:
         return SprtState(0, 0.0, None, 0.0, SprtVerdict.OPEN)
@@ -94,7 +94,7 @@ def log_likelihood_ratio(differences: Mapping[float, int], null: float, alternat
 
 
 def _tilt(shares: Mapping[float, float], mean: float) -> float:
-    """Return t such that the shares p/(1 + t(value - mean)) have that mean, and are the likeliest."""
+    """Return t such that the shares p/(1 + t(value - mean)) have this mean and are the likeliest that do."""
     low, high = -1 / (max(shares) - mean), 1 / (mean - min(shares))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -52,15 +52,15 @@ from bot import choose
 
 
 class TestBot(unittest.TestCase):
-    """Whole games, and single decisions."""
+    """Tests of whole games and of single decisions."""
 
     def test_it_plays_whole_games(self) -> None:
-        """Legally, at every number of players."""
+        """It plays legally at every table size."""
         for players in (2, 3, 4, 5):
             self.assertTrue(play([choose] * players, seed=players).over)
 
     def test_it_wants_nigiri(self) -> None:
-        """More than anything else: a first hand with squid nigiri."""
+        """It plays a squid nigiri whenever it has one."""
         seen = []
         play([lambda view: seen.append(view) or choose(view)] * 2, seed=1)
         for view in seen:
@@ -138,7 +138,7 @@ json answer(const json& request) {
             {"nonce", request["nonce"]}};
 }
 
-// Writes one message. std::endl flushes, without which the arena would wait for it.
+// Writes one message. std::endl flushes it; otherwise it would stay in the buffer, and the arena would wait.
 void say(const std::string& kind, const json& content) {
     json message;
     message[kind] = content;
@@ -172,7 +172,7 @@ test: bot
 """
 
 _TEST_SH: Final = """\
-# Asks the bot for one move: from this hand it plays the squid nigiri.
+# Asks the bot for one move: from this hand it must play the squid nigiri.
 asked='{"game":0,"position":{"round":1,"turn":1},"hand":["CARD_TEMPURA","CARD_SQUID_NIGIRI"],"nonce":7}'
 answer=$(echo '{"events":[{"turnRequest":'"$asked"'}]}' | ./bot | tail -n 1)
 case $answer in

@@ -91,6 +91,6 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
 
 def half_interval(values: Sequence[float]) -> float | None:
     """Return half of the normal 95 % interval of a mean; None for fewer than two values."""
-    if len(values) < 2:  # noqa: PLR2004 - a deviation needs two
+    if len(values) < 2:  # noqa: PLR2004 - a deviation needs two values
         return None
     return _CONFIDENCE * stdev(values) / math.sqrt(len(values))

@@ -22,8 +22,8 @@ _DEAF_TICKS: Final = 40
 """Number of consecutive interrupts that a bot's code may ignore before the process is ended."""
 
 _FROZEN_SECONDS: Final = 20.0
-"""Seconds without a running interpreter after which a process is ended: it is in a library's endless loop.
-No decision may take that long."""
+"""Seconds without a tick of the timer after which the process is ended: the interpreter doesn't run, so a
+library is in an endless loop. Longer than any decision may take."""
 
 T = TypeVar("T")
 
@@ -66,9 +66,9 @@ class DecisionTimer:
             signal.signal(signal.SIGALRM, before)
 
     def call(self, allowed: float, decide: Callable[[], T]) -> T:
-        """Return the result of ``decide``; :attr:`seconds` is then its duration, even after an error.
+        """Call ``decide`` and return its result. :attr:`seconds` is then its duration, even after an error.
 
-        Raises OutOfTime.
+        Raises OutOfTime if it takes longer than ``allowed`` seconds.
         """
         self._ignored = 0
         self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()

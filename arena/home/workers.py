@@ -38,7 +38,7 @@ from arena.protocol.match import Clock, Decision
 from arena.rules import Card
 
 _QUEUED: Final = 4
-"""Number of games to send to a worker ahead, so that it never waits for its parent."""
+"""Number of games to send to a worker in advance, so that it never waits for its parent."""
 
 _LOAD_SECONDS: Final = Clock().start_millis / 1000
 
@@ -191,7 +191,7 @@ class _Worker:
 
     def __init__(self, plan: InProcess) -> None:
         self._plan = plan
-        self.order: list[HomeGame] = []  # games sent whose results were not received yet, in order
+        self.order: list[HomeGame] = []  # games sent whose results have not been received yet, in order
         self._box = BlackBox()
         self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
@@ -233,7 +233,7 @@ class _Worker:
         """Kill the worker and all processes that its bots have started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid or 0, signal.SIGKILL)
-        self._process.kill()  # it may not have started its session yet
+        self._process.kill()  # the worker may not have started its session yet
         self._process.join()
         self.line.close()
         self._words.close()
@@ -245,11 +245,13 @@ class _Worker:
         trace = _own_part(self._words.read())
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         what = f"its code ended the process ({how})"
-        if trace and code == 1:  # ended by the timer
+        if trace and code == 1:  # the timer ended the process
             what = "its code didn't answer and could not be interrupted"
         last = self._box.last(self.order)
         if last is None:
-            return PlayingFailed(f"a process of the bots ended: {what}" + (f"\n{trace}" if trace else ""))
+            return PlayingFailed(
+                f"a process that runs the bots ended: {what}" + (f"\n{trace}" if trace else "")
+            )
         game, seat, puzzle = last
         return WorkerEnded(
             Mistake(
@@ -266,7 +268,7 @@ class _Worker:
 def _own_part(trace: str) -> str:
     """Return the author's lines of a dump of Python's stack, most recent call first.
 
-    The arena's own lines are below them and, if a timer's signal dumped the stack, also above them.
+    The arena's own lines are below the author's lines and, if a timer's signal dumped the stack, also above.
     """
     lines = (line for line in trace.splitlines() if line.startswith("  File "))
     return "\n".join(takewhile(_is_the_authors, dropwhile(lambda line: not _is_the_authors(line), lines)))

@@ -105,7 +105,7 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     [
         ("", "--bot needs a command"),
         ("./nope --fast", "no program './nope'"),
-        ("'x", "can't be read"),
+        ("'x", "can't be parsed"),
     ],
 )
 def test_a_command_that_names_no_program(line: str, said: str) -> None:
