@@ -27,7 +27,7 @@ class Platform(msgspec.Struct, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """One layer; ``digest`` is the ``sha256:…`` of its uncompressed tar, ``size`` the tar's size in bytes."""
+    """A layer. ``digest`` is the ``sha256:…`` of its uncompressed tar, ``size`` the tar's size in bytes."""
 
     digest: str
     size: int
@@ -82,13 +82,13 @@ _MIB: Final = 1024 * _KIB
 class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits on one archive, and on the process that reads it."""
 
-    # Of the archive as uploaded, and again of the archive after decompression.
+    # Applies to the uploaded archive, and again to the archive after decompression.
     archive_bytes: int = 768 * _MIB
-    # Of all layers together, uncompressed; checked both when reading and when writing.
+    # Total size of all layers, uncompressed; checked both when reading and when writing.
     image_bytes: int = 512 * _MIB
     layers: int = 64
     archive_members: int = 4_096  # of the archive itself, of any kind
-    # Files, folders and links of all layers together, including folders that are only implied.
+    # Files, folders and links of all layers together, including folders without a member of their own.
     members: int = 65_536
     name_bytes: int = 1_024  # of one path or link target
     names_bytes: int = 16 * _MIB  # of all paths and link targets together
@@ -172,13 +172,13 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
     _check_text((*words, *command.env, command.working_dir), limits)
     for what, found in (("words in its ENTRYPOINT and CMD", words), ("variables (ENV)", command.env)):
         if len(found) > limits.command_words:
-            raise Rejected(f"the image has {len(found)} {what}; at most {limits.command_words} are allowed")
+            raise Rejected(f"the image has {len(found)} {what} (limit {limits.command_words}): use fewer")
     for variable in command.env:
         name = _name(variable)
         if name == variable or not _VARIABLE.fullmatch(name):
             raise Rejected(f"the image sets a variable (ENV) called {name[:40]!a}: rename or remove it")
         if _OURS.fullmatch(name):
-            raise Rejected(f"the image sets {name}, which is reserved for the arena")
+            raise Rejected(f"the image sets {name}, which is reserved for the arena: remove it")
     _check_working_dir(command.working_dir)
 
 
@@ -189,8 +189,8 @@ def _check_text(words: Sequence[str], limits: IntakeLimits) -> None:
         raise Rejected("the image's configuration has text that is not Unicode: write it as UTF-8") from None
     if size > limits.command_bytes:
         raise Rejected(
-            f"the image's ENTRYPOINT, CMD, ENV and WORKDIR have {size} bytes; "
-            f"at most {limits.command_bytes} are allowed"
+            f"the image's ENTRYPOINT, CMD, ENV and WORKDIR have {size} bytes "
+            f"(limit {limits.command_bytes}): shorten them"
         )
     if any("\0" in word for word in words):
         raise Rejected("the image's ENTRYPOINT, CMD, ENV or WORKDIR has a NUL character: remove it")
@@ -199,7 +199,9 @@ def _check_text(words: Sequence[str], limits: IntakeLimits) -> None:
 def _check_working_dir(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/") or ".." in parts:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is not absolute: begin it with /, without ..")
+        raise Rejected(
+            f"the image's WORKDIR {path[:80]!a} is not absolute or contains ..: begin it with /, without .."
+        )
     if _normal(path) != path:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} is not normalised: use {_normal(path)[:80]!a}")
     if parts[1] in MOUNTED:

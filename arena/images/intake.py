@@ -66,7 +66,7 @@ _TAR: Final = b"ustar"
 _TAR_OFFSET: Final = 257
 
 _OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wall_seconds=120.0)
-"""The arena's own images are trusted, and the host may be busy with matches."""
+"""Longer time limits for the arena's own images, which are trusted: the host may be busy with matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +136,13 @@ class Intake:
                 except Rejected as error:
                     raise IntakeTrouble(f"the image {engine_id} can't be stored: {error}") from error
             self._store.records.note_base(engine_id, own.id)
-        # Mark it as used, so that no prune removes it before another image or a match uses it.
+        # Mark it as used, so that it isn't pruned before another image or a match uses it.
         self._store.records.note_use(own.id, self._now())
         return own
 
 
 def is_archive(beginning: bytes) -> bool:
-    """Return True if a file begins like a tar or a gzip file."""
+    """Return True if a file's beginning is that of a tar or of a gzip file."""
     return beginning.startswith(_GZIP) or beginning[_TAR_OFFSET:].startswith(_TAR)
 
 
@@ -198,8 +198,8 @@ def language_for(file_name: str) -> Language:
             f"{suffix} ({language.title})" for language in LANGUAGES for suffix in language.suffixes
         )
         raise Rejected(
-            "this is neither an image's archive nor a source file, whose name ends with "
-            f"{known}. Anything else can be sent as an image: "
+            "this is neither an image's archive nor a source file: source files end with "
+            f"{known}. Submit a bot in another language as an image: "
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
     return language
@@ -210,12 +210,12 @@ def check_source(source: bytes) -> None:
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
             f"the source file is larger than the limit of {MAX_SOURCE_BYTES} bytes: "
-            "send an image's archive instead"
+            "submit an image's archive instead"
         )
     if not source.strip():
-        raise Rejected("the source file is empty")
+        raise Rejected("the source file is empty: submit one with your bot's code")
     if b"\0" in source:
-        raise Rejected("the source file contains a NUL byte, so it is not text")
+        raise Rejected("the source file contains a NUL byte, so it is not text: submit the bot's source code")
     try:
         source.decode()
     except UnicodeDecodeError as error:

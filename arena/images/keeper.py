@@ -53,7 +53,7 @@ class ImageKeeper:
         return Room(quota=self._quota, keep=self._store.bots.sources_in_use())
 
     def prune(self) -> Pruned:
-        """Remove images beyond the quota, and whatever killed processes left behind.
+        """Remove images beyond the quota, and files that killed processes have left behind.
 
         Raises StoreError; RuntimeTrouble if the engine failed to remove some images; or IntakeTrouble if
         something can't be listed or removed, or if every image in use is missing. In the last case nothing is
@@ -66,7 +66,7 @@ class ImageKeeper:
         return pruned
 
     def note_gone(self) -> None:
-        """Record which versions have lost their image, so that they can't play, and which have it again.
+        """Record which versions can't play because their image is gone, and which have their image back.
 
         Call it after adding images too, since that may prune others. Raises StoreError, or IntakeTrouble if
         the images can't be listed, or every image in use is missing.
@@ -76,9 +76,9 @@ class ImageKeeper:
     def _listed(self) -> frozenset[str]:
         """Return the ids of all images.
 
-        Images in use are never pruned. If those of submitted bots are all missing, this is not the image
-        store but, say, the empty folder where a disk should be mounted. Raises StoreError, or IntakeTrouble
-        if they are all missing, or the images can't be listed.
+        Images in use are never pruned. If all images of submitted bots are missing, this is not the image
+        store but, for example, an empty folder over which its disk is not mounted. Raises StoreError, or
+        IntakeTrouble if they are all missing, or the images can't be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()

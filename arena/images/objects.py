@@ -22,7 +22,7 @@ from arena.images.image import IntakeTrouble
 
 CHUNK: Final = 1024 * 1024
 _PASSWORD: Final = re.compile(r"://.*@")
-"""Credentials in a URL. Errors reach the logs and the authors of waiting submissions."""
+"""Credentials in a URL. They are removed from errors, which reach logs and the authors of submissions."""
 
 INCOMING: Final = "incoming"
 """Folder of incomplete objects. Killed processes leave garbage here."""
@@ -31,8 +31,8 @@ INCOMING: Final = "incoming"
 class Objects:
     """Objects by name, such as ``images/1234``. Every method raises IntakeTrouble if the storage fails.
 
-    ``url`` is as fsspec writes it; a plain path is on this host, where ``make`` creates a missing folder that
-    only its user can access. Raises IntakeTrouble.
+    ``url`` is in fsspec's form; a plain path is a folder on this host. With ``make``, a missing local folder
+    is created, which only this user can access. Raises IntakeTrouble.
     """
 
     def __init__(self, url: str, *, make: bool = True) -> None:
@@ -46,7 +46,7 @@ class Objects:
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
             raise IntakeTrouble(
-                f"images can't be stored in {self._shown}: {error}; check ARENA_IMAGES_URL"
+                f"images can't be stored in {self._shown} ({error}): check ARENA_IMAGES_URL"
             ) from error
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Objects:
                     file.flush()
                     with suppress(io.UnsupportedOperation):  # only local disks support it
                         os.fsync(file.fileno())
-                # A rename on this host; elsewhere a copy, which also appears whole.
+                # On this host a rename; elsewhere a copy, which also appears all at once.
                 self._files.mv(part, path)
             except BaseException:
                 with suppress(OSError):

@@ -43,7 +43,7 @@ from arena.images.image import (
 
 _TEXT_CHARACTERS: Final = 1_000
 _BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals that no archive can cause in its reader; a service manager sends them to all its processes."""
+"""Signals that an archive can't cause in its reader. A service manager sends them to all its processes."""
 
 
 def ask_reader(job: Job) -> Repacked:
@@ -93,7 +93,7 @@ def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) ->
             break
         said += chunk
     else:
-        return said, True  # nothing that it still does can make this an answer
+        return said, True  # too long to be a valid answer, whatever follows
     # It has closed its output; ignore what it still does.
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
@@ -111,7 +111,9 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             "the host is too busy or its disk too slow; send it again later"
         )
     if not messages:
-        raise IntakeTrouble(f"the archive reader did not start (exit code {code})")
+        raise IntakeTrouble(
+            f"the archive reader did not start (exit code {code}): check the arena's installation"
+        )
     if code == -signal.SIGXCPU:
         raise Rejected(
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
@@ -120,7 +122,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
     if -code in _BY_OTHERS:
         raise IntakeTrouble(
             f"the archive reader was killed by another process ({signal.Signals(-code).name}): "
-            "is the host shutting down, or out of memory?"
+            "check whether the host is shutting down or out of memory"
         )
     raise Rejected(f"the archive reader crashed (exit code {code}): save the image again")
 
@@ -165,8 +167,9 @@ _BLOCK: Final = 512
 
 def repack(
     archive: Path,  # from `docker save`, or an OCI archive; gzip or plain
-    # Receives the uncompressed tars of the layers one after another, the lowest first. Overwritten; does not
-    # exist if this raises. A temporary unnamed file, within the limit on archives, shares its folder.
+    # Receives the uncompressed tars of the layers one after another, the lowest first. An existing file is
+    # replaced; after an error there is none. Its folder also holds an unnamed temporary file, which may be as
+    # large as an archive.
     output: Path,
     platform: Platform,  # which of the archive's images to take
     *,
@@ -187,8 +190,8 @@ def repack(
             size = os.fstat(source.fileno()).st_size
             if size > limits.archive_bytes:
                 raise Rejected(
-                    f"the archive has {size} bytes, more than the {limits.archive_bytes} that are allowed: "
-                    "make the image smaller, and save one image for one platform"
+                    f"the archive has {size} bytes (limit {limits.archive_bytes}): make the image smaller, "
+                    "and save only one image for one platform"
                 )
             repacked = ask_reader(
                 Job(

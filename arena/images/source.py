@@ -19,8 +19,8 @@ _END: Final = bytes(2 * _BLOCK)
 def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[bytes]:
     """Yield the archive of an image in pieces, for the engine to load.
 
-    ``manifest.json``, which announces the image, comes last. A damaged layer is detected only at its end, so
-    the engine is then left with a broken archive that contains no image.
+    ``manifest.json``, which announces the image, comes last: a damaged layer is detected only at its end, and
+    the archive then breaks off before it announces an image.
 
     ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeTrouble if a
     blob is damaged or missing.
@@ -52,8 +52,8 @@ def _member(name: str, size: int, pieces: Iterable[bytes]) -> Iterator[bytes]:
 class StoreSource:
     """Provides stored images to an engine: an :class:`arena.sandbox.runtime.ImageSource`.
 
-    ``install`` keeps arenas that share an engine from pruning each other's images. ``now`` is UTC; None to
-    not record when images are used.
+    ``install`` is the installation's id: it keeps arenas that share an engine from pruning each other's
+    images. ``now`` returns UTC; if it is None, the use of images is not recorded.
     """
 
     def __init__(self, store: ImageStore, install: str, now: Callable[[], datetime] | None) -> None:

@@ -45,12 +45,12 @@ def longest_unused(
     spared: Collection[str],
     needed: Collection[str] = (),
 ) -> tuple[Kept, ...]:
-    """Return the images to remove, unused longest first, until the remaining blobs fit.
+    """Return the images to remove so that the remaining blobs fit, least recently used first.
 
-    If removing every candidate is not enough, returns all candidates.
+    If removing every candidate is not enough, all candidates are returned.
 
-    ``sizes`` are of all blobs, in bytes by digest; blobs without an image stay and count. ``room`` limits all
-    blobs together. The ids in ``spared`` and the blobs in ``needed`` stay in any case.
+    ``sizes`` has the size of every blob in bytes, by digest. Blobs without an image stay and count. ``room``
+    limits the total size. Images with ids in ``spared`` and blobs in ``needed`` always stay.
     """
     users = dict.fromkeys(sizes, 0)
     for image in images:
@@ -105,7 +105,7 @@ class Records:
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
                 used = max(record.added, self._used(id_) or record.added)
-                # A wrong clock must not keep an image young forever.
+                # After a wrong clock, a time in the future must not protect an image forever.
                 kept = Kept(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
                 found.append(kept)
         return tuple(found)
@@ -139,7 +139,7 @@ class Records:
     def tidy(self, is_old: Callable[[str], bool]) -> None:
         """Remove notes on images that no longer exist.
 
-        ``is_old`` returns whether the object of this name is too old to be part of something in progress.
+        ``is_old`` returns True if the object of this name is too old to be part of an operation in progress.
         """
         ids = self.ids()
         for name in self._objects.sizes("used"):
@@ -180,7 +180,7 @@ def _name(folder: str, id_: str) -> str:
 
 
 GRACE: Final = timedelta(minutes=10)
-"""Recent objects may be part of something in progress, so they are not pruned."""
+"""Age below which objects are not pruned, because they may be part of an operation in progress."""
 
 _MIB: Final = 1024 * 1024
 _BLOBS: Final = "blobs/sha256"
@@ -191,7 +191,7 @@ Content = Callable[[Layer], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The quota in bytes for all blobs together, and the ids of images that are never pruned (``keep``)."""
+    """The quota for all blobs together in bytes, and the ids of images that must not be pruned (``keep``)."""
 
     quota: int
     keep: Collection[str]
@@ -199,7 +199,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """The pruned images' ids, the bytes freed, and the bytes that all remaining blobs take (``left``)."""
+    """The pruned images' ids, the number of bytes freed, and the total size of the remaining blobs."""
 
     images: tuple[str, ...]
     freed: int
@@ -221,7 +221,7 @@ class ImageStore:
         return str(self._objects)
 
     def add(self, image: BotImage, content: Content, room: Room, now: datetime) -> None:
-        """Store an image, pruning others if it needs their room. Skips blobs that are already stored.
+        """Store an image. Skip blobs that are already stored, and prune other images to make room.
 
         Raises IntakeTrouble, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
         or they can't be written.
@@ -233,9 +233,9 @@ class ImageStore:
             left = self._prune(Room(quota=room.quota - size, keep=room.keep), now, needed=wanted.keys()).left
             if left + size > room.quota:
                 raise IntakeTrouble(
-                    f"there is no room for the image {image.id}: it takes {_mib(size)} more, the quota is "
-                    f"{_mib(room.quota)}, and images in use take {_mib(left)} of it; "
-                    "raise ARENA_IMAGE_QUOTA_GIB"
+                    f"no room for the image {image.id}: it needs {_mib(size)}, the quota is "
+                    f"{_mib(room.quota)}, and images in use take {_mib(left)} of it. "
+                    "Raise ARENA_IMAGE_QUOTA_GIB"
                 )
             for layer in {layer.digest: layer for layer in image.layers if layer.digest in missing}.values():
                 self._objects.write(_blob(layer.digest), _checked(content(layer), layer.digest, layer.size))
@@ -251,7 +251,7 @@ class ImageStore:
         return _checked(self._objects.pieces(_blob(digest)), digest, size, f" in {self._objects}")
 
     def prune(self, room: Room, now: datetime) -> Pruned:
-        """Remove blobs without an image, and images, those unused longest first, until the rest fit."""
+        """Remove blobs without an image and, until the rest fit, the least recently used images."""
         with self._alone():
             return self._prune(room, now)
 
@@ -297,11 +297,13 @@ class ImageStore:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Hold the lock; it is released when this process ends, however that happens."""
+        """Hold the lock. It is also released if this process is killed."""
         try:
             lock = self._lock.open("w")
         except OSError as error:
-            raise IntakeTrouble(f"the lock of the images, {self._lock}: {error.strerror}") from error
+            raise IntakeTrouble(
+                f"can't open the image store's lock {self._lock} ({error.strerror}): check its permissions"
+            ) from error
         with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -319,7 +321,7 @@ def _checked(pieces: Iterable[bytes], digest: str, size: int, where: str = "") -
     if count != size or f"sha256:{found.hexdigest()}" != digest:
         raise IntakeTrouble(
             f"the blob {digest}{where} is damaged: "
-            "remove it there, and add the images that contain it again or restore a copy of it"
+            "remove it there, then restore a copy of it or add the images that contain it again"
         )
 
 

@@ -143,7 +143,7 @@ def test_a_tag_is_resolved_once_and_kept_by_its_digest(
     said: list[str] = []
     first = ensure_parent(docker_client, parents, said.append)
     assert (first.image, first.digest, first.arguments) == (parents.recorded, pinned, {"A": "1"})
-    assert said[-1] == f"{registry.name} is {pinned}, kept as {parents.recorded}"
+    assert said[-1] == f"{registry.name} is {pinned}, tagged as {parents.recorded}"
     taken = docker_client.images.get(parents.recorded).id
 
     registry.publish("second")
@@ -165,7 +165,7 @@ def test_another_image_under_the_tag_is_told_and_taken_on_request(
     assert ensure_parent(docker_client, parents, said.append) == first
     command = f"docker tag {registry.name} {parents.recorded}"
     assert said == [
-        f"{registry.name} is now {newer}. {first.digest} stays in use. To take the new one: {command}"
+        f"{registry.name} is now {newer}. {first.digest} stays in use. To use the new one: {command}"
     ]
 
     docker_client.images.get(registry.name).tag(*parents.recorded.split(":"))

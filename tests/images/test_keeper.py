@@ -136,5 +136,5 @@ def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) ->
 def test_a_store_that_can_not_be_used_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
     """The lock is in a folder that is gone."""
     (tmp_path / "images.lock").mkdir()
-    with pytest.raises(IntakeTrouble, match=r"the lock of the images, .*images\.lock: Is a directory"):
+    with pytest.raises(IntakeTrouble, match=r"the image store's lock .*images\.lock \(Is a directory\)"):
         keeper.prune()

@@ -208,9 +208,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     mib = 1 << 20
     used = keep(store, bytes(2 * mib))
-    with pytest.raises(
-        IntakeTrouble, match=r"takes 3\.0 MiB more.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"
-    ):
+    with pytest.raises(IntakeTrouble, match=r"needs 3\.0 MiB.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"):
         keep(store, b"x" * 3 * mib, now=NOW, room=Room(quota=4 * mib, keep={used.id}))
     assert store.records.ids() == {used.id}
 

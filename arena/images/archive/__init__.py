@@ -1,13 +1,13 @@
 """Reads an untrusted archive and rewrites its layers: the whole work of arena.images.reader's process.
 
-This code opens no files, creates no paths and starts no processes: it has three open files and writes an
-answer. It checks every number in an archive against a limit before using it.
+This code opens no files, creates no paths and starts no processes: it works on three files that are already
+open, and writes an answer. It checks every number in an archive against a limit before using it.
 
     sources    bytes: a range of a file, gunzipped, hashed, within a budget
     tar        the members of a tar, read strictly
     outer      the archive's members by name, and the rules for paths and links
-    formats    finds the image, in an OCI layout or in what older engines save
-    tree       an image's files, as far as needed to understand its links
+    formats    finds the image, in an OCI layout or in an older engine's format
+    tree       an image's files, with the details needed to resolve links
     layers     reads and writes layers
     __main__   the process: privileges, limits, the answer
 
@@ -21,7 +21,7 @@ import msgspec
 from arena.images.image import Command, IntakeLimits, Layer, Platform
 
 MAX_ANSWER_BYTES: Final = 256 * 1024
-"""Limit on all output of the process: 64 layers, a command and its variables, or a text."""
+"""Limit on the output of the process: enough for 64 layers and a command with its variables, or a text."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The process has dropped its privileges and starts to read; if it dies now, the archive is to blame."""
+    """The process has dropped its privileges and begins to read. A crash is now the archive's fault."""
 
 
 class Repacked(msgspec.Struct, frozen=True, tag=True):

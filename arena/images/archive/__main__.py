@@ -44,7 +44,7 @@ def _find(archive: Archive, job: Job) -> FoundImage:
     if formats.MANIFEST in archive:
         return formats.find_image(archive, job.platform, job.limits)
     raise Rejected(
-        f"the archive has neither {formats.INDEX} nor {formats.MANIFEST} in it, so it contains no image: "
+        f"the archive has neither {formats.INDEX} nor {formats.MANIFEST}, so it contains no image: "
         "send what `docker save IMAGE` writes, not `docker export`"
     )
 
@@ -62,7 +62,7 @@ def _rewrite(
         drain(tar)
         if layer.digest not in {None, packed.digest} or tar.digest != layer.diff_id:
             raise Rejected(
-                f"{what} is not what its digest says: it was damaged in transit; save and send it again"
+                f"{what} doesn't match its digest: it was damaged in transit; save and send it again"
             )
     return tuple(layers)
 
@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _confine(job: Job) -> None:
-    """Drop every privilege. All imports are done; from here on nothing can be opened or started."""
+    """Drop every privilege. After this no file can be opened and no process started: all imports are done."""
     limits = job.limits
     libc = ctypes.CDLL(None, use_errno=True)
     if job.uid is not None:
@@ -106,7 +106,7 @@ def _confine(job: Job) -> None:
     file_bytes = max(limits.archive_bytes, limits.image_bytes)
     for kind, soft, hard in (
         (resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes),
-        # One second more, in case the first signal doesn't end the process.
+        # The hard limit is one second higher, in case the first signal doesn't end the process.
         (resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1),
         (resource.RLIMIT_FSIZE, file_bytes, file_bytes),
         (resource.RLIMIT_CORE, 0, 0),

@@ -62,12 +62,14 @@ def wrong_platform(found: str, wanted: Platform) -> Rejected:
 def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) -> FoundImage:
     """Return the image of a configuration and its layers' files (name and digest), lowest first.
 
-    Raises Rejected if there are no layers, more than ``most``, or not as many as in the configuration.
+    Raises Rejected if there are no layers, more than ``most``, or not as many as the configuration lists.
     """
     if not files:
-        raise Rejected("the image has no layers: give its Dockerfile a FROM with your language in it")
+        raise Rejected(
+            "the image has no layers: begin its Dockerfile with FROM and an image that contains your language"
+        )
     if len(files) > most:
-        raise Rejected(f"the image has more than {most} layers: join RUN and COPY steps of its Dockerfile")
+        raise Rejected(f"the image has more than {most} layers: merge RUN and COPY steps in its Dockerfile")
     if len(files) != len(config.rootfs.diff_ids):
         raise Rejected(
             f"the archive names {len(files)} layers, but the image's configuration lists "
@@ -84,9 +86,9 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) ->
 
 INDEX: Final = "index.json"
 MAX_MANIFESTS: Final = 256
-"""Limit of one index."""
+"""Maximum number of entries in one index."""
 MAX_READ: Final = 32
-"""Limit of indexes, manifests and configurations read to find the image."""
+"""Maximum number of indexes, manifests and configurations to read in order to find the image."""
 
 _INDEXES: Final = frozenset(
     {"application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json"}
@@ -123,7 +125,7 @@ class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def is_attestation(self) -> bool:
-        """True if this describes an image rather than being one."""
+        """True if this is an attestation, which describes an image."""
         stands_for_none = (
             self.platform is not None and self.platform.os == self.platform.architecture == _UNKNOWN
         )
@@ -219,14 +221,14 @@ class Search:
 def _check_layer(layer: Descriptor) -> None:
     if layer.urls or not layer.media_type.startswith(_LAYERS):
         raise Rejected(
-            f"the image has a layer of the type {shown(layer.media_type)}, or one outside the archive: "
+            f"the image has a layer that is of the type {shown(layer.media_type)} or outside the archive: "
             "every layer must be in the archive, as a tar"
         )
 
 
 def _altered(descriptor: Descriptor) -> Rejected:
     return Rejected(
-        f"{descriptor.file} is not what its digest says: it was damaged in transit; save and send it again"
+        f"{descriptor.file} doesn't match its digest: it was damaged in transit; save and send it again"
     )
 
 

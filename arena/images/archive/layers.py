@@ -18,7 +18,7 @@ class TarWriter:
 
     Owner and group become root, since bots run as a user that owns nothing. Setuid and setgid bits and
     extended attributes, including file capabilities, are dropped. Modification times stay, because Python
-    compares those of a module and its compiled form.
+    uses a module's time to check whether its compiled form is up to date.
     """
 
     def __init__(self, sink: BinaryIO, allowance: ByteBudget) -> None:
@@ -33,7 +33,7 @@ class TarWriter:
         """Write a member.
 
         ``kind`` is one of tarfile's type constants; ``content`` has exactly ``member.size`` bytes. Raises
-        Rejected if it exceeds the allowance; raised before any of its content is read.
+        Rejected, before reading any of the content, if it exceeds the allowance.
         """
         info = tarfile.TarInfo("/".join(parts))
         info.type = kind
@@ -114,7 +114,7 @@ class LayerWriter:
         return tar.finish()
 
     def _is_wanted(self, parts: Parts, member: TarMember) -> bool:
-        """True if a member is kept. The root itself and anything under a mount are not."""
+        """True if a member is kept. The root itself and files below a mount are dropped."""
         if not parts and member.kind is not Kind.FOLDER:
             raise Rejected("the root of a layer is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED
@@ -137,7 +137,7 @@ class LayerWriter:
         elif member.kind is Kind.SYMLINK:
             target = decode(member.target, what, self._limits)
             if not target:
-                raise Rejected(f"{what}: the link {shown('/'.join(parts))} leads nowhere")
+                raise Rejected(f"{what}: the link {shown('/'.join(parts))} has no target: remove it")
             self._tree.add(parts, Kind.SYMLINK, target=target)
             tar.add(parts, tarfile.SYMTYPE, member, target=target)
         elif member.kind is Kind.HARD_LINK:
@@ -166,7 +166,8 @@ class LayerWriter:
             or any(part.startswith(_WHITEOUT) for part in parts[:-1])
         ):
             raise Rejected(
-                f"a layer has {shown('/'.join(parts))}, whose name is reserved for marks of removed files"
+                f"a layer has {shown('/'.join(parts))}, but names that begin with {_WHITEOUT} mark removed "
+                "files: rename it"
             )
         if parts[-1] == _OPAQUE:
             self._tree.empty(parts[:-1])

@@ -11,7 +11,7 @@ from arena.images.archive.tar import Kind, TarMember, TarReader
 from arena.images.image import IntakeLimits, Rejected
 
 MAX_PART_BYTES: Final = 255
-"""Limit of one file name, as in Linux's file systems."""
+"""Maximum length of a file name, as in Linux's file systems."""
 
 Parts = tuple[str, ...]
 """The names in a path, from the root on; empty for the root itself."""
@@ -20,23 +20,23 @@ Parts = tuple[str, ...]
 def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
     """Return a path's parts, without doubled slashes and single dots.
 
-    ``what`` names the tar in errors. Raises Rejected if it is absolute, leads out of the tar, is too long, or
-    is not Unicode.
+    ``what`` names the tar in errors. Raises Rejected if the path is absolute, contains ``..``, is too long,
+    or is not Unicode.
     """
     text = decode(name, what, limits)
     if text.startswith("/"):
-        raise Rejected(
-            f"{what}: the path {shown(text)} is absolute, but paths in a tar begin without a slash"
-        )
+        raise Rejected(f"{what}: the path {shown(text)} is absolute: save it without the leading slash")
     parts = tuple(part for part in text.split("/") if part not in {"", "."})
     if ".." in parts:
-        raise Rejected(f"{what}: the path {shown(text)} has '..' in it and could lead out")
+        raise Rejected(f"{what}: the path {shown(text)} contains '..': use a path without it")
     if len(parts) > limits.depth:
         raise Rejected(
-            f"{what}: the path {shown(text)} is {len(parts)} folders deep; {limits.depth} are allowed"
+            f"{what}: the path {shown(text)} is {len(parts)} folders deep (limit {limits.depth}): shorten it"
         )
     if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
-        raise Rejected(f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes")
+        raise Rejected(
+            f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes: shorten it"
+        )
     return parts
 
 
@@ -46,9 +46,9 @@ def decode(name: bytes, what: str, limits: IntakeLimits) -> str:
     Raises Rejected if it is too long, is not Unicode, or contains a NUL.
     """
     if len(name) > limits.name_bytes:
-        raise Rejected(f"{what}: a path has {len(name)} bytes; at most {limits.name_bytes} are allowed")
+        raise Rejected(f"{what}: a path has {len(name)} bytes (limit {limits.name_bytes}): shorten it")
     if b"\0" in name:
-        raise Rejected(f"{what}: the path {name[:80]!r} has a NUL in it")
+        raise Rejected(f"{what}: the path {name[:80]!r} contains a NUL byte: rename the file")
     try:
         return name.decode()
     except UnicodeDecodeError:
@@ -61,7 +61,7 @@ def shown(name: str) -> str:
 
 
 _WHAT: Final = "the archive"
-_HOW: Final = "send what `docker save IMAGE` writes, plain or through gzip"
+_HOW: Final = "send what `docker save IMAGE` writes, plain or compressed with gzip"
 _OTHERS: Final = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ": "xz",
@@ -77,8 +77,8 @@ _Document = TypeVar("_Document")
 class Archive:
     """An archive's members.
 
-    ``descriptor`` and ``size`` (bytes) are of its uncompressed tar. Raises Rejected if it is not a tar, or
-    has members that an image's archive never has.
+    ``descriptor`` and ``size`` (bytes) are those of its uncompressed tar. Raises Rejected if it is not a tar,
+    or has members that an image's archive never has.
     """
 
     def __init__(self, descriptor: int, size: int, limits: IntakeLimits) -> None:
@@ -125,7 +125,9 @@ class Archive:
         """Return the content of a JSON document. Raises Rejected if it is missing or too large."""
         size = self.size(name)
         if size > self._limits.json_bytes:
-            raise Rejected(f"{shown(name)} has {size} bytes; at most {self._limits.json_bytes} are allowed")
+            raise Rejected(
+                f"{shown(name)} has {size} bytes (limit {self._limits.json_bytes}): save a smaller image"
+            )
         return Ahead(self.open(name)).take(size)
 
     def _place(self, name: str) -> tuple[int, int]:
@@ -141,7 +143,7 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
     """Return the members of an archive.
 
     ``scratch`` is the descriptor of an empty file, which receives the tar if the archive is compressed.
-    Raises Rejected if its compression is unsupported, or as for :class:`Archive`.
+    Raises Rejected if its compression is unsupported, and for the same reasons as :class:`Archive`.
     """
     size = os.fstat(descriptor).st_size
     begin = os.pread(descriptor, 8, 0)
@@ -166,13 +168,13 @@ def parse(document: bytes, kind: type[_Document], name: str) -> _Document:
     try:
         return msgspec.json.decode(document, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Rejected(f"{shown(name)} is not what it should be ({error}): save the image again") from error
+        raise Rejected(f"{shown(name)} has unexpected content ({error}): save the image again") from error
     except RecursionError as error:
         raise Rejected(f"{shown(name)} is nested too deeply: save the image again") from error
 
 
 def _layer_link(name: str, member: TarMember) -> str:
-    """Return the target of a link between layers; reject other links."""
+    """Return the target of a link between layers. Raises Rejected for any other link."""
     match = _LAYER_LINK.fullmatch(member.target.decode(errors="replace"))
     folder, _, base = name.rpartition("/")
     if match is None or base != "layer.tar" or not folder or "/" in folder:

@@ -1,4 +1,4 @@
-"""Sources of bytes: a range of a file, through gzip, a hash or a budget. Each holds at most one chunk."""
+"""Sources of bytes: ranges of files, and wrappers that gunzip, hash or limit. Each holds at most a chunk."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from arena.images.image import IntakeLimits, Rejected
 CHUNK: Final = 256 * 1024
 GZIP: Final = b"\x1f\x8b"
 _GZIP_CHUNK: Final = 16 * 1024
-"""Smaller, since zlib copies what it has not used at the end of each member."""
+"""Smaller than ``CHUNK``, because zlib copies its unused input at the end of each member."""
 _ALWAYS_BYTES: Final = 16 * 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 _ENDS_EARLY: Final = "the archive ends early: it was cut off in transit; send it again"
@@ -98,12 +98,12 @@ class Gunzip:
             )
         if self._members > self._limits.gzip_members:
             raise Rejected(
-                f"{self._what}: its gzip has more than {self._limits.gzip_members} parts: "
+                f"{self._what}: its gzip file has more than {self._limits.gzip_members} members: "
                 "save and send it again"
             )
 
     def _refill(self) -> bool:
-        """Fetch more compressed data; return whether there is any."""
+        """Fetch more compressed data. Return False at the end of the source."""
         while chunk := self._source.read(_GZIP_CHUNK):
             self._fetched += len(chunk)
             # Between members, zeros are padding.
@@ -135,14 +135,14 @@ class Hashed:
 
 
 class ByteBudget:
-    """A limit that several sources share; ``refusal`` is the error message once it is exceeded."""
+    """A limit that several sources can share. ``refusal`` is the error message if it is exceeded."""
 
     def __init__(self, size: int, refusal: str) -> None:
         self._left = size
         self._refusal = refusal
 
     def spend(self, size: int) -> None:
-        """Use up ``size`` bytes. Raises Rejected if less than that is left."""
+        """Use up ``size`` bytes. Raises Rejected if fewer are left."""
         self._left -= size
         if self._left < 0:
             raise Rejected(self._refusal)

@@ -16,7 +16,7 @@ from arena.images.image import IntakeLimits, Rejected
 
 BLOCK: Final = 512
 MAX_MTIME: Final = 8**11 - 1
-"""The latest time that fits into a header, in the year 2242."""
+"""The latest modification time that fits into a header, in the year 2242."""
 
 _ZEROS: Final = bytes(BLOCK)
 _MAX_SIZE: Final = 1 << 62
@@ -86,7 +86,7 @@ class TarReader:
                 self._extend(extended, header)
                 header = self._next_header()
                 if header is None:
-                    raise self._damaged("it ends where a member should follow")
+                    raise self._damaged("it ends after an extended header, without the member")
             member = self._member(header, extended)
             self._expect(member.size)
             yield member
@@ -147,12 +147,12 @@ class TarReader:
         )
 
     def _extend(self, extended: dict[bytes, bytes], header: bytes) -> None:
-        """Merge an extended header into those for the next member."""
+        """Merge an extended header into ``extended``, which applies to the next member."""
         size = self._size(header, {})
         if size > self._limits.header_bytes:
             raise Rejected(
-                f"{self._what}: an extended header has {size} bytes; "
-                f"at most {self._limits.header_bytes} are allowed"
+                f"{self._what}: an extended header has {size} bytes (limit {self._limits.header_bytes}): "
+                "save the image again, with fewer extended attributes"
             )
         self._expect(size)
         data = b"".join(self.content())
@@ -169,7 +169,8 @@ class TarReader:
             if key in {b"path", b"linkpath", b"size", b"mtime"}:
                 if flag == b"g":
                     raise Rejected(
-                        f"{self._what}: a global header sets {key.decode()}, which only members may have"
+                        f"{self._what}: a global header sets {key.decode()}, which only a member's own "
+                        "header may set: save the image again"
                     )
                 extended[key] = value
 
@@ -234,7 +235,7 @@ class TarReader:
 
 def _header_name(header: bytes) -> bytes:
     name = _until_nul(header[:100])
-    # Only POSIX has a prefix there; GNU's magic differs, and it has other fields in this place.
+    # Only POSIX headers have a prefix here. GNU headers, with another magic, have other fields in this place.
     prefix = _until_nul(header[345:500]) if header[257:263] == b"ustar\0" else b""
     return prefix + b"/" + name if prefix else name
 

@@ -1,7 +1,7 @@
-"""An image's files, as far as needed to understand its links: names, types, sizes, targets.
+"""An image's files, with the details needed to resolve links: names, types, sizes, targets.
 
-The layers are stacked as engines do it (OCI image specification 1.1, "Image Layer Filesystem Changeset").
-Paths through a link or a file, which engines treat differently, are rejected.
+Layers are combined as in engines (OCI image specification 1.1, "Image Layer Filesystem Changeset"). Paths
+that go through a link or a file are rejected, because engines differ in how they handle them.
 """
 
 from typing import Final
@@ -12,19 +12,19 @@ from arena.images.archive.tar import Kind
 from arena.images.image import MOUNTED, IntakeLimits, Rejected
 
 _MAX_LINKS: Final = 40
-"""Limit on the links followed for one path, as in Linux."""
+"""Maximum number of links to follow for one path, as in Linux."""
 
 _MOUNTED_OVER: Final = {
     **dict.fromkeys((*MOUNTED, "tmp", "run", "run/arena", "run/arena-init"), Kind.FOLDER),
     "run/arena-init/kaiten-init": Kind.FILE,
 }
-"""Mounted over, by the arena or the runtime: a link here would move the mount."""
+"""Paths that the arena or the runtime mounts over. A link at one of them would move the mount."""
 
 _SHADOWED: Final = (("tmp",), ("run", "arena"), ("run", "arena-init"))
-"""The arena mounts over these or a file in them."""
+"""Folders that the arena mounts over, or mounts a file into."""
 
 _MUST_BE_FILES: Final = ("etc/hosts", "etc/hostname", "etc/resolv.conf")
-"""The engine mounts a file over each."""
+"""Files that the engine mounts over."""
 
 _ACCOUNTS: Final = ("etc/passwd", "etc/group")
 _MAX_PATH_BYTES: Final = 2048
@@ -51,7 +51,8 @@ class Tree:
         self._limits = limits
         self._layer = 0
         self._root = Node(Kind.FOLDER, 0)
-        self._removed: set[tuple[Node, str]] = set()  # by this layer: (folder, name), or "" for all in it
+        # Removed by this layer: (folder, name), with the name "" for everything in the folder.
+        self._removed: set[tuple[Node, str]] = set()
         self._count = ByteBudget(
             limits.members,
             f"the image has more than {limits.members} files, folders and links: "
@@ -59,7 +60,8 @@ class Tree:
         )
         self._text = ByteBudget(
             limits.names_bytes,
-            f"the paths in the image's layers have more than {limits.names_bytes} bytes together",
+            f"the paths in the image's layers have more than {limits.names_bytes} bytes in total: "
+            "leave out files that the bot doesn't need",
         )
 
     def begin_layer(self) -> None:
@@ -82,7 +84,7 @@ class Tree:
     def link(self, parts: Parts, target: Parts) -> Node:
         """Add a hard link to an earlier file or symlink of this layer, and return what it links to.
 
-        Raises Rejected if there is no such file or symlink, or as for :meth:`add`.
+        Raises Rejected if there is no such file or symlink, and for the same reasons as :meth:`add`.
         """
         node: Node | None = self._root
         for part in target:
@@ -123,8 +125,8 @@ class Tree:
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
         """Follow a path from the root as Linux would inside the image.
 
-        Also returns its node, if any. Stops at folders that the runtime mounts over. Raises Rejected if it
-        goes through too many links.
+        Return the resolved path and its node, or None if there is nothing. Stops at folders that the runtime
+        mounts over. Raises Rejected if the path goes through too many links.
         """
         trail: list[tuple[str, Node | None]] = []
         left = path.split("/")[::-1]
@@ -144,14 +146,14 @@ class Tree:
                 continue
             links += 1
             if links > _MAX_LINKS:
-                raise Rejected(f"the path {shown(path)} goes through more than {_MAX_LINKS} links")
+                raise Rejected(f"the path {shown(path)} goes through more than {_MAX_LINKS} links: use fewer")
             if node.target.startswith("/"):
                 trail.clear()
             left.extend(node.target.split("/")[::-1])
         return tuple(name for name, _ in trail), trail[-1][1] if trail else self._root
 
     def check_layer(self) -> None:
-        """Check the paths that engines read or mount over, after this layer.
+        """Check the paths that engines read or mount over, in the image up to this layer.
 
         Raises Rejected if they would harm the engine or move a mount.
         """
@@ -166,10 +168,13 @@ class Tree:
                 node = node.children.get(part) if node is not None else None
             if node is not None and node.kind is not kind:
                 name = "folder" if kind is Kind.FOLDER else "file"
-                raise Rejected(f"the image's /{path} is not a {name}: the arena mounts its own there")
+                raise Rejected(
+                    f"the image's /{path} is not a {name}, but the arena mounts a {name} there: "
+                    "make it one, or leave it out"
+                )
 
     def _check_accounts(self, path: str) -> None:
-        """Check a file that the engine reads before starting a container; if it is bad, the start fails."""
+        """Check a file that the engine reads before it starts a container. A bad one makes the start fail."""
         where, node = self.resolve(path)
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
@@ -179,7 +184,8 @@ class Tree:
             raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
         if node is not None and node.size > self._limits.accounts_bytes:
             raise Rejected(
-                f"the image's /{path} has {node.size} bytes; the limit is {self._limits.accounts_bytes}"
+                f"the image's /{path} has {node.size} bytes (limit {self._limits.accounts_bytes}): "
+                "leave out entries that the bot doesn't need"
             )
 
     def check_working_dir(self, path: str) -> None:
@@ -193,13 +199,14 @@ class Tree:
                 f"the image's WORKDIR {shown(path)} leads to {shown('/' + '/'.join(where))}: choose another"
             )
         if node is not None and node.kind is not Kind.FOLDER:
-            raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder")
-        # The engine creates a missing folder, in the image and again in what it mounts over it.
+            raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder: choose another")
+        # If the folder is missing, the engine creates it, first in the image and again inside a mount over
+        # it.
         through_links = where != tuple(path.split("/")[1:])
         for place in _SHADOWED:
             if where[: len(place)] == place and (through_links or where != ("tmp",)):
                 raise Rejected(
-                    f"the image's WORKDIR {shown(path)} leads to a folder the arena mounts: choose another"
+                    f"the image's WORKDIR {shown(path)} is a folder that the arena mounts: choose another"
                 )
         if any("/".join(where[: account.count("/") + 1]) == account for account in _ACCOUNTS):
             raise Rejected(f"the image's WORKDIR {shown(path)} is a system file: choose another")
@@ -208,7 +215,7 @@ class Tree:
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
-        """Return the parent folder of a path, creating folders that are only implied."""
+        """Return the parent folder of a path, creating folders that have no member of their own."""
         self._count.spend(1)
         self._text.spend(sum(map(len, parts)) + len(parts) + len(target))
         node = self._root

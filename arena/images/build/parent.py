@@ -55,11 +55,11 @@ _TAIL_LINES = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parents:
-    """The two alternative parents for an image, with equivalent content, each with its build arguments."""
+    """The two alternative parents of an image, which have equivalent content, with their build arguments."""
 
     name: str  # of the content, such as `python`
     official: str  # the image in a registry
-    packages: tuple[str, ...]  # Debian's, in addition to the common ones; their dependencies are included
+    packages: tuple[str, ...]  # Debian packages to install in addition to the common ones
     left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
     official_arguments: Mapping[str, str] = field(default_factory=dict)
     debian_arguments: Mapping[str, str] = field(default_factory=dict)
@@ -126,7 +126,7 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
             ) from error
     if not is_present(client, parents):
         raise ImageTrouble(
-            f"The Docker engine imported {parents.debian_image} but does not show it: see its log"
+            f"The Docker engine imported {parents.debian_image} but does not list it: see the engine's log"
         )
 
 
@@ -153,7 +153,7 @@ def _is_debian() -> bool:
 
 
 def _update_lists() -> None:
-    """Update the package lists, once no other program does: apt-get waits only for dpkg's lock."""
+    """Update the package lists, waiting for other programs that do so: apt-get waits only for dpkg's lock."""
     last = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
@@ -171,7 +171,7 @@ def _apt_get(*arguments: str) -> None:
 
 
 def _run(command: list[str], out: int | None = None) -> None:
-    """Run a system program; its stdout goes to the descriptor ``out``, its stderr into our error."""
+    """Run a system program. Its stdout goes to the descriptor ``out``; its stderr is quoted if it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - our own argument lists
             command,
@@ -188,7 +188,9 @@ def _run(command: list[str], out: int | None = None) -> None:
         raise ImageTrouble(f"{command[0]} failed to run: {error}") from error
     if done.returncode:
         tail = done.stderr.splitlines()[-_TAIL_LINES:]
-        raise ImageTrouble("\n".join([f"{command[0]} ended with {done.returncode}; its output:", *tail]))
+        raise ImageTrouble(
+            "\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail])
+        )
 
 
 PARENT_LABEL: Final = "kaiten.parent"
@@ -202,7 +204,7 @@ class Parent:
     """An image to build on."""
 
     image: str  # its name
-    digest: str  # including the registry's name, or the engine's id if it comes from no registry
+    digest: str  # including the registry's name, or the engine's id if it doesn't come from a registry
     arguments: Mapping[str, str]  # build arguments for images that use it
 
 
@@ -220,12 +222,12 @@ def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Pa
 
 
 def _recorded(client: docker.DockerClient, parents: Parents, say: Say) -> Image | None:
-    """Return the image pulled before; report if the registry's tag has moved since."""
+    """Return the image that was pulled earlier. Report if the registry's tag has since moved."""
     image = _find(client, parents.recorded)
     tagged = _find(client, parents.official)
     if image and tagged and tagged.id != image.id:
         say(
-            f"{parents.official} is now {_digest(tagged)}. {_digest(image)} stays in use. To take the "
+            f"{parents.official} is now {_digest(tagged)}. {_digest(image)} stays in use. To use the "
             f"new one: docker tag {parents.official} {parents.recorded}"
         )
     return image
@@ -236,7 +238,7 @@ def _record(client: docker.DockerClient, parents: Parents, say: Say) -> Image | 
     if image:
         repository, tag = parents.recorded.split(":")
         image.tag(repository, tag)
-        say(f"{parents.official} is {_digest(image)}, kept as {parents.recorded}")
+        say(f"{parents.official} is {_digest(image)}, tagged as {parents.recorded}")
     return image
 
 

@@ -32,7 +32,10 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
     """
     checkout = Path(arena.__file__).parent.parent
     if not (checkout / _DOCKERFILE).is_file():
-        raise ImageTrouble(f"{SERVER_IMAGE} is made from a checkout, and {checkout} has no {_DOCKERFILE}")
+        raise ImageTrouble(
+            f"{SERVER_IMAGE} is built from a checkout, but {checkout} has no {_DOCKERFILE}: "
+            "run this in a checkout"
+        )
     try:
         stand = ensure_parent(client, PYTHON_PARENTS, say)
         machine = str(client.info()["Architecture"])
@@ -66,7 +69,7 @@ _PARENTS: Final = Parents(
     name="postgresql",
     official="postgres:15-bookworm",
     packages=("postgresql-15", "tzdata"),
-    # The query compiler (JIT), by far the largest part: useless for queries this short.
+    # The query compiler (JIT) is by far the largest part, and doesn't help such short queries.
     left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
 )
 
@@ -78,7 +81,9 @@ def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
     """
     recipe = Path(arena.__file__).parent.parent / _DATABASE_FOLDER
     if not recipe.is_dir():
-        raise ImageTrouble(f"{DATABASE_IMAGE} is made from a checkout, and there is no {recipe}")
+        raise ImageTrouble(
+            f"{DATABASE_IMAGE} is built from a checkout, but there is no {recipe}: run this in a checkout"
+        )
     try:
         stand = ensure_parent(client, _PARENTS, say)
     except (DockerException, RequestException) as error:

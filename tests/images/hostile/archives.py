@@ -192,13 +192,15 @@ _MANIFESTS = (
         "a configuration of the host", lambda: _manifest(Config="/etc/shadow"), "absolute", archive(_DRAFT)
     ),
     _files(
-        "layers that are numbers", lambda: _manifest(Layers=[1, 2]), "not what it should be", archive(_DRAFT)
+        "layers that are numbers", lambda: _manifest(Layers=[1, 2]), "unexpected content", archive(_DRAFT)
     ),
     _files("layers that are missing", lambda: _manifest(Layers=["a", "b"]), "lacks 'a'", archive(_DRAFT)),
     _files("no layers", lambda: _manifest(Layers=[]), "no layers", archive(_DRAFT)),
     _files("fewer layers than named", lambda: old_docker(replace(_DRAFT, diff_ids=["x"])), "names 2 layers"),
     _files(
-        "layers of another image", lambda: old_docker(replace(_DRAFT, diff_ids=["x", "y"])), "digest says"
+        "layers of another image",
+        lambda: old_docker(replace(_DRAFT, diff_ids=["x", "y"])),
+        "match its digest",
     ),
     _files(
         "an image for another processor", lambda: old_docker(Draft(platform=ARM64)), "--platform=linux/amd64"
@@ -220,18 +222,22 @@ _INDEXES = (
     _files(
         "a blob that is another",
         lambda: _blob_changed(lambda blob: blob.replace(b"hello", b"HELLO")),
-        "digest says",
+        "match its digest",
     ),
-    _files("a blob that is longer", lambda: _blob_changed(lambda blob: blob + bytes(512)), "digest says"),
-    _files("a digest that is a path", lambda: _layers_of_a_manifest(_climb), "not what it should be"),
+    _files(
+        "a blob that is longer", lambda: _blob_changed(lambda blob: blob + bytes(512)), "match its digest"
+    ),
+    _files("a digest that is a path", lambda: _layers_of_a_manifest(_climb), "unexpected content"),
     _files("layers that are elsewhere", lambda: _layers_of_a_manifest(_elsewhere), "outside the archive"),
     _files("foreign layers", lambda: _layers_of_a_manifest(_foreign), "outside the archive"),
-    _files("an index in itself", _index_in_itself, "digest says"),
+    _files("an index in itself", _index_in_itself, "match its digest"),
     _files("a hundred indexes in each other", _nested_indexes, "more than 32 documents"),
     _files("a thousand manifests", lambda: _many_manifests(1_000), "length <= 256"),
-    _files("ten thousand manifests", lambda: _many_manifests(10_000), "at most 1048576"),
+    _files("ten thousand manifests", lambda: _many_manifests(10_000), "limit 1048576"),
     _files(
-        "an index that is no list", lambda: {**oci(_DRAFT), "index.json": b'{"manifests":7}'}, "should be"
+        "an index that is no list",
+        lambda: {**oci(_DRAFT), "index.json": b'{"manifests":7}'},
+        "unexpected content",
     ),
     _files(
         "an index without an image",

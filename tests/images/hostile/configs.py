@@ -74,14 +74,14 @@ CONFIGS = (
     ),
     in_config("a first word that is empty", Entrypoint=[""], refused="has no start command"),
     in_config("a NUL in a word", Entrypoint=["sh", "-c\0x"], refused="NUL"),
-    in_config("half a character", Cmd=["\ud800"], refused="not Unicode|not what it should be"),
+    in_config("half a character", Cmd=["\ud800"], refused="not Unicode|unexpected content"),
     in_config(
-        "a million variables", Env=[f"V{number}=x" for number in range(1_000_000)], refused="at most 1048576"
+        "a million variables", Env=[f"V{number}=x" for number in range(1_000_000)], refused="limit 1048576"
     ),
     in_config(
         "a thousand variables", Env=[f"V{number}=x" for number in range(1_000)], refused="1000 variables"
     ),
-    in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="at most 32768"),
+    in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="limit 32768"),
     in_config("a variable without a name", Env=["=x"], refused="called"),
     in_config("a variable without a value", Env=["LD_PRELOAD"], refused="called"),
     in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is a system folder"),
@@ -103,7 +103,7 @@ CONFIGS = (
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
         control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - the image's
-        refused="a folder the arena mounts",
+        refused="a folder that the arena mounts",
     ),
     Attack(
         name="a folder to start in that is a link",
@@ -140,12 +140,16 @@ CONFIGS = (
         control=oci_archive(Draft(layers=layered(tar(symlink(b"a", b"b"), symlink(b"b", b"c"))).layers)),
         refused="more than 40 links",
     ),
-    _bytes("a configuration that is no UTF-8", lambda text: text.replace(b"/bot", b"/\xff\xfe"), "should be"),
-    _bytes("a configuration of brackets", lambda _: b"[" * 500_000, "nested too deeply|should be"),
+    _bytes(
+        "a configuration that is no UTF-8",
+        lambda text: text.replace(b"/bot", b"/\xff\xfe"),
+        "unexpected content",
+    ),
+    _bytes("a configuration of brackets", lambda _: b"[" * 500_000, "nested too deeply|unexpected content"),
     _bytes(
         "a configuration that is a list", lambda text: b"[" + text + b"]", "Expected `object`, got `array`"
     ),
-    _bytes("a configuration of 50 MB", lambda text: text + b" " * 50_000_000, "at most 1048576"),
+    _bytes("a configuration of 50 MB", lambda text: text + b" " * 50_000_000, "limit 1048576"),
     _bytes(
         "a platform that is a number",
         lambda text: text.replace(b'"linux"', b"7"),

@@ -68,12 +68,12 @@ _PATHS = (
     in_layer("a name that is not UTF-8", file(b"\xff\xfe"), refused="not UTF-8"),
     in_layer("one name twice", file(b"bot/bot.py", b"other"), refused="twice"),
     in_layer("a root that is a link", symlink(b"./", b"/etc"), refused="root"),
-    in_layer("a mark that removes the folder above", file(b"bot/.wh..."), refused="marks"),
+    in_layer("a mark that removes the folder above", file(b"bot/.wh..."), refused="mark removed files"),
     in_layer("a folder that is removed and filled", file(b".wh.x"), file(b"x/y"), refused="'x/y' twice"),
     in_layer("a folder that is removed and made", file(b".wh.x"), folder(b"x"), refused="'x' twice"),
     in_layer("a removal in what is removed", file(b".wh.x"), file(b"x/.wh.y"), refused="'x/y' twice"),
     in_layer("a mark that empties the image", file(b".wh..wh..opq"), refused="empties the whole image"),
-    in_layer("a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="marks"),
+    in_layer("a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="mark removed files"),
     in_layer("an old driver's own marks", file(b".wh..wh.plnk/1.2", b"x"), harmless=_no_driver_marks),
     in_layer("the system's folder as a link", symlink(b"proc", b"/tmp"), refused="/proc is not a folder"),
     in_layer(
@@ -161,7 +161,7 @@ _HEADERS = (
     in_layer(
         "extended headers without end", *[pax((b"comment", b"x"))] * 50, file(b"x"), refused="kind b'x'"
     ),
-    in_layer("nothing after an extended header", pax((b"path", b"x")), refused="member should follow"),
+    in_layer("nothing after an extended header", pax((b"path", b"x")), refused="without the member"),
     in_layer("an empty header between two", bytes(BLOCK), file(b"x"), refused="empty header"),
     Attack(
         name="a layer that is cut off",

@@ -69,7 +69,7 @@ def _hole(size: int) -> Attack:
         with path.open("wb") as sink:
             os.truncate(sink.fileno(), size)
 
-    refused = "more than the" if size > 768 * _MIB else "neither index.json nor manifest.json"
+    refused = "make the image smaller" if size > 768 * _MIB else "neither index.json nor manifest.json"
     return Attack(
         name=f"a hole of {size // _MIB} MiB", build=build, control=archive(Draft()), refused=refused
     )
@@ -116,7 +116,7 @@ SIZES = (
         name="three million empty gzip members",
         build=_empty_gzips,
         control=_gzipped,
-        refused="more than 100000 parts",
+        refused="more than 100000 members",
     ),
     Attack(
         name="the same large layer forty times",
