@@ -1,17 +1,18 @@
-"""Calibration of ratings: predictions from before games, compared with results; and the β that predicts best.
+"""Calibration of ratings: compares predictions with results, and fits the β that predicts best.
 
-Ratings from before a game are independent of its result, so the comparison is fair. A β is good if it gives
-the actual results a high probability, that is, if the log-loss of the predictions is low.
+Predictions use the ratings from before a game, which don't depend on its result, so the comparison is fair. A
+β is good if it gives the actual results a high probability, that is, if the log-loss of the predictions is
+low.
 
 Three questions, answered from the newest games:
 
 - Do bots win as often as predicted? Of all pairs for which a chance near 60 % was predicted, 60 % should end
   with the favourite ahead.
-- Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The log-loss
-  is lower the better predictions distinguish.
-- Do ratings move as little as their deviations imply? If a rating describes a skill correctly, then its mean
-  moves during later games by a deviation of √(σ² - σ'² + n·τ²), where σ' is the deviation after n more games
-  and τ the drift per game. In 95 % of cases it stays within 1.96 of these deviations.
+- Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The better the
+  predictions distinguish bots, the lower is the log-loss.
+- Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change of
+  its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
+  games and τ the drift per game. In 95 % of cases the change is less than 1.96 times this deviation.
 """
 
 import math
@@ -31,7 +32,7 @@ _RANGE: Final = 8.0
 """Maximum factor between the fitted β and the current one."""
 
 LEAST: Final = 1e-12
-"""Lower bound of a probability, so that no single game decides."""
+"""Lower bound of a probability, so that a single game can't decide the fit."""
 
 _STEPS: Final = 30
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
@@ -55,10 +56,10 @@ class BetaFit:
     players: int
     games: int  # number of games with at least one pair that didn't tie
     beta: float  # current β
-    loss: float  # log-loss of a game's pairs with it, in nats; a fair coin has 0.693
+    loss: float  # mean log-loss of a game's pairs with the current β, in nats; a fair coin has 0.693
     fitted: float  # the best β
-    fitted_loss: float  # log-loss with the best one
-    error: float  # standard error of the difference of both losses
+    fitted_loss: float  # log-loss with the best β
+    error: float  # standard error of the difference between the two losses
 
 
 def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
@@ -108,7 +109,7 @@ def _losses(games: Sequence[Sequence[tuple[Rating, Rating]]], beta: float) -> li
 
 
 EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
-"""Limits of the groups of predictions. The lower groups are narrow, because luck decides most games."""
+"""Limits of the groups of predictions. The lower groups are narrow: most predictions are near one half."""
 
 SPANS: Final = 10
 """Number of consecutive parts into which the games are divided."""
@@ -308,6 +309,6 @@ def _span(games: Sequence[PredictedGame], scored: Sequence[Sequence[_Pair]]) -> 
 
 
 def _stays(before: Rating, after: Rating, games: int) -> bool:
-    """Return True if a rating stayed in the interval that had the probability ``SHARE`` before."""
+    """Return True if the mean stayed in the interval in which it should stay with probability ``SHARE``."""
     variance = before.deviation**2 + games * DRIFT**2 - after.deviation**2
     return abs(after.mean - before.mean) <= _WITHIN * math.sqrt(max(variance, 0.0))

@@ -15,17 +15,19 @@ _MOST_ICONS: Final = 28
 """Maximum of a player's maki icons in a round: ten cards, eight of them with three icons."""
 
 POINT: Final = lcm(*range(1, _MOST_ICONS + 1))
-"""Units in one point, chosen so that every card's share is a whole number."""
+"""Number of units in a point, chosen so that every card's share is a whole number of units."""
 
 _DUMPLINGS: Final = 5
 """Number of dumplings that score; more score nothing."""
 
 Earned = dict[tuple[int, int], tuple[int, ...]]
-"""By round and turn, the points of each card placed, in order, in units of 1 / ``POINT``."""
+"""For each round and turn, the points of each card placed, in order, in units of 1 / ``POINT``."""
 
 
 def earned(end: State, seat: int) -> Earned:
-    """Return the points of a seat's cards, including forced plays, at the end of a game without a dummy.
+    """Return the points that each of a seat's cards earned in a finished game without a dummy.
+
+    Cards that were played automatically are included.
 
     Raises ValueError if the game is not over.
     """
@@ -83,7 +85,7 @@ def _each(points: int, members: int) -> int:
 
 
 WIN: Final = 60
-"""Units in one win, chosen so that a win shared by two to five is a whole number each."""
+"""Number of units in a win, chosen so that each share of a win is a whole number for two to five winners."""
 
 ALL_TURNS: Final = 0
 """Key for all turns of a round together."""
@@ -99,10 +101,10 @@ class Count(NamedTuple):
     taken: int = 0  # decisions that placed at least one
     cards: int = 0  # cards placed; more than `taken` if chopsticks took two of a kind
     won_taken: int = 0  # wins of the seats that took it, added once per decision, in units of 1 / `WIN`
-    won_passed: int = 0  # the same for seats that had it and didn't take it
+    won_passed: int = 0  # the same for seats that had it in the hand and didn't take it
     points: int = 0  # points of the cards taken, in units of 1 / `POINT`
     taken_squares: int = 0  # sum of squares, over the seats of each game, of how often the seat took it
-    passed_squares: int = 0  # the same for how often the seat had it and didn't take it
+    passed_squares: int = 0  # the same for how often the seat had it in the hand and didn't take it
 
 
 class Games(NamedTuple):
@@ -132,7 +134,7 @@ class _Own(NamedTuple):
 
 
 def nothing() -> Tally:
-    """Return the tally of no games."""
+    """Return an empty tally."""
     return Tally(games={}, counts={})
 
 
@@ -191,7 +193,7 @@ def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], se
 
 
 def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own], wins: int) -> None:
-    """Add a seat's decisions to the sums, the later Counts. ``wins`` is the seat's share of the win."""
+    """Add a seat's decisions to the sums, which become Counts. ``wins`` is the seat's share of the win."""
     # This seat's seen, taken, cards and points.
     counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:

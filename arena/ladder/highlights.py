@@ -1,4 +1,4 @@
-"""Highlights of games: upsets and high scores. A day's best don't depend on the order of games."""
+"""Highlights of games: upsets and high scores. A day's highlights don't depend on the order of its games."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 from arena.ladder.rating import Rating, expected
 
 KEPT = 5
-"""Highlights kept of each kind per day."""
+"""Number of highlights of each kind to keep per day."""
 
 SURPRISE = 0.25
 """Maximum probability of an upset."""
@@ -17,7 +17,7 @@ class HighlightKind(StrEnum):
     """A kind of highlight."""
 
     UPSET = "upset"
-    """A bot finished ahead of one that was expected to finish ahead."""
+    """A bot finished ahead of another that was expected to beat it."""
     POINTS = "points"
     """A bot scored many points."""
 
@@ -38,8 +38,8 @@ def highlights(
 ) -> tuple[Highlight, ...]:
     """Return the highlights of a rated game, at most one of each kind.
 
-    ``before`` has the overall ratings before the game. Seats with a take-over have None as ``points`` and
-    don't count.
+    ``before`` has the overall ratings before the game. Seats with a take-over have None in ``points`` and are
+    ignored.
     """
     seats = [seat for seat, made in enumerate(points) if made is not None]
     upsets = [
@@ -64,7 +64,7 @@ def highlights(
 
 
 def best(found: Iterable[Highlight]) -> tuple[Highlight, ...]:
-    """Return the ``KEPT`` best of each kind, best first; ties are in the order of games."""
+    """Return the ``KEPT`` best of each kind, best first; equal ones are in the order of games."""
     order = sorted(found, key=_order)
     return tuple(each for kind in HighlightKind for each in [one for one in order if one.kind is kind][:KEPT])
 

@@ -1,8 +1,9 @@
 """Draws the tables of matches. Does no I/O; the caller provides the random generator.
 
-New versions play first, then the version that has waited longest. Its opponents are drawn from versions that
-have waited long, so that none waits much longer than others. They come from a wide range of ratings while
-ratings are uncertain and from a narrower one as they settle, equally many above and below the first version.
+The first seat goes to a new version or, if there is none, to the version that has waited longest. Its
+opponents are drawn from versions that have waited long, so that no version waits much longer than others.
+They come from a wide range of ratings while ratings are uncertain, and from a narrower range once they have
+settled. About as many are rated above the first version as below it.
 """
 
 import math
@@ -19,14 +20,14 @@ DEALS = 12
 """Default number of deals in a match."""
 
 _SECONDS = 20
-"""Maximum total decision time of a match, by the medians; a slow table gets fewer deals. Starting a match
-costs little in comparison, so more deals would save nothing and only make others wait."""
+"""Maximum total decision time of a match, estimated from the bots' medians. A slow table gets fewer deals:
+starting a match costs little in comparison, so more deals would save no time and keep other bots waiting."""
 
 _MICROS = 1_000_000
 
 _NEAR = 3
-"""Scale of nearness, in deviations of the difference of two skills: nearly the whole ladder if one of the
-versions is new, a few rating points once both have settled."""
+"""Distance at which an opponent's weight falls to 1/e, in deviations of the difference of two skills. This is
+nearly the whole ladder if one of the versions is new, and a few rating points once both have settled."""
 
 _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
@@ -35,7 +36,7 @@ _NEW_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its last match is over."""
 
 _WAITING = 0.35
-"""Opponents are drawn from this share of the possible ones: those that have waited longest."""
+"""Share of the possible opponents to choose from: those that have waited longest."""
 
 _CHOICE = 8
 """Minimum number of opponents to choose from."""
@@ -66,9 +67,9 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players that the longest waiting version has played least often.
+    """Return the number of players with which the longest-waiting version has played the fewest games.
 
-    This evens out every version's games at each number of players. Raises TooFewBots.
+    So every version plays about equally often with each number of players. Raises TooFewBots.
     """
     possible = possible_players(candidates, counts)
     waiting = min(candidates, key=_turn)
@@ -79,7 +80,11 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
     """Return the numbers of players for which there are enough bots. Raises TooFewBots."""
     possible = tuple(players for players in counts if players <= _largest_table(candidates))
     if not possible:
-        raise TooFewBots(f"{len(candidates)} bots of different authors can't fill a table of {min(counts)}")
+        most = _largest_table(candidates)
+        raise TooFewBots(
+            f"a table of {min(counts)} needs {min(counts)} bots, one per author except house bots; of the "
+            f"{len(candidates)} bots only {most} may share a table: add more bots"
+        )
     return possible
 
 
@@ -96,9 +101,9 @@ def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random
 def round_of_tables(
     candidates: Sequence[Candidate], counts: Sequence[int], rng: random.Random
 ) -> tuple[tuple[int, ...], ...]:
-    """Return tables at which every bot plays at least once at every number of players.
+    """Return tables so that every bot plays at least once with every number of players.
 
-    Raises TooFewBots as :func:`draw_table` does.
+    Raises TooFewBots for the same reasons as :func:`draw_table`.
     """
     tables = []
     for players in counts:
@@ -128,9 +133,10 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
 
 
 def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
-    """Return the number of deals of a match: as usual, or fewer at a slow table.
+    """Return the number of deals of a match: ``usual``, or fewer at a slow table.
 
-    ``micros`` has the versions' median decision times in microseconds; those without an answer are left out.
+    ``micros`` has the versions' median decision times in microseconds. Versions that have never answered are
+    left out.
     """
     decisions = ROUNDS * Rules(players=len(table)).turns
     game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS
@@ -149,7 +155,7 @@ def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
 
 
 def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
-    """Return the candidate that plays next, at random among equals."""
+    """Return the candidate that plays next, chosen at random among equals."""
     first = min(map(_turn, candidates))
     return rng.choice([candidate for candidate in candidates if _turn(candidate) == first])
 
@@ -169,7 +175,8 @@ def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: 
 def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
-            f"a table of {players} needs {players} bots, one per author except house bots: found {len(table)}"
+            f"a table of {players} needs {players} bots, one per author except house bots; only {len(table)} "
+            "may share a table: add more bots"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)
@@ -177,7 +184,7 @@ def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int
 
 
 def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
-    """Return True if neither this bot nor, except for house bots, another of its author is at the table."""
+    """Return True unless the table has this bot or another bot of its author. House bots may meet."""
     return all(
         candidate.bot != other.bot and (candidate.author != other.author or (candidate.house and other.house))
         for other in table
@@ -185,7 +192,11 @@ def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
 
 
 def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
-    """Return the free bots rated above or below the first, whichever side has fewer seated; all if none."""
+    """Return the free bots that would balance the ratings around the table's first bot.
+
+    If more of the seated bots are rated above it than below, these are the bots rated below it, and vice
+    versa. Returns all free bots if both sides are equal or no free bot is on the right side.
+    """
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)
     fitting = [candidate for candidate in free if (candidate.mean - mean) * lean <= 0]
@@ -193,7 +204,11 @@ def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candid
 
 
 def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
-    """Return a candidate's weight: higher if it is near in skill, lacks such games or is not queued."""
+    """Return a candidate's weight in the draw of an opponent for ``first``.
+
+    It is higher if the candidate is near in skill, has played relatively few games with this number of
+    players, or has few queued games.
+    """
     distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)
     near = _FAR_WEIGHT + math.exp(-distance / _NEAR)
     fair_share = (1 + sum(_load(candidate, count) for count in PLAYER_COUNTS)) / len(PLAYER_COUNTS)

@@ -1,6 +1,6 @@
 """Finds pairs of bots or authors whose results against each other contradict their ratings.
 
-A bot that loses deliberately to another finishes behind it more often than predicted. Playing styles and
+A bot that deliberately loses to another finishes behind it more often than predicted. Playing styles and
 chance can have the same effect, so a report is a reason to review games, not a proof.
 
 For each pair, results are compared with the prediction from the newest ratings of both versions. The variance
@@ -21,13 +21,13 @@ from arena.ladder.posterior import stated
 from arena.ladder.rating import BETAS, Rating, expected_with
 
 CHANCE: Final = 0.01
-"""Pairs less probable than this on an honest ladder are odd."""
+"""A pair is odd if its results are less probable than this on an honest ladder."""
 
 _FEWEST: Final = 20
 """Minimum number of games of a pair, so that the sum is approximately normally distributed."""
 
 _EXACT: Final = 1e-9
-"""Deviation of a practically known skill: the ratings' error is added per pair."""
+"""Deviation of a skill that is treated as known, because the ratings' error is added once per pair."""
 
 _STEP: Final = 0.01
 """Difference of two means for computing the slope of an expectation."""
@@ -42,11 +42,11 @@ class OddPair(Generic[Name]):
     Attributes:
         ahead: Name that finished ahead more often than expected.
         behind: The other name.
-        games: Number of games with both.
+        games: Number of games that both played.
         observed: Share of games in which the first finished ahead; ties count half.
-        expected: This share as predicted by the ratings.
-        errors: The difference in standard errors.
-        chance: Upper bound of the probability that any pair on an honest ladder is as odd.
+        expected: The share that the ratings predict.
+        errors: Difference between the two shares, in standard errors.
+        chance: Upper bound of the probability that an honest ladder has a pair as odd as this.
     """
 
     ahead: Name
@@ -70,8 +70,8 @@ class _Sums:
 def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tuple[OddPair[Name], ...]:
     """Return the odd pairs, the oddest first.
 
-    ``names`` maps a version to the bot or author whose results are added up. Versions that it lacks, and
-    pairs with one name, are left out.
+    ``names`` maps a version to the bot or author whose results are added up. Versions without a name, and
+    pairs of versions with the same name, are left out.
     """
     played = list(games)
     newest = {

@@ -1,13 +1,15 @@
 """The posterior distribution of skills, from which rank intervals are computed.
 
-A game is a Plackett-Luce choice: of those not yet placed, each finishes next with a probability proportional
-to the exponential of its skill. Each game replaces the skills at its table by a normal approximation of their
-joint posterior (Laplace's, after one Newton step). Only the diagonal of its covariance is kept, so the cost
-of a game does not depend on the number of bots, and skills follow from the log game by game, as ratings do.
+A game is a Plackett-Luce choice: of the players not yet placed, each finishes next with a probability
+proportional to the exponential of its skill. Each game replaces the skills at its table by a normal
+approximation of their joint posterior (Laplace's, after one Newton step). Only the diagonal of the covariance
+is kept, so the cost of a game does not depend on the number of bots, and skills are updated game by game from
+the log, like ratings.
 
 This differs from TrueSkill in two ways. A skill doesn't drift, because a version never changes: deviations
 fall with every game, whereas TrueSkill's stay above a limit. And the prior is about as wide as bots' skills
-spread, whereas TrueSkill's is wider. The laboratory (``benchmarks.ladder``) shows how often intervals hold.
+spread, whereas TrueSkill's is wider. The benchmark ``benchmarks.ladder`` measures how often intervals contain
+the true rank.
 """
 
 import math
@@ -24,7 +26,7 @@ _MODEL_ERROR: Final = 0.5
 example, a bot may play better with two players than with five."""
 
 _GUMBEL: Final = math.sqrt(6) / math.pi
-"""Scale of a Gumbel distribution with deviation 1; Plackett-Luce is a race with Gumbel noise."""
+"""Scale of a Gumbel distribution with deviation 1. Plackett-Luce is a ranking by skill plus Gumbel noise."""
 
 
 def stated(skill: Rating) -> Rating:
@@ -33,13 +35,15 @@ def stated(skill: Rating) -> Rating:
 
 
 def learn(skills: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Return the skills after one game; place 1 is best, and equal places are a tie.
+    """Return the skills after one game. Place 1 is best; equal places are a tie.
 
-    The same arguments give the same bits. Raises ValueError if there are not two to five players with one
-    place each.
+    The same arguments give exactly the same result, bit by bit. Raises ValueError if there are not two to
+    five players with one place each.
     """
     if len(skills) not in BETAS or len(skills) != len(places):
-        raise ValueError(f"{len(skills)} skills, {len(places)} places: one of each for 2 to 5 players")
+        raise ValueError(
+            f"{len(skills)} skills and {len(places)} places: give one of each for 2 to 5 players"
+        )
     scale = BETAS[len(skills)] * _GUMBEL
     gradient, precision = _slopes([skill.mean / scale for skill in skills], places)
     matrix = [
@@ -63,7 +67,7 @@ def _slopes(logits: Sequence[float], places: Sequence[int]) -> tuple[list[float]
     weights = [math.exp(logit - top) for logit in logits]
     gradient = [0.0 for _ in seats]
     precision = [[0.0 for _ in seats] for _ in seats]
-    for place in places:  # tied seats are chosen from the same rest
+    for place in places:  # tied seats are chosen from the same remaining seats
         rest = [seat for seat in seats if places[seat] >= place]
         total = sum(weights[seat] for seat in rest)
         for seat in rest:
@@ -77,7 +81,7 @@ def _slopes(logits: Sequence[float], places: Sequence[int]) -> tuple[list[float]
 
 
 def _inverse(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Invert a symmetric positive definite matrix by Gauss-Jordan elimination, which needs no pivots then."""
+    """Invert a symmetric positive definite matrix by Gauss-Jordan elimination. It needs no pivoting here."""
     size = len(matrix)
     rows = [[*row, *(float(other == seat) for other in range(size))] for seat, row in enumerate(matrix)]
     for seat in range(size):

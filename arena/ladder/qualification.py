@@ -48,7 +48,7 @@ def where_it_failed(stderr: str) -> str | None:
 def where_it_was(stderr: str) -> str | None:
     """Return the innermost line of the author's code in the last stack of a late decision, or None.
 
-    The Python library prints that stack. ``stderr`` is untrusted.
+    Such a stack is printed by arena.sdk. ``stderr`` is untrusted.
     """
     _, found, stack = stderr.rpartition(f"{_STACK}\n")
     for line in stack.splitlines() if found else ():
@@ -71,16 +71,16 @@ def last_words(stderr: str, notice: str) -> str | None:
 
 
 def until(stderr: str, notice: str) -> str:
-    """Return the text before the line that begins with ``kaiten: `` and the notice, or all without one."""
+    """Return the text before the line that begins with ``kaiten: `` and the notice; all if there is none."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
 
 
 GAMES: Final = 3
-"""Games to play, each a separate match with one deal."""
+"""Number of games to play, each in a separate match with one deal."""
 
 MOST_TIMEOUTS: Final = 2
-"""Late decisions allowed in all games together, as a host may stall."""
+"""Number of late decisions allowed in all games together. Some are allowed because a host may stall."""
 
 _TABLES: Final = (2, 3, 5)
 _STDERR_CHARACTERS: Final = 4096
@@ -98,7 +98,7 @@ _PLAYS_ON: Final = frozenset({Fault.TIMEOUT, Fault.ILLEGAL, Fault.PROTOCOL})
 """Faults after which a bot keeps running, so it may print more."""
 
 _CANNOT_START: Final = re.compile(r"^arena: can't start .*", re.MULTILINE)
-"""Printed by the init process of a bot's container."""
+"""A message of the init process in a bot's container."""
 
 _WANTS_NETWORK: Final = re.compile(
     r"(?i:network is unreachable|name resolution|name or service not known|nodename nor servname"
@@ -107,14 +107,14 @@ _WANTS_NETWORK: Final = re.compile(
     r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
 )
 """Errors of many languages' libraries for unresolved names and unreachable hosts. The codes match only as
-whole words in capitals: Python's ModuleNotFoundError contains one of them."""
+whole words in capitals: Python's ModuleNotFoundError contains one of them in other letters."""
 
 _LACKS_MODULE: Final = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
 )
 
 MOST_REPLAYS: Final = 2
-"""Maximum number of repeated games because the host may have caused the failure."""
+"""Maximum number of games to repeat because the host may have caused the failure."""
 
 _MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
 
@@ -172,7 +172,7 @@ def _deciding(played: Sequence[Played]) -> _Failure | None:
 class QualificationStanding:
     """The progress of a qualification."""
 
-    games: tuple[Played, ...]  # those that count
+    games: tuple[Played, ...]  # the games that count
     replays: int  # how often games were discarded because the host may have delayed the bot
     cause: Cause | None  # why the bot does not qualify, or None so far
 
@@ -196,7 +196,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
         if not _may_be_the_hosts(failure, games):
             continue
         if replays == MOST_REPLAYS:
-            tried = f"{cause.text}. The game was played {replays + 1} times, because the host was busy"
+            tried = f"{cause.text}. The game was played {replays + 1} times because the host was busy"
             cause = replace(cause, text=tried)
             break
         replays += 1
@@ -258,9 +258,9 @@ def _kind(fault: Fault, report: SeatReport) -> CauseKind:
 
 
 def _failed_for_network(stderr: str) -> bool:
-    """Return True if the last error of either kind is about the network, not a missing module.
+    """Return True if the last error about the network or a missing module is about the network.
 
-    A refused connection doesn't count: without a network it can only be to the bot's own container.
+    A refused connection is ignored: without a network, only the bot's own container can refuse one.
     """
     lines = [
         (bool(_WANTS_NETWORK.search(line)), bool(_LACKS_MODULE.search(line))) for line in stderr.splitlines()
@@ -284,9 +284,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case Fault.EXPELLED:
             text = f"the referee disconnected the bot {where}: {how}"
         case Fault.TIMEOUT:
-            text = (
-                f"the bot was too slow {where}: {said}. It was late {late} times; {MOST_TIMEOUTS} are allowed"
-            )
+            text = f"the bot was too slow {where}: {said}. It was late {late} times (limit {MOST_TIMEOUTS})"
         case Fault.ILLEGAL:
             text = f"the bot made an illegal move {where}: {said}"
         case Fault.PROTOCOL:
@@ -347,14 +345,14 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games considered, of the active version since the last reactivation."""
+"""Number of latest rated games to consider: those of the active version since the last reactivation."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished this many of them."""
+"""A bot is benched if the stand-in finished at least this many of these games."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:
-    """Return True if a bot is to be benched. ``taken_over`` has True for games that the stand-in finished."""
+    """Return True if a bot must be benched. ``taken_over`` is True for games that the stand-in finished."""
     return sum(taken_over[-BENCHING_WINDOW:]) >= BENCHING_FAILURES
 
 

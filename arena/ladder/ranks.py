@@ -3,14 +3,15 @@
     field = Field({1: Rating(30.0, 1.0), 2: Rating(29.0, 1.0), 3: Rating(20.0, 1.0)})
     field.interval(1)    # (1, 2)
 
-A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times,
-and each draw is ranked in a field, which has a drawn skill for every player. Without the lowest and highest
-fortieth of these ranks, the interval contains ``SHARE`` of them.
+A rank is one more than the number of players with a higher skill. A player's skill is drawn ``DRAWS`` times.
+Each draw is ranked in a field, which has one drawn skill of every player. The interval leaves out the lowest
+and the highest fortieth of these ranks, so it contains ``SHARE`` of them.
 
-Draws are spread evenly (Latin hypercube sampling): a player's own are the midpoints of ``DRAWS`` equally
-likely slices of the distribution. Fields use as many slices as there are fields, in an order that depends
-only on the player's id. So the same ratings give the same intervals on every machine. With many players
-chance evens out, so fewer fields suffice: at most ``_MOST`` draws in all, but at least ``_FEWEST`` fields.
+Draws are spread evenly (Latin hypercube sampling): a player's own draws are the midpoints of ``DRAWS``
+equally likely slices of the distribution. For the fields, each distribution is cut into as many slices as
+there are fields, in an order that depends only on the player's id. So the same ratings give the same
+intervals on every machine. With many players chance evens out, so fewer fields suffice: their number keeps
+the draws in all fields below ``_MOST``, but is at least ``_FEWEST``.
 """
 
 import math
@@ -31,7 +32,7 @@ _LEFT_OUT = round(DRAWS * (1 - SHARE) / 2)
 _MOST = 200_000
 _FEWEST = 20
 _SIZES = (200, 100, 50, 40, 25, 20)
-"""Possible numbers of fields; each divides ``DRAWS``, so all fields are used equally often."""
+"""Possible numbers of fields. Each divides ``DRAWS``, so all fields are used equally often."""
 
 
 class Field:
@@ -64,7 +65,7 @@ class Field:
             self._draw_all()
 
     def interval(self, player: int) -> tuple[int, int]:
-        """Return the best and the worst rank of a player's interval, which has probability ``SHARE``.
+        """Return the best and the worst rank in a player's interval, which has the probability ``SHARE``.
 
         Raises KeyError for an unknown player.
         """
@@ -100,7 +101,7 @@ class Field:
 
 
 def between(better: Rating, worse: Rating) -> float:
-    """Return the probability that the skill of the first is above that of the second."""
+    """Return the probability that the first player's skill is above the second's."""
     return NormalDist().cdf((better.mean - worse.mean) / math.hypot(better.deviation, worse.deviation))
 
 

@@ -1,7 +1,7 @@
 """TrueSkill ratings of a free-for-all with ties, and related statistics.
 
-Only this module uses the ``trueskill`` package, with explicit environments: its global one can be changed by
-any importer.
+Only this module uses the ``trueskill`` package, and only with explicit environments: any importer can change
+the package's global environment.
 """
 
 import math
@@ -31,8 +31,9 @@ soy sauce makes no difference; 1,500 games each)."""
 _ONE_BETA = 2.5 * _DEVIATION / 2
 
 BETAS = {2: _ONE_BETA, 3: _ONE_BETA * 1.6, 4: _ONE_BETA * 2, 5: _ONE_BETA * 2.25}
-"""Variation of a game around the skill, by number of players. Games of Sushi Go! are short: with TrueSkill's
-default β, half the initial deviation, ratings followed the latest games instead of the skill."""
+"""TrueSkill's β, the variation of performance around the skill, by number of players. Games of Sushi Go! are
+short: with TrueSkill's default β, half the initial deviation, ratings followed the latest games instead of the
+skill."""
 
 _ENVIRONMENTS = {
     players: trueskill.TrueSkill(
@@ -70,12 +71,12 @@ def initial() -> Rating:
 
 
 _CHANGE = 1.0
-"""Deviation of the difference between consecutive versions of a bot. Assumed, because no ladder has had many
-versions yet. A version that plays like the old one approximately keeps its rank."""
+"""Deviation of the difference between consecutive versions of a bot: an assumption, because no ladder has had
+many versions yet. A version that plays like the old one keeps approximately the same rank."""
 
 
 def next_version(old: Rating, new_bot: Rating) -> Rating:
-    """Return a new version's rating: the old mean, with a larger deviation, at most that of a new bot."""
+    """Return a new version's rating: the old mean with a larger deviation, but at most that of a new bot."""
     return Rating(old.mean, min(math.hypot(old.deviation, _CHANGE), max(old.deviation, new_bot.deviation)))
 
 
@@ -85,32 +86,35 @@ def conservative(rating: Rating) -> float:
 
 
 def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)) -> float:
-    """Return the probability that the first finishes a game ahead of the second, ignoring ties.
+    """Return the probability that the first player finishes a game ahead of the second, ignoring ties.
 
-    It is nearer to one half than the probability of a higher skill, because games vary by β. ``tables`` has
-    the possible numbers of players, all equally likely.
+    It is nearer to one half than the probability that the first has the higher skill, because games vary by
+    β. ``tables`` has the possible numbers of players, all equally likely.
     """
     return math.fsum(expected_with(BETAS[players], first, second) for players in tables) / len(tables)
 
 
 def expected_with(beta: float, first: Rating, second: Rating) -> float:
-    """Return the same probability for games that vary by this β."""
+    """Return the probability for games that vary by this β. See :func:`expected`."""
     spread = math.hypot(first.deviation, second.deviation, math.sqrt(2) * beta)
     return math.erfc((second.mean - first.mean) / spread / math.sqrt(2)) / 2
 
 
 def update(ratings: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
-    """Return the ratings after one game; place 1 is best, and equal places are a tie.
+    """Return the ratings after one game. Place 1 is best; equal places are a tie.
 
-    The same arguments give the same bits. If an upset is too extreme for double precision (means hundreds
-    apart), all distances to the table's average are halved until it can be computed, and the resulting
-    changes are applied. Raises ValueError if there are not two to five players with one place each.
+    The same arguments give exactly the same result, bit by bit. If an upset is too extreme for double
+    precision (means hundreds apart), the means' distances to the table's average are halved until the update
+    can be computed, and its changes are applied to the original means. Raises ValueError if there are not two
+    to five players with one place each.
     """
     if len(ratings) not in _ENVIRONMENTS or len(ratings) != len(places):
-        raise ValueError(f"{len(ratings)} ratings, {len(places)} places: one of each for 2 to 5 players")
+        raise ValueError(
+            f"{len(ratings)} ratings and {len(places)} places: give one of each for 2 to 5 players"
+        )
     average = math.fsum(rating.mean for rating in ratings) / len(ratings)
     means = [rating.mean for rating in ratings]
-    while (rated := _rate(ratings, means, places)) is None:  # ends: equal means can be rated
+    while (rated := _rate(ratings, means, places)) is None:  # ends, because equal means can be rated
         means = [average + (mean - average) / 2 for mean in means]
     return tuple(
         Rating(old.mean + (new.mu - mean), new.sigma) if mean != old.mean else Rating(new.mu, new.sigma)
@@ -126,9 +130,9 @@ def _rate(
     table = [(environment.create_rating(m, r.deviation),) for m, r in zip(means, ratings, strict=True)]
     try:
         rated = [rating for (rating,) in environment.rate(table, ranks=list(places))]
-    except (FloatingPointError, ValueError):  # the latter from the root of a negative variance
+    except (FloatingPointError, ValueError):  # ValueError: the root of a negative variance
         return None
-    # Apart from the drift a game never increases a deviation: a larger one is a rounding error.
+    # A game never increases a deviation by more than the drift: a larger one is a rounding error.
     for old, new in zip(ratings, rated, strict=True):
         if not new.sigma <= math.hypot(old.deviation, environment.tau) * (1 + _ROUNDING):
             return None
@@ -148,13 +152,13 @@ class Closing(NamedTuple):
 
 
 Closings = tuple[Closing, ...]
-"""Closings of days with a game, ascending: those that may still be needed, and the last earlier one."""
+"""Closings of days with a game, ascending: those of the last ``DAYS`` days, and the newest earlier one."""
 
 
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
-    """Add a game's rating as the closing of its day, or of the last day if the game ended before that.
+    """Add a game's rating as the closing of its day, or of the last day if the game ended on an earlier day.
 
-    Closings that are more than ``DAYS`` old are dropped, except the newest of them.
+    Of the closings that are ``DAYS`` old or older, only the newest is kept.
     """
     if closings and closings[-1].day >= day:
         return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))
@@ -184,7 +188,7 @@ _DIGITS = 2
 def game_time(millis: Iterable[float | None]) -> int | None:
     """Return the low median of a seat's decision times in microseconds, or None without an answer.
 
-    ``millis`` has None for decisions without an answer in time, which don't count.
+    ``millis`` has None for decisions without an answer in time, which are ignored.
     """
     answered = [each for each in millis if each is not None]
     return round(median_low(answered) * _MICROS) if answered else None
@@ -200,7 +204,7 @@ def add(times: Times, micros: int) -> Times:
 
 
 def median(times: Times) -> int | None:
-    """Return the low median in microseconds, or None without times."""
+    """Return the low median in microseconds, or None if there are no times."""
     before = (sum(games for _, games in times) + 1) // 2
     for micros, games in times:
         before -= games

@@ -2,7 +2,7 @@
 
 A log is a sequence of numbered events: versions that start and games that were played. Each version has an
 entry in the overall list and one in the list of each number of players. Entries depend only on earlier
-events, so incremental and rebuilt lists are equal to the bit.
+events, so incremental and rebuilt lists are equal bit by bit.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from arena.ladder.posterior import PRIOR, learn
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
 
 OVERALL = 0
-"""The list of all games; the others are named by their number of players."""
+"""The list of all games. The other lists are named by their number of players."""
 
 LISTS = (OVERALL, 2, 3, 4, 5)
 
@@ -24,7 +24,7 @@ class VersionStarted:
     """The start of a version on the ladder."""
 
     version: int  # id
-    previous: int | None  # id of the version whose means it inherits, or None for a new bot
+    previous: int | None  # id of the version whose mean ratings it inherits, or None for a new bot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +65,10 @@ class Entry:
 
 
 def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> dict[Key, Entry]:
-    """Return the entries that an event adds or changes; ``entries`` is not modified.
+    """Return the entries that an event adds or changes. ``entries`` is not modified.
 
     Raises KeyError if ``entries`` lacks a version that the event needs, or ValueError if a version starts
-    twice or is twice at one table.
+    twice or has two seats in a game.
     """
     if isinstance(event, VersionStarted):
         return _start(entries, event)
@@ -94,7 +94,7 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 
 
 def _next(old: Entry) -> Entry:
-    """Return the entry of the next version of a bot. It does not inherit the effect of faults on the mean."""
+    """Return the entry of a bot's next version. Its mean is not affected by the old version's faults."""
     skill = next_version(old.sound, PRIOR)
     rating = old.rating
     if old.faulty:
@@ -151,7 +151,7 @@ def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]
 
 
 MOST: Final = 128
-"""Limit of a curve's points. After this many games a curve has at least half as many points."""
+"""Maximum number of points of a curve. After this many games, a curve has at least half as many points."""
 
 T = TypeVar("T")
 

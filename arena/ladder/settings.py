@@ -20,18 +20,18 @@ _RANGES: Final = {
     "pids": (16, Limits().pids),
     "tmp_mib": (1, Limits().tmp_mib),
 }
-"""The lowest and highest value of each number of a ladder's clock and limits."""
+"""The lowest and the highest value of each field of a ladder's clock and limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSettings:
-    """The ladder's settings. Raises ValueError for missing or impossible tables, or a number out of range."""
+    """The ladder's settings. Raises ValueError if ``players`` is invalid or a number is out of range."""
 
     paused: bool  # whether to draw no matches; queued matches are still played, and submissions qualify
     players: tuple[int, ...]  # numbers of players per table, ascending
     deals: int  # deals per match, 1 to 24; always 1 if one of its bots has no rated game yet
     clock: Clock = field(default_factory=Clock)  # of every match that the arena draws, rated or not
-    limits: Limits = field(default_factory=Limits)  # as above; a host with few cores has lower ones
+    limits: Limits = field(default_factory=Limits)  # of the same matches; lower on a host with few cores
 
     def __post_init__(self) -> None:
         if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):

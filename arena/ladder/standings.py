@@ -1,7 +1,7 @@
 """A leaderboard's rows with ranks and intervals, updated one bot at a time.
 
-The site and the command line show the same rows. Each row has a rank and an interval that depend on all
-others, and most reads need a few rows out of thousands.
+The site and the command line show the same rows. Each row has a rank and an interval that depend on all other
+rows, but most requests need only a few rows out of thousands.
 """
 
 from bisect import bisect_left, insort
@@ -19,7 +19,7 @@ from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
 
 PROVISIONAL_DEVIATION: Final = initial().deviation / 3
-"""A third of a newcomer's σ. Above it a rating is provisional."""
+"""A third of a newcomer's σ. A rating with a larger deviation is provisional."""
 
 
 class BoardOrder(StrEnum):
@@ -55,10 +55,10 @@ class Wanted:
 _SIGMAS: Final = 2
 _MICROS: Final = 1000
 _FEW: Final = 200
-"""Sorting this many lines is faster than merging them into the list."""
+"""Up to this number of matching lines, sorting them is faster than filtering the sorted list."""
 
 _Key = tuple[bool, float, float, str, int]
-"""A line's order, and the bot's id, which makes it unique."""
+"""A line's place in the order. It ends with the bot's id, which makes it unique."""
 
 
 class Standings:
@@ -202,7 +202,7 @@ class Standings:
     def _interval(self, key: _Key) -> tuple[int, int] | tuple[None, None]:
         """Return the interval of a bot's rank, extended to include its actual rank.
 
-        Ranks follow the conservative score, so a new bot's rank may be worse than any probable one.
+        Ranks follow the conservative score, so a new bot's rank may be worse than every probable rank.
         """
         unplayed, bot = key[0], key[-1]
         if unplayed:
@@ -214,7 +214,7 @@ class Standings:
         return min(best, rank), max(worst, rank)
 
     def _is_tied(self, key: _Key) -> bool:
-        """True if neither order of this bot and some neighbour is as probable as ``SHARE``."""
+        """True if, for some neighbour, neither bot is better with a probability of at least ``SHARE``."""
         if key[0]:
             return False
         at = bisect_left(self._order, key)

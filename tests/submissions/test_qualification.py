@@ -90,7 +90,7 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
         (
             [late(3)],
             Kind.SLOW,
-            r"in game 1 of 3, round 1, turn 1: no answer in 11\.0 s .* late 3 times; 2",
+            r"in game 1 of 3, round 1, turn 1: no answer in 11\.0 s .* late 3 times \(limit 2\)",
         ),
         ([late(2), well, late(1)], Kind.SLOW, "in game 1 of 3.*late 3 times"),
         ([well, forbidden], Kind.ILLEGAL, "in game 2 of 3, round 1, turn 1: .*soy_sauce named"),
@@ -282,7 +282,7 @@ def test_what_may_be_the_hosts_is_played_again() -> None:
     over = standing([kept_waiting] * 3)
     assert over.cause is not None
     assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("The game was played 3 times, because the host was busy")
+    assert over.cause.text.endswith("The game was played 3 times because the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
     crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])
