@@ -1,7 +1,7 @@
 """The errors of the rules, the kinds of cards, the variants, and the deck with its shuffle.
 
-The shuffle ``sha256-fisher-yates/1`` can be repeated in any language. Nobody who has seen some cards can work
-out the rest.
+The shuffle ``sha256-fisher-yates/1`` can be repeated in any language. A player who has seen some of the cards
+can't work out the rest.
 Source: the table "Deck" and the sections "Variants" and "Determinism" of docs/rules.md, with test vectors.
 """
 
@@ -21,11 +21,11 @@ class RulesError(ValueError):
 
 
 class InvalidRules(RulesError):
-    """There is no such game."""
+    """The rules don't describe a game."""
 
 
 class IllegalMove(RulesError):
-    """A choice that a rule forbids. Nothing has been changed by it."""
+    """A choice that a rule forbids. It has changed nothing."""
 
     def __init__(self, rule: str, seat: int, what: str) -> None:
         super().__init__(f"seat {seat}: {what} ({rule})")
@@ -41,8 +41,8 @@ class InvalidRecord(RulesError):
 class Card(IntEnum):
     """A kind of card, in the order of the table of kinds.
 
-    Two cards of one kind are the same card to the rules. Zero is left out, so
-    that it can mean "no card" on the wire.
+    The rules don't distinguish cards of the same kind. Zero is unused, so that it can mean "no card" in the
+    protocol.
     """
 
     TEMPURA = 1
@@ -77,7 +77,7 @@ class Card(IntEnum):
 _BY_LABEL: Final = {card.label: card for card in Card}
 
 Hand = tuple[Card, ...]
-"""Cards in a hand, always in the order of the table of kinds, which discloses nothing."""
+"""Cards in a hand, always in the order of the table of kinds, so that the order discloses nothing."""
 
 Table = tuple[Card, ...]
 """Cards in front of a player in this round, in the order of placing."""
@@ -144,7 +144,7 @@ class Rules:
 
     @property
     def turns(self) -> int:
-        """Turns in a round, the automatic last ones included."""
+        """Turns in a round, including the automatic last one."""
         return self.hand_size
 
     def direction(self, round_number: int) -> int:
@@ -171,7 +171,7 @@ _WORDS: Final = 1 << 32
 def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
     """Return the deck of a game in deal order. Raises ValueError if the seed has another length."""
     if len(seed) != SEED_BYTES:
-        message = f"a seed has {SEED_BYTES} bytes, this one {len(seed)}"
+        message = f"the seed has {len(seed)} bytes; it must have {SEED_BYTES}"
         raise ValueError(message)
     deck = list(unshuffled_deck(rules))
     words = _words(seed)
@@ -190,7 +190,7 @@ def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
 def simulation_seed(number: int, game: int) -> bytes:
     """Return the seed of one game of ``arena simulate --seed number``.
 
-    ``number`` is what the user gave, 0 to 2^64 - 1; games are counted from 0.
+    ``number`` is the option's value, 0 to 2^64 - 1. Games are counted from 0.
     """
     text = b"simulate" + number.to_bytes(8, "big") + game.to_bytes(8, "big")
     return sha256(text).digest()[:SEED_BYTES]

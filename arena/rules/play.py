@@ -19,13 +19,12 @@ _SEATS: Final = (0, 1, 2, 3, 4)
 def new_game(rules: Rules, deck: Sequence[Card]) -> State:
     """Deal the first round.
 
-    ``deck`` has all cards of that game in deal order, for instance from
-    :func:`arena.rules.cards.shuffled_deck`. Raises InvalidRules if the deck is not made of exactly the cards
-    of that game.
+    ``deck`` has all cards of the game in deal order, for example from
+    :func:`arena.rules.cards.shuffled_deck`. Raises InvalidRules if it doesn't contain exactly these cards.
     """
     cards = tuple(deck)
     if tuple(sorted(cards)) != unshuffled_deck(rules):
-        message = "the deck does not hold exactly the cards of this game"
+        message = "the deck does not contain exactly the cards of this game"
         raise InvalidRules(message)
     nothing = (0,) * rules.participants
     return _deal(rules, cards, 1, nothing, nothing, (), ())
@@ -46,7 +45,7 @@ def deals(rules: Rules, deck: Sequence[Card]) -> tuple[tuple[tuple[Card, ...], .
 def asked(state: State) -> tuple[int, ...]:
     """Return the seats that have to choose now; none when the game is over.
 
-    Nobody is ever asked for the only card of a hand.
+    A seat is never asked if its hand has only one card.
     """
     if state.result is not None:
         return ()
@@ -56,11 +55,11 @@ def asked(state: State) -> tuple[int, ...]:
 
 
 def apply(state: State, moves: Sequence[Move | None]) -> State:
-    """Play one turn, and every automatic one after it.
+    """Play one turn, and every automatic turn after it.
 
     The game must not be over. ``moves`` has one entry per seat, None for a seat that is not asked. Raises
-    IllegalMove, which names the choice and the rule, if a rule forbids a choice; or ValueError if the game is
-    over, or there are more or fewer entries than seats. An error changes nothing.
+    IllegalMove, which names the seat and the rule, if a rule forbids a choice; or ValueError if the game is
+    over, or ``moves`` doesn't fit the seats that are asked.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
@@ -107,7 +106,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
 
 
 def _is_automatic(state: State) -> bool:
-    """True if each hand has one card left, which is played without asking; never with a dummy."""
+    """True if each hand has one card left, which is played without asking. Always False with a dummy."""
     return len(state.hands[0]) == 1 and not state.rules.dummy
 
 
@@ -144,7 +143,7 @@ def _place(state: State, plays: tuple[Play, ...]) -> tuple[list[Hand], list[Tabl
     """Place the cards and give chopsticks back; return hands and tables before the pass."""
     hands: list[Hand] = []
     tables: list[Table] = []
-    # With a dummy there is one table and one play more, which follow below.
+    # With a dummy there is one more table and one more play, which follow below.
     for hand, table, cards in zip(state.hands, state.tables, plays, strict=False):
         left = _without(hand, cards[0])
         kept = table
@@ -193,7 +192,7 @@ def _result(rules: Rules, puddings: tuple[int, ...], scores: tuple[int, ...]) ->
     )
 
 
-def _deal(  # noqa: PLR0913, PLR0917 - all that a round takes over from the ones before
+def _deal(  # noqa: PLR0913, PLR0917 - everything that a round inherits from earlier rounds
     rules: Rules,
     deck: tuple[Card, ...],
     round_number: int,
@@ -226,7 +225,7 @@ def _deal(  # noqa: PLR0913, PLR0917 - all that a round takes over from the ones
 
 
 def _draw(state: State) -> State:
-    """With a dummy, draw the top card of the pile for the seat in control."""
+    """With a dummy, draw the top card of its pile for the seat in control."""
     controller = state.controller
     if controller is None:
         return state
@@ -242,7 +241,7 @@ def _without(cards: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
 
 
 class GameLog(NamedTuple):
-    """A game as a function of its inputs."""
+    """The inputs that determine a game."""
 
     rules: Rules  # what was played
     deck: tuple[Card, ...]  # all cards in deal order

@@ -71,7 +71,7 @@ def score_round(rules: Rules, tables: Sequence[Table]) -> tuple[RoundScore, ...]
 
 
 def score_nigiri(table: Table) -> int:
-    """Return the points of all nigiri, each on the oldest wasabi that lay free before it."""
+    """Return the points of all nigiri. Each uses the oldest unused wasabi before it."""
     points = free_wasabi = 0
     for card in table:
         if card is _WASABI:
@@ -98,7 +98,7 @@ def score_maki(icons: Sequence[int]) -> tuple[int, ...]:
 
 
 def score_soy_sauce(tables: Sequence[Table]) -> tuple[int, ...]:
-    """Return the soy sauce points: the most colours, if soy sauce is among them."""
+    """Return the soy sauce points, which go to tables that have soy sauce and the most colours."""
     counts = [colours(table) for table in tables]
     most = max(counts)
     winners = [counts[player] == most and _SOY_SAUCE in table for player, table in enumerate(tables)]
@@ -117,12 +117,12 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
     if most == fewest:
         return (0,) * len(puddings)
     gain = PUDDING_POINTS // puddings.count(most)
-    # The remainder is dropped from the size of the loss: -(6 // 4) is -1, -6 // 4 would be -2.
+    # Losses are rounded towards zero: -(6 // 4) is -1, whereas -6 // 4 would be -2.
     loss = 0 if rules.participants == 2 else PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
     return tuple(gain if count == most else -loss if count == fewest else 0 for count in puddings)
 
 
 def places(totals: Sequence[int], puddings: Sequence[int]) -> tuple[int, ...]:
-    """Rank by total, then puddings; who is equal in both shares a place and the next is skipped."""
+    """Rank by total, then by puddings. Players equal in both share a place, and the next place is skipped."""
     results = list(zip(totals, puddings, strict=True))
     return tuple(1 + sum(other > mine for other in results) for mine in results)

@@ -1,7 +1,7 @@
 """The state of a game, and which moves are legal in it. Everything is frozen: a step returns a new state.
 
-Named tuples, not dataclasses: a game makes some hundred of them, and a frozen
-dataclass takes several times as long to make.
+The classes are named tuples, because a game creates about a hundred of them, and creating a frozen dataclass
+takes several times as long.
 """
 
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ Play = tuple[Card, ...]
 
 
 class Move(NamedTuple):
-    """A choice: the cards in the order of placing, and the dummy's card in control of it."""
+    """A choice: the cards in the order of placing, and the dummy's card if the seat is in control of it."""
 
     cards: Play
     dummy: Card | None = None
@@ -25,7 +25,7 @@ class Turn(NamedTuple):
 
     round: int  # from 1
     turn: int  # in its round, from 1
-    plays: tuple[Play, ...]  # one per participant; with a dummy its play comes last
+    plays: tuple[Play, ...]  # one per participant; the dummy's, if any, comes last
 
 
 class Result(NamedTuple):
@@ -44,12 +44,14 @@ class State(NamedTuple):
     deck: tuple[Card, ...]  # all cards in deal order
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1
-    hands: tuple[Hand, ...]  # one per player; the one in control of the dummy holds the drawn card
+    hands: tuple[
+        Hand, ...
+    ]  # one per player; the hand of the seat in control of the dummy includes the drawn card
     tables: tuple[Table, ...]  # one per participant, cards of this round only
     pile: tuple[Card, ...]  # the dummy's face-down pile, top card first
     drawn: Card | None  # the card that the seat in control drew this turn
-    puddings: tuple[int, ...]  # one per participant, kept from the rounds before
-    scores: tuple[int, ...]  # one per participant, points of the rounds before
+    puddings: tuple[int, ...]  # one per participant, from earlier rounds
+    scores: tuple[int, ...]  # one per participant, points of earlier rounds
     rounds: tuple[tuple[RoundScore, ...], ...]  # scores of the finished rounds, one per participant each
     turns: tuple[Turn, ...]  # everything revealed in this game
     past_hands: tuple[tuple[Hand, ...], ...]  # one per player: the hands held in this round before this turn
@@ -73,14 +75,14 @@ class State(NamedTuple):
 
 
 def in_control(rules: Rules, round_number: int, turn: int) -> int:
-    """Return which seat is in control of the dummy in that turn; it alternates through the whole game."""
+    """Return which seat is in control of the dummy in a turn. Control alternates through the whole game."""
     return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns a round, so seat 1 begins round 2
 
 
 class Moment(NamedTuple):
     """A turn in slow motion: between the reveal and the pass."""
 
-    # Before the choices. If the last cards are played automatically, each hand in it has only that card.
+    # Before the choices. In an automatic turn each hand has only its last card.
     state: State
     plays: tuple[Play, ...]  # what was placed, one per participant
     # What is left of the hands, one per player: chopsticks have gone back, nothing has been passed.
@@ -90,7 +92,7 @@ class Moment(NamedTuple):
 
 _CHOPSTICKS: Final = Card.CHOPSTICKS
 
-# Created once: a game lists some thousand moves, nearly all without a card for the dummy.
+# Created only once: a game lists about a thousand moves, nearly all without a card for the dummy.
 _ONE: Final = {card: Move((card,)) for card in Card}
 _TWO: Final = {first: {second: Move((first, second)) for second in Card} for first in Card}
 
@@ -98,8 +100,8 @@ _TWO: Final = {first: {second: Move((first, second)) for second in Card} for fir
 def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
     """Return every legal choice once.
 
-    In ``control`` of the dummy, the player names its card too, and the hand includes the drawn card.
-    ``table`` has the player's cards from earlier turns.
+    With ``control`` of the dummy, the player also names the dummy's card, and the hand includes the drawn
+    card. ``table`` has the player's cards from earlier turns.
     """
     kinds = dict.fromkeys(hand)
     moves = [_ONE[card] for card in kinds]
@@ -129,9 +131,9 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
             "Course of a game", seat, f"{len(cards)} cards named: name one, or two with chopsticks"
         )
     if control is (dummy is None):
-        what = "in control, but no card named for the dummy"
+        what = "no card named for the dummy, which this seat controls"
         if not control:
-            what = "a card named for the dummy without control of it"
+            what = "a card named for the dummy, which this seat does not control"
         raise IllegalMove("Variants: two players with a dummy", seat, what)
     named = cards if dummy is None else (*cards, dummy)
     for card in named:
@@ -143,7 +145,9 @@ def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> 
     if _CHOPSTICKS not in table:
         raise IllegalMove("Chopsticks", seat, "two cards named without chopsticks from an earlier turn")
     if len(hand) < 2 + control:
-        raise IllegalMove("Chopsticks", seat, f"two cards named with {len(hand)} in the hand")
+        raise IllegalMove(
+            "Chopsticks", seat, f"two cards named, but a hand of {len(hand)} is too small for that"
+        )
 
 
 def _missing(hand: Hand, card: Card, times: int) -> str:

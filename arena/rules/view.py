@@ -15,17 +15,17 @@ from arena.rules.state import Move, Play, State, Turn, in_control, legal_moves
 class View(NamedTuple):
     """A decision as its seat sees it.
 
-    Lists have one entry a participant: the seats in order, then the dummy where there is one.
+    Lists have one entry per participant: the seats in order, then the dummy, if any.
     """
 
     rules: Rules  # what is played
     seat: int  # whose decision it is, from 0; hands go to the next seat
     round: int  # from 1
     turn: int  # in the round, from 1
-    hand: Hand  # in the order of the table of kinds; in control of the dummy with the drawn card in it
+    hand: Hand  # in the order of the table of kinds; includes the drawn card if in control of the dummy
     tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order of placing
     puddings: tuple[int, ...]  # from earlier rounds; puddings of this round are on the tables
-    scores: tuple[int, ...]  # points of the rounds before
+    scores: tuple[int, ...]  # points of earlier rounds
     hand_sizes: tuple[int, ...]  # cards in every hand; for the dummy, cards left in its pile
     control: bool  # whether this seat names the dummy's card too
     drawn: Card | None  # the card drawn from the dummy's pile, when in control
@@ -51,7 +51,7 @@ def view(state: State, seat: int) -> View:
 
 
 def seen(state: State, seat: int) -> View:
-    """Return what any seat sees, asked or not, to display a game. A bot gets its :func:`view`."""
+    """Return what a seat sees, even if it is not asked, to display a game. Bots get :func:`view`."""
     control = seat == state.controller
     sizes = tuple(map(len, state.hands))
     return View(
@@ -74,15 +74,15 @@ def seen(state: State, seat: int) -> View:
 class HeldCards(NamedTuple):
     """The known cards of one hand, or of the dummy's pile."""
 
-    certain: Hand  # cards that are in it whatever the deal was
-    hidden: int  # how many more it has
+    certain: Hand  # cards that it contains whatever the deal was
+    hidden: int  # number of further cards in it
 
 
 class Knowledge(NamedTuple):
-    """All that a seat can know about the places of cards, and nothing more.
+    """Exactly what a seat can know about where cards are.
 
-    The hands are possible together exactly if each is made of its certain cards and of as many of the unseen
-    ones as it has hidden cards, where no unseen card is used twice.
+    Any deal of unseen cards to the hidden places is possible, and no other: each hand has its certain cards
+    and ``hidden`` of the unseen cards, and no unseen card is used twice.
     """
 
     hands: tuple[HeldCards, ...]  # one per player; with a dummy its pile comes last
@@ -93,8 +93,8 @@ class Knowledge(NamedTuple):
 class Memory:
     """One seat's memory of a round, from the deal on.
 
-    ``unplayed`` are the cards that this round may have been dealt from; ``pile`` is the size of the dummy's
-    pile, None without a dummy.
+    ``unplayed`` are the cards from which this round was dealt. ``pile`` is the size of the dummy's pile, or
+    None without a dummy.
     """
 
     def __init__(self, unplayed: Iterable[Card], sizes: Sequence[int], pile: int | None = None) -> None:
@@ -136,7 +136,7 @@ class Memory:
         self._hidden = [self._hidden[(seat - step) % len(players)] for seat in players]
 
     def knowledge(self) -> Knowledge:
-        """Return what follows from all that was seen."""
+        """Return what follows from everything that the seat has seen."""
         unseen, hands = self._unseen.copy(), []
         places = list(zip(self._certain, self._hidden, strict=True))
         for certain, hidden in places if self._pile is None else (*places, (Counter[Card](), self._pile)):
@@ -149,10 +149,10 @@ class Memory:
 
 
 def knowledge(view: View, revealed: Turn | None = None) -> Knowledge:
-    """Return what a seat knows from its view, and from no habit of the others.
+    """Return what a seat knows from its view, without guesses from the other players' habits.
 
-    ``view`` is from before the choice. With ``revealed``, the turn that followed, the answer is what the seat
-    knows after the reveal, before the hands are passed.
+    ``view`` is from before the choice. With ``revealed``, the turn that followed, the result is what the seat
+    knows after the reveal and before the hands are passed.
     """
     rules = view.rules
     turns = [turn for turn in view.turns if turn.round == view.round]
@@ -180,13 +180,13 @@ def _reveal(memory: Memory, turn: Turn, controller: int | None) -> None:
 
 
 def _unplayed(view: View) -> Iterator[Card]:
-    """Return the cards that were not dealt in earlier rounds, in which all cards were seen."""
+    """Return the cards that were not dealt in earlier rounds. All cards of those rounds have been seen."""
     cards = Counter(unshuffled_deck(view.rules))
     for turn in view.turns:
         if turn.round < view.round:
             for play in turn.plays:
                 cards.subtract(play)
-                # The chopsticks that went back are played once more.
+                # The chopsticks that went back into the hand were placed twice, so count them once.
                 cards[Card.CHOPSTICKS] += len(play) > 1
     return cards.elements()
 

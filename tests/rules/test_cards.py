@@ -90,5 +90,5 @@ def test_a_wrong_deck_is_refused(rules: Rules) -> None:
     deck = unshuffled_deck(rules)
     new_game(rules, deck[::-1])
     for wrong in (deck[1:], (*deck, Card.WASABI), (*deck[1:], Card.CHOPSTICKS), ()):
-        with pytest.raises(InvalidRules, match="does not hold exactly the cards"):
+        with pytest.raises(InvalidRules, match="does not contain exactly the cards"):
             new_game(rules, wrong)

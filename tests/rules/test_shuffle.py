@@ -69,7 +69,7 @@ def test_a_shuffled_deck_holds_the_same_cards(seed: bytes) -> None:
 @pytest.mark.parametrize("length", [0, 15, 17, 32])
 def test_a_seed_has_16_bytes(length: int) -> None:
     """Other lengths are refused."""
-    with pytest.raises(ValueError, match=f"a seed has 16 bytes, this one {length}"):
+    with pytest.raises(ValueError, match=f"the seed has {length} bytes; it must have 16"):
         shuffled_deck(Rules(players=2), bytes(length))
 
 

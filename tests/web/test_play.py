@@ -118,7 +118,7 @@ def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> N
         "no card": ({"step": "1.1"}, 422, "0 cards named"),
         "no such card": ({"step": "1.1", "card": "sushi"}, 422, "is not a kind of card"),
         "two cards": ({"step": "1.1", "card": held, "second": held}, 422, "without chopsticks"),
-        "for no dummy": ({"step": "1.1", "card": held, "dummy": held}, 422, "without control of it"),
+        "for no dummy": ({"step": "1.1", "card": held, "dummy": held}, 422, "does not control"),
         "later": ({"step": "1.2", "card": held}, 409, "already made it"),
         "no step": ({"step": "9.9", "card": held}, 422, ""),
         "long": ({"step": "1.1", "card": "x" * 100}, 422, ""),
