@@ -89,7 +89,7 @@ CONTROLS: Final = (
     Control(
         name="layers-in-memory",
         stops="Finding out which files of an image other bots have read, by how fast they are read.",
-        fix="Use overlay2 or btrfs, and run the arena as root; in a container mount the layers of overlay2.",
+        fix="Use overlay2 or btrfs, and run the arena as root. In a container, mount the layers of overlay2.",
     ),
     Control(
         name="call-arguments",
@@ -193,16 +193,16 @@ class HostReport:
     host: str  # name of the machine that bots run on
     isolates: bool  # False for plain processes
     runtime: str  # the isolation, such as `docker/runc`
-    engine: str  # version of the engine; empty without one
-    cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty without
+    engine: str  # version of the engine; empty without an engine
+    cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty if the host has none
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
-    warnings: tuple[str, ...]  # the engine's, from creating the containers, and the canary's own
+    warnings: tuple[str, ...]  # the engine's warnings at the creation of the containers, and the canary's own
     slots: int | None = None  # maximum number of running bots; None in reports of earlier versions
 
 
 def missing(report: HostReport) -> tuple[str, ...]:
-    """Return the names of all controls without a positive finding."""
+    """Return the names of all controls that did not pass."""
     held = {finding.control for finding in report.findings if finding.held}
     return tuple(name for name in CONTROL_NAMES if name not in held)
 
@@ -225,9 +225,9 @@ class UntrustedBotsRefused(Exception):
 
 
 class Gate:
-    """Closed to untrusted bots until a host's report opens it. Thread-safe.
+    """Keeps untrusted bots from playing until a host's report opens it. Thread-safe.
 
-    It is open from the start if all bots are the operator's ``own``.
+    With ``own``, all bots are the operator's, and it is open from the start.
     """
 
     def __init__(self, *, own: bool = False) -> None:

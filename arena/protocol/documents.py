@@ -216,10 +216,10 @@ class SeatDecision:
         round: Round number, from 1.
         turn: Turn number in its round, from 1.
         note: The bot's note, or None.
-        fault: Why the stand-in played, or None.
+        fault: Why the stand-in played instead of the bot, or None.
         trouble: Description of the error, or None.
         millis: Time from request to answer; None without an answer in time.
-        waited_millis: Time excluded from that because the host kept the bot waiting, or None.
+        waited_millis: Time that ``millis`` excludes because the host kept the bot waiting, or None.
     """
 
     round: int

@@ -55,7 +55,7 @@ def stand_in(view: View) -> Move:
 
 
 def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int | None, ...]:
-    """Return, per seat, the index into ``faults`` of its take-over, or None.
+    """Return, for each seat, the index into ``faults`` of its take-over, or None.
 
     A seat is taken over at its first final fault, such as ``crash``, or its third fault of any kind.
     ``faults`` is in order of play, each entry with the fault's name or None per seat.
@@ -75,8 +75,8 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
 def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None]) -> tuple[int, ...]:
     """Return the final places: taken-over seats rank below all others.
 
-    Among themselves they rank by how long they lasted: later is better, the same turn shares the place.
-    ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
+    Taken-over seats rank by the time of the take-over: the later, the better; those of the same turn share a
+    place. ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
     """
     ranks = [
         (0, place) if moment is None else (1, -moment)

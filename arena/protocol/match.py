@@ -59,7 +59,7 @@ class MatchSpec:
     """A table of 2 to 5 bots that plays some deals."""
 
     match: str  # the match's id
-    attempt: int  # from 1; incremented when the match is played again after an arena fault
+    attempt: int  # from 1; incremented each time the match is played again after an arena fault
     rules: Rules
     seeds: tuple[str, ...]  # one per game, 32 hexadecimal digits each
     # One per bot: the id of a Docker image (`sha256:…`), or the bot's folder for the process runtime.
@@ -120,17 +120,17 @@ class SeatReport:
 
     image: str  # id of the image, or the folder of the bot
     runtime: str  # the isolation, such as `docker/runc` or `process (no isolation)`
-    limits: tuple[str, ...]  # in words, one each, such as `memory 256 MiB`
-    sdk: str = ""  # from Hello
+    limits: tuple[str, ...]  # each in words, such as `memory 256 MiB`
+    sdk: str = ""  # from its Hello
     exit_code: int | None = None  # None if it was still running at the end
-    out_of_memory: bool = False  # whether the kernel killed it for memory
+    out_of_memory: bool = False  # whether the kernel killed it for using too much memory
     stderr: str = ""  # head and tail; private to its owner
     trouble: str | None = None  # description of an error, or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord:
-    """The result of a MatchSpec, in its order. After a crash ``games`` may be fewer than seeds."""
+    """The result of a MatchSpec, in the spec's order. After a crash it may have fewer games than the spec."""
 
     match: str
     attempt: int
@@ -146,8 +146,8 @@ class Progress:
     match: str  # as in the spec
     attempt: int  # as in the spec
     game: int  # index into the spec's seeds
-    # The decisions of the finished rounds, as in a game's record but without the fields that are private to
-    # owners.
+    # The decisions of the finished rounds, as in a game's record, but without the fields that only owners may
+    # see.
     steps: tuple[tuple[Decision | None, ...], ...]
 
 

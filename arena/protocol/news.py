@@ -31,8 +31,8 @@ CONFIRM: Final = "confirm"
 class News:
     """Something that happened to a bot. Texts may contain untrusted text."""
 
-    bot: str  # name; empty if it is about none
-    place: str  # a path of the site, different for each piece of news of a bot, and never reused
+    bot: str  # the bot's name; empty if the news is about no bot
+    place: str  # a path of the site, unique among the news of a bot and never reused
     title: str
     text: str  # a sentence
     at: datetime  # UTC
@@ -81,7 +81,7 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
     what = "check" if check_only else "submission"
     if cause is not None:
         why = cause.text.partition("\n")[0].removesuffix(".")
-        outcome, text = "rejected", f"The {what} of {bot} is rejected: {why}."
+        outcome, text = "rejected", f"The {what} of {bot} was rejected: {why}."
     elif version is None:
         outcome, text = "passed", f"The {what} of {bot} has qualified."
     else:
@@ -92,12 +92,12 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
 
 
 def sample(at: datetime) -> News:
-    """Return what a test of a subscription says."""
+    """Return the news that a test of a subscription sends."""
     return News(bot="", place="/account", title="Test", text="You asked for this test.", at=at)
 
 
 def please_confirm(at: datetime) -> News:
-    """Return the title and text of the request to confirm a mail address."""
+    """Return the news that asks to confirm a mail address."""
     return News(
         bot="",
         place="/account",

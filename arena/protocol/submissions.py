@@ -21,7 +21,7 @@ class Stage(StrEnum):
     INSPECTED = "inspected"
     """The arena has built and stored an image from it; the file is deleted."""
     QUALIFYING = "qualifying"
-    """The engine has the image; it plays unrated games."""
+    """The engine has the image, and the bot plays unrated games."""
     ACTIVE = "active"
     """It is the newest version of its bot and plays rated games."""
     PASSED = "passed"
@@ -67,7 +67,7 @@ class CauseKind(StrEnum):
     MEMORY = "memory"
     """The bot exceeded its memory limit."""
     NETWORK = "network"
-    """The bot tried to use the network, which bots don't have, and exited or stopped responding."""
+    """The bot tried to use the network, which bots don't have, and then exited or stopped responding."""
     CRASH = "crash"
     """The bot exited or closed its stream."""
     SILENT = "silent"
@@ -166,8 +166,8 @@ HINTS: Final = {
         "image, and all users must be able to read and run it (chmod -R a+rX)."
     ),
     CauseKind.MEMORY: (
-        "Load less, or later. The limit is usually 256 MiB, including files in /tmp; an operator can lower "
-        "it. `arena check` applies the usual limit on your machine."
+        "Load less data, or load it later. The limit is usually 256 MiB, including files in /tmp; an "
+        "operator can lower it. `arena check` applies the usual limit on your machine."
     ),
     CauseKind.NETWORK: (
         "Put everything that the bot needs into its image when you build it. `arena check` "
@@ -178,8 +178,8 @@ HINTS: Final = {
         "`arena simulate` plays hundreds without one."
     ),
     CauseKind.SILENT: (
-        "Start faster, or connect before you load. A bot usually has 10 seconds to connect to the socket in "
-        "ARENA_REFEREE and send Hello; an operator can set another time."
+        "Start faster, or connect before you load data. A bot usually has 10 seconds to connect to the "
+        "socket in ARENA_REFEREE and send Hello; an operator can set another time."
     ),
     CauseKind.EXPELLED: ("Use the arena's library for your language, or follow docs/protocol.md."),
     CauseKind.SLOW: (
