@@ -10,8 +10,8 @@ A bot is a function that gets a :class:`View` and returns what it plays::
     if __name__ == "__main__":
         run(choose)
 
-A bot with a memory is a class with a method ``choose``, instantiated for
-every game. :func:`play` plays a game in process, for trying a bot out.
+A bot with a memory is a class with a method ``choose``. Every game gets a new
+instance. To try bots out, :func:`play` plays a game in process.
 """
 
 from arena.rules import (

@@ -1,7 +1,7 @@
 """Bots and their answers.
 
-A bot is a function, or a class that is instantiated for every game. The shortest form of an answer is best:
-a card, two cards, a move of ``view.legal_moves()``, or an :class:`Answer` with a note.
+A bot is a function, or a class that is instantiated for every game. An answer is a card, two cards, a move of
+``view.legal_moves()`` or, for a note, an :class:`Answer`.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ Choice = Card | Iterable[Card] | Move | Answer
 def as_move(answer: Choice, view: View) -> Move:
     """Return the move that an answer means, without checking whether it is legal.
 
-    ``answer`` is what ``choose`` returned for ``view``, which the error names. Raises TypeError if it isn't a
-    :data:`Choice`; the text says what it is.
+    ``answer`` is what ``choose`` returned for ``view``. Raises TypeError, which names the decision and the
+    answer, if it isn't a :data:`Choice`.
     """
     dummy = None
     cards = answer
@@ -82,7 +82,7 @@ Bot = Callable[[View], Choice] | type[Player]
 def is_class(bot: Bot) -> bool:
     """True if a bot is a class rather than a function.
 
-    Raises TypeError if it is neither; the text says what it is.
+    Raises TypeError if it is neither. The text shows what it is.
     """
     if isinstance(bot, type):
         if callable(getattr(bot, "choose", None)):
@@ -96,14 +96,14 @@ def is_class(bot: Bot) -> bool:
 
 
 class Chooser(NamedTuple):
-    """One game's side of a bot."""
+    """A bot's functions for one game."""
 
     choose: Callable[[View], Choice]  # the function, or the method of this game's instance
     game_over: Callable[[GameOver], object] | None = None  # the method of that name, or None
 
 
 def new_chooser(bot: Bot) -> Chooser:
-    """Begin a game: a class gets a new instance, a function is used as it is."""
+    """Begin a game: with a new instance of a class, or with the function itself."""
     if isinstance(bot, type):
         player = bot()
         return Chooser(player.choose, getattr(player, "game_over", None))

@@ -29,10 +29,10 @@ _NO_ADDRESS: Final = f"""\
 
 
 def bridge(command: Sequence[str]) -> int:
-    """Run a program between a referee and itself, and return the exit code.
+    """Run a program, pass messages between it and the referee, and return the exit code.
 
-    0 if the referee ended the match; 1 if the program ended before, or wrote something that is not a message;
-    2 if there was no program to run or no referee, or the referee disconnected or refused.
+    0 if the referee ended the match; 1 if the program ended earlier, or wrote something that is not a
+    message; 2 if there was no program or no referee, or the referee disconnected or refused.
     """
     address = os.environ.get(ADDRESS)
     if not address:
@@ -73,19 +73,21 @@ async def _to_program(call: Call, program: Process) -> None:
         # Zeros are written too, so that a program needs no defaults.
         line = MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
         program.stdin.write(line.encode() + b"\n")
-        with suppress(BrokenPipeError, ConnectionResetError):  # its end is noticed on its stdout
+        with suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # the program has ended, which its stdout will show
             await program.stdin.drain()
 
 
 async def _from_program(call: Call, program: Process) -> str:
-    """Send what the program writes, and return what was wrong with it; empty if it closed its stdout."""
+    """Send what the program writes. Return what is wrong with a line, or "" once the stdout is closed."""
     if program.stdout is None:
         raise RuntimeError("the program has no stdout")
     while True:
         try:
             line = await program.stdout.readline()
         except ValueError:
-            return f"the program wrote a line of more than {_LINE_BYTES // 1024} KiB"
+            return f"the program wrote a line of more than {_LINE_BYTES // 1024} KiB: write shorter messages"
         if not line:
             return ""
         if line.strip():

@@ -24,19 +24,19 @@ To try the bot here, play a game in process instead:
 
 
 _SECONDS_TO_RUN: Final = 8.0
-"""Less than bots have to greet by default, from their start."""
+"""Time from the start to the call of :func:`run`. Shorter than the default limit of the time to Hello."""
 
 
 def _expect_greeting() -> None:
-    """Print the stack on stderr unless :func:`greets_now` is called in time: the verdict quotes it."""
-    with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or not on this system
+    """Print the stack on stderr unless :func:`greets_now` is called in time. The verdict quotes the stack."""
+    with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         faulthandler.register(signal.SIGALRM, all_threads=False)
         signal.setitimer(signal.ITIMER_REAL, _SECONDS_TO_RUN)
 
 
 def greets_now() -> None:
     """Stop waiting for the bot to call :func:`run`."""
-    with suppress(AttributeError):  # not on this system
+    with suppress(AttributeError):  # unsupported on this system
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -47,12 +47,13 @@ if ADDRESS in os.environ:  # only in a match
 def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     """Play the match that the arena started this program for, and exit.
 
-    Exit codes: 0 when the referee ended the match, 1 when the bot's own code raised (the traceback is on
-    stderr), 2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``,
-    or a class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; the class is
-    instantiated for every game. ``games_at_once`` limits the games in progress, by default to 32 for a
-    function and 1 for a class. The clock of every asked game runs, so a slow bot should choose 1. Raises
-    TypeError if ``bot`` is neither, or ValueError if ``games_at_once`` is below 1.
+    Exit codes: 0 if the referee ended the match, 1 if the bot's own code raised (the traceback is on stderr),
+    2 if no referee answered, or it disconnected or refused. ``bot`` is a function ``choose(view)``, or a
+    class with a method ``choose(self, view)`` and, optionally, ``game_over(self, end)``; every game gets a
+    new instance. ``games_at_once`` limits the number of games in progress, by default to 32 for a function
+    and 1 for a class. The clock of every game with an open request runs, so a slow bot should choose 1.
+    Raises TypeError if ``bot`` is neither a function nor such a class, or ValueError if ``games_at_once`` is
+    below 1.
     """
     if games_at_once is None:
         games_at_once = 1 if is_class(bot) else 32
@@ -64,7 +65,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
     greets_now()
-    # The first process of a container has no default signal handlers: without this it could only be killed.
+    # The first process of a container has no default signal handlers: without these it could only be killed.
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGINT, _leave)
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
@@ -75,7 +76,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
 
 
 def _leave(number: int, _frame: FrameType | None) -> NoReturn:
-    # Not by an exception: that would unwind through whatever the bot or gRPC is doing right now.
+    # Don't raise an exception: it would unwind through whatever the bot or gRPC is doing right now.
     with suppress(RuntimeError):  # the bot may be in the middle of a print
         sys.stdout.flush()
     os._exit(128 + number)
@@ -84,14 +85,14 @@ def _leave(number: int, _frame: FrameType | None) -> NoReturn:
 def play(bots: Sequence[Bot], rules: Rules | None = None, seed: int = 0) -> State:
     """Play one game in this process: no referee, no clock, no container.
 
-    ``bots`` has one entry per seat. By default the basic game is played. The same ``seed`` deals the same
-    cards. In the returned end of the game, ``result`` has totals and places, ``rounds`` the scores, ``turns``
-    everything that was played. Raises IllegalMove if a bot chose what a rule forbids, TypeError if a bot
-    returned something that isn't an answer, or ValueError if the number of bots isn't the number of seats.
+    ``bots`` has one entry per seat. The default rules are the basic game. The same ``seed`` deals the same
+    cards. In the returned final state, ``result`` has the totals and places, ``rounds`` the scores, and
+    ``turns`` everything that was played. Raises IllegalMove if a rule forbids a bot's choice, TypeError if a
+    bot returned something that isn't an answer, or ValueError if there are more or fewer bots than seats.
     """
     rules = rules or Rules(players=len(bots))
     if len(bots) != rules.players:
-        raise ValueError(f"{len(bots)} bots for {rules.players} seats")
+        raise ValueError(f"{len(bots)} bots for {rules.players} seats: give one bot per seat")
     choosers = [new_chooser(bot) for bot in bots]
     state = new_game(rules, shuffled_deck(rules, simulation_seed(seed, 0)))
     while state.result is None:

@@ -16,15 +16,15 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """The bot's code raised an exception, the cause of this one."""
+    """An exception in the bot's code, which is the cause of this one."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
-        self.what = what  # the call that failed, in words
+        self.what = what  # when it failed, in words
 
 
 Timed = Callable[[float], AbstractContextManager[None]]
-"""Wraps a decision; the number is its limit in seconds."""
+"""Returns a context for a decision with this time limit in seconds."""
 
 _LEAST_SECONDS: Final = 0.001
 _MILLI: Final = 1e-3
@@ -38,20 +38,20 @@ def _untimed(_seconds: float) -> AbstractContextManager[None]:
 
 
 def stack_when_late() -> Timed:
-    """Return a context that prints the stack on stderr when a decision's time is over.
+    """Return a function for contexts that print the stack on stderr when a decision's time is over.
 
-    The handler is faulthandler's, in C: it also works while NumPy computes or a lock is waited for. A bot
-    with its own handler for that signal keeps its timer.
+    The signal handler is faulthandler's, in C, so it also works while NumPy computes or the bot waits for a
+    lock. If the bot has its own handler for the signal, nothing changes the bot's timer.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)
-    except (AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or not on this system
+    except (AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         return _untimed
     return _Timer
 
 
 class _Timer(AbstractContextManager[None]):
-    """Every decision makes one; a generator of contextlib would take twice as long."""
+    """Times one decision. A context manager of contextlib would take twice as long to create."""
 
     __slots__ = ("_seconds",)
 
@@ -68,7 +68,7 @@ class _Timer(AbstractContextManager[None]):
 
 
 def _timer_is_free() -> bool:
-    # faulthandler's own handler is not one of Python's.
+    # Python doesn't know faulthandler's handler, and reports the default.
     return _handler_of(signal.SIGALRM) == signal.SIG_DFL
 
 
@@ -95,7 +95,7 @@ class GameInProgress:
             raise BotFailed("a game began") from error
 
     def revealed(self, message: pb.TurnResult) -> None:
-        """Remember a turn."""
+        """Add a revealed turn to the history."""
         self._turns += (convert.turn_from_wire(message),)
 
     def answer(self, request: pb.TurnRequest, max_note_bytes: int) -> pb.Move:
@@ -119,7 +119,7 @@ class GameInProgress:
         except Exception as error:
             raise BotFailed(_shown(self._number, view)) from error
         if note:
-            # Cut at whole characters, and without surrogates, which UTF-8 can't encode.
+            # Truncate at a whole character. Replace surrogates, which UTF-8 can't encode.
             note = note.encode(errors="replace")[:max_note_bytes].decode(errors="ignore")
         return convert.move_to_wire(self._number, view, move, note, request.nonce)
 
@@ -225,9 +225,9 @@ def _in_words(notice: pb.Notice) -> str:
 
 
 def _blame(failure: BotFailed) -> None:
-    """Show the bot's author the traceback from the author's own code on."""
+    """Print the traceback for the bot's author, from the author's own code on."""
     cause = failure.__cause__
     if cause is not None:
         frames = cause.__traceback__
         traceback.print_exception(cause.with_traceback(frames.tb_next if frames else None))
-    complain(f"the bot failed: {failure.what}")
+    complain(f"the bot failed when {failure.what}")

@@ -14,15 +14,15 @@ def direction(view: View) -> int:
 def known_hands(view: View) -> tuple[Hand, ...]:
     """Return the cards that are known to be in every seat's hand now, in seat order.
 
-    The seat's own hand is known. A hand that this seat passed on is known, minus the revealed cards
-    that others took from it. All others are empty here. With a dummy the opponent in control holds
-    one more card: the drawn one.
+    The seat's own hand is known, and so are hands that it passed on, less the revealed cards that others took
+    from them. All other hands are empty here. With a dummy, the opponent in control holds one more card: the
+    drawn one.
     """
     players, step = view.rules.players, direction(view)
     hands: list[Hand] = [()] * players
     hands[view.seat] = view.hand
     for passed in range(1, min(players - 1, len(view.past_hands)) + 1):
-        # Seen `passed` turns ago; since then this seat and the ones after it each took from it.
+        # Seen `passed` turns ago. Since then this seat and the following seats have each taken from it.
         hand = Counter(view.past_hands[-passed])
         for nth, turn in enumerate(view.turns[-passed:]):
             _take(hand, turn, (view.seat + nth * step) % players, view)
@@ -33,8 +33,8 @@ def known_hands(view: View) -> tuple[Hand, ...]:
 def unseen_cards(view: View) -> tuple[Card, ...]:
     """Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
 
-    They are in the hands that this seat has not seen, in the dummy's pile and
-    in the draw pile, in the order of the table of kinds.
+    They are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the
+    order of the table of kinds.
     """
     cards = Counter(unshuffled_deck(view.rules))
     for turn in view.turns:

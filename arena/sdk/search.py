@@ -1,4 +1,4 @@
-"""For bots that look ahead: deal the hidden cards, and play out the round as often as you like.
+"""Search for bots that look ahead: deal the hidden cards, and play out the round as often as you like.
 
     deal = worlds(view)
     world = deal(rng)                    # one possible deal of the hidden cards
@@ -7,8 +7,8 @@
     playout(world, rng)                  # simple players finish the round
     values(world)                        # value of the end for each seat
 
-A turn changes the world in place and keeps no history; cards and moves are integers. So a step takes a
-fraction of the time of :func:`arena.rules.apply`. Tests check that both agree in every variant.
+A turn changes the world in place and keeps no history, and cards and moves are integers. So a step takes only
+a fraction of the time of :func:`arena.rules.apply`. Tests check that both agree in every variant.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ for _card, _points in NIGIRI_POINTS.items():
     _POINTS[_card] = _points
 
 COMBINED: Final = 16
-"""Moves below this number are one card and nothing else."""
+"""Moves below this number are a single card, with no card for the dummy."""
 
 _FIRST: Final = 15
 _SECOND: Final = 4
@@ -58,20 +58,21 @@ def decode(code: int) -> Move:
 
 
 class World:
-    """The rest of a round, with all cards face up."""
+    """The rest of a round, with all cards known."""
 
     __slots__ = ("_step", "controller", "hands", "pile", "tables", "turns", "view")
 
     def __init__(self, view: View, hands: list[list[int]], tables: list[list[int]], pile: list[int]) -> None:
         self.view = view  # the decision that the world continues
         self._step = view.rules.direction(view.round)
-        self.pile = pile  # the dummy's cards to be drawn, the next one last
-        # A list of cards for each player. The one in control of the dummy holds the drawn card.
+        self.pile = pile  # the cards of the dummy's pile, the next one last
+        # A list of cards for each player. The hand of the player in control of the dummy includes the drawn
+        # card.
         self.hands = hands
-        # A list for each participant: how many cards of each kind, at the kind's number, then at
-        # `FREE_WASABI` the wasabi without a nigiri and at `NIGIRI` the points of all nigiri.
+        # A list for each participant: at each kind's number, the number of its cards; at `FREE_WASABI`, the
+        # number of wasabi without a nigiri; at `NIGIRI`, the points of all nigiri.
         self.tables = tables
-        # How many turns are left, the automatic last one included.
+        # Number of turns left, including the automatic last one.
         self.turns = view.rules.turns - view.turn + 1
         self.controller = -1  # the seat in control of the dummy; -1 without one
         if view.rules.dummy:
@@ -90,7 +91,7 @@ class World:
         return other
 
     def moves(self, seat: int) -> list[int]:
-        """Return the moves of a seat. If the order of two cards can't matter, only one order is included."""
+        """Return the legal moves of a seat. If the order of two cards can't matter, only one is included."""
         hand = self.hands[seat]
         control = seat == self.controller
         kinds = list(dict.fromkeys(hand))
@@ -150,7 +151,7 @@ class World:
             _place(self.tables[-1], dummy)
 
     def totals(self) -> list[int]:
-        """Return every participant's points, as if the round ended now. Puddings are not among them."""
+        """Return every participant's points if the round ended now, without points for puddings."""
         tables = self.tables
         maki = score_maki([table[_MAKI] + 2 * table[_MAKI + 1] + 3 * table[_MAKI + 2] for table in tables])
         totals = [
@@ -191,8 +192,8 @@ def _place(table: list[int], card: int) -> None:
 def worlds(view: View) -> Callable[[Random], World]:
     """Return a function that deals the cards that a seat doesn't see.
 
-    Every call returns a new world. Cards whose place the seat can know are dealt there, see
-    :func:`arena.rules.view`; the others are dealt so that every possible deal is equally likely.
+    Every call returns a new world. Cards whose place the seat can know (:mod:`arena.rules.view`) are dealt
+    there. The others are dealt so that every possible deal is equally likely.
     """
     known = knowledge(view)
     certain = [[int(card) for card in held.certain] for held in known.hands]
@@ -226,11 +227,11 @@ def _table(cards: Sequence[Card]) -> list[int]:
 
 
 _USE_CHOPSTICKS: Final = 2.5
-"""Simple players use chopsticks for a second card that is worth this many points to them."""
+"""Simple players use chopsticks if the second card is worth at least this many points to them."""
 _KEPT_CHOPSTICKS: Final = 0.2
 """Chopsticks are worth this many points for every turn in which they can still be used."""
 _DENIED: Final = 0.3
-"""A card for the dummy is worth this share of what it would be worth to the opponent, who gets the hand."""
+"""A card for the dummy counts this share of its value to the opponent, who would get it with the hand."""
 _STEADY: Final = {Card.MAKI_1: 0.7, Card.MAKI_2: 1.4, Card.MAKI_3: 2.1, Card.PUDDING: 2.2}
 
 
@@ -259,7 +260,7 @@ _WORTHS: Final = [
     [[[], *([_worth(card, have, left, free) for have in range(15)] for card in Card)] for free in range(7)]
     for left in range(10)
 ]
-"""[turns left after this one][free wasabi][card][number of the kind on the table]"""
+"""Values of cards: [turns left after this one][free wasabi][card][number of its kind on the table]."""
 
 
 def _worths(world: World, player: int) -> list[list[float]]:
@@ -321,9 +322,9 @@ def playout(world: World, rng: Random, noise: float = 0.0) -> None:
 
 
 _SCALES: Final = (14.0, 11.0, 7.0)
-"""Lead in points that is worth three quarters of a sure win, by round."""
+"""Lead in points that has about three quarters of the value of a certain win, by round."""
 _PUDDINGS: Final = (0.5, 0.7, 1.0)
-"""Weight of the points that the current numbers of puddings would score, by round."""
+"""Weight, by round, of the points that puddings would score if their numbers stayed the same."""
 
 
 def values(world: World) -> list[float]:

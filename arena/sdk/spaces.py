@@ -1,11 +1,11 @@
 """Decisions as arrays and moves as integers, for learning bots; needs NumPy.
 
 An observation is an array of 16-bit integers; :func:`segments` lists its parts. Everything is seen from the
-deciding seat: hands in the order in which it passed them on, participants from itself upwards. So one network
-can play every seat.
+deciding seat: hands are in the order in which it passed them on, and participants are counted from the seat
+upwards. So one network can play every seat.
 
-An action is ``first + 13 * second + 13 * 14 * dummy``: the first card by its number less one, the second card
-and the dummy's card by their numbers, 0 for none.
+An action is ``first + 13 * second + 13 * 14 * dummy``. ``first`` is the first card's number minus one;
+``second`` and ``dummy`` are the numbers of the second card and of the dummy's card, 0 for none.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ Whole = NDArray[np.intp]
 KINDS: Final = len(Card)
 SECONDS: Final = KINDS + 1
 SINGLES: Final = KINDS
-"""Actions below this number are one card and nothing else."""
+"""Actions below this number are a single card, with no card for the dummy."""
 PLAIN: Final = KINDS * SECONDS
 """Actions below this number name no card for the dummy."""
 

@@ -1,7 +1,7 @@
 """The bot's stream to its referee.
 
-``grpc.aio`` rather than the synchronous client: that one hands every message
-over between threads, and takes about a third more CPU time per decision.
+It uses ``grpc.aio``. The synchronous client passes every message between threads, and takes about a third
+more CPU time per decision.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ Call: TypeAlias = "aio.StreamStreamCall[pb.BotMessage, pb.RefereeMessage]"
 
 PROTOCOL: Final = 1
 _PATIENCE_SECONDS: Final = 10.0
-"""Maximum wait for a missing socket."""
+"""Maximum wait for a socket that doesn't exist yet."""
 
 _STALL_SECONDS: Final = 300.0
-"""Maximum wait for a referee whose socket exists. On a stalled host it can't answer, and the time to
-greet doesn't run. The arena kills bots that it has given up on, so a long limit is enough."""
+"""Maximum wait for a referee whose socket exists. On a stalled host the referee can't answer, and the time to
+Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm."""
 
 _OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
@@ -36,7 +36,7 @@ _OPTIONS: Final = (
 
 
 def hold(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
-    """Hold a conversation with a referee, and return the exit code: its own, or 2 if the referee was lost."""
+    """Connect to a referee and run ``conversation``. Return its exit code, or 2 if the referee was lost."""
     try:
         return asyncio.run(_hold(address, conversation))
     except TimeoutError:
@@ -51,7 +51,7 @@ async def send(call: Call, message: pb.BotMessage) -> None:
     try:
         await call.write(message)
     except (asyncio.InvalidStateError, aio.AioRpcError):
-        return  # reading returns the reason
+        return  # the next read returns the reason
 
 
 def complain(text: str) -> None:

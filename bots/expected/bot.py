@@ -12,13 +12,13 @@ NIGIRI = {Card.SALMON_NIGIRI: 2, Card.SQUID_NIGIRI: 3, Card.EGG_NIGIRI: 1}
 MAKI = {Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3}
 DUMPLING = (1, 2, 3, 4, 5, 0)
 
-# Tuned by hand in games against the greedy bot and against itself.
+# Values in points, tuned by hand in games against the greedy bot and against itself.
 ICON = 1.0  # a maki icon in a race that is still open
 PUDDING = 3.4
 WASABI = 3.6
 SOY_SAUCE = 1.5
 STICKS = 0.35  # chopsticks, per turn in which they could be used
-DUMPLING_HOPE = 0.2  # a dumpling's promise per remaining turn, up to four
+DUMPLING_HOPE = 0.2  # expected gain of a dumpling per remaining turn, for up to four turns
 SPOILED = 0.25  # value of a point that the next player loses
 
 
@@ -28,7 +28,7 @@ class Prospect(NamedTuple):
     Attributes:
         seat: The player's seat.
         table: The player's placed cards.
-        left: Number of turns in the round after the card's.
+        left: Number of turns in the round after the one in which the card is played.
         coming: Known cards of hands that the player gets later.
     """
 

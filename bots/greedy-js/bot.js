@@ -1,4 +1,4 @@
-/** Plays the move that scores most now, and never thinks of the next turn: greedy, in JavaScript. */
+/** Plays the move that scores most now and ignores later turns: greedy, in JavaScript. */
 
 import { run, scoreRound } from "kaiten";
 

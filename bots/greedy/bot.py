@@ -1,4 +1,4 @@
-"""Plays the move that scores most now, and never thinks of the next turn."""
+"""Plays the move that scores most now, and ignores later turns."""
 
 from arena.sdk import Move, View, run, score_round
 

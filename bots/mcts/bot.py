@@ -11,14 +11,14 @@ from arena.sdk import Move, View, run
 from arena.sdk.search import COMBINED, World, decode, playout, promise, values, worlds
 
 ITERATIONS = 1000
-"""Per decision."""
+"""Iterations per decision."""
 EXPLORATION = 0.7
 NOISE = 0.15
-"""Probability that a playout's simple player takes any card."""
+"""Probability that a playout's simple player takes a random card."""
 PAIRS = 5
 """Number of moves with two cards to search, starting with the most promising."""
 DUMMY_PAIRS = 10
-"""The same for moves with a card for the dummy."""
+"""The same limit for moves with a card for the dummy."""
 
 
 class Node:
@@ -69,7 +69,7 @@ def search(root: Node, world: World, rng: Random) -> None:
 
 
 def pick(node: Node, world: World, seat: int) -> int:
-    """Return the move with the highest upper confidence bound; untried ones come first, by promise."""
+    """Return the move with the highest upper confidence bound. Untried moves come first, by estimate."""
     tried = node.tried[seat]
     moves = promising(world, seat)
     new = [move for move in moves if move not in tried]

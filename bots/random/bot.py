@@ -1,4 +1,4 @@
-"""Plays any card of its hand, each with the same chance."""
+"""Plays a random card of its hand, each with the same chance."""
 
 from random import random
 
@@ -6,7 +6,7 @@ from arena.sdk import Card, Move, View, run
 
 
 def choose(view: View) -> Move:
-    """Choose one card, and in control of the dummy another one for it. Never use chopsticks."""
+    """Choose one card and, in control of the dummy, another card for it. Never use chopsticks."""
     hand = list(view.hand)
     card = draw(hand)
     return Move((card,), draw(hand) if view.control else None)

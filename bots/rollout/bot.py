@@ -1,8 +1,7 @@
 """Simulates its best moves: deals the unseen cards at random and finishes the round, many times.
 
-It deals hands that it has passed on as it knows them. In its quick playouts all
-players follow the same short rules; the strength comes from trying every
-candidate on the same deals.
+The cards that it knows in hands that it has passed on stay there. In its quick playouts all players follow
+the same simple rules. Its strength comes from trying every candidate on the same deals.
 """
 
 from random import Random, random
@@ -11,7 +10,7 @@ from arena.sdk import Move, View, run
 from arena.sdk.search import World, decode, playout, promise, simple_move, values, worlds
 
 PLAYOUTS = 360
-"""Per decision, shared among the candidates."""
+"""Playouts per decision, shared among the candidates."""
 CANDIDATES = 8
 
 

@@ -1,4 +1,4 @@
-"""Looks at the next player's table: takes good cards and leaves the next player bad ones."""
+"""Looks at the next player's table: takes good cards, and leaves that player bad ones."""
 
 from arena.sdk import Card, Move, Table, View, direction, run, score_nigiri
 

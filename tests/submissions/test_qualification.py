@@ -213,7 +213,7 @@ INSIDE = """Traceback (most recent call last):
   File "/usr/lib/python3.11/random.py", line 1, in pick
     return 1 / 0
 ZeroDivisionError: division by zero
-kaiten: the bot failed: it was asked in game 0
+kaiten: the bot failed when it was asked in game 0
 """
 SYNTAX = (
     "  File \"/bot/bot.py\", line 3\n    def choose(view)\n                    ^\nSyntaxError: expected ':'\n"

@@ -41,7 +41,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_SASHIMI: _Card.ValueType  # 2
     """Each set of three scores 10."""
     CARD_DUMPLING: _Card.ValueType  # 3
-    """1, 3, 6, 10, 15 points for 1, 2, 3, 4, 5 or more."""
+    """1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and at least 5."""
     CARD_MAKI_1: _Card.ValueType  # 4
     """One maki icon."""
     CARD_MAKI_2: _Card.ValueType  # 5
@@ -49,11 +49,11 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_MAKI_3: _Card.ValueType  # 6
     """Three maki icons."""
     CARD_SALMON_NIGIRI: _Card.ValueType  # 7
-    """2 points, on wasabi 6."""
+    """2 points; 6 on wasabi."""
     CARD_SQUID_NIGIRI: _Card.ValueType  # 8
-    """3 points, on wasabi 9."""
+    """3 points; 9 on wasabi."""
     CARD_EGG_NIGIRI: _Card.ValueType  # 9
-    """1 point, on wasabi 3."""
+    """1 point; 3 on wasabi."""
     CARD_PUDDING: _Card.ValueType  # 10
     """Scored at the end of the game."""
     CARD_WASABI: _Card.ValueType  # 11
@@ -73,7 +73,7 @@ CARD_TEMPURA: Card.ValueType  # 1
 CARD_SASHIMI: Card.ValueType  # 2
 """Each set of three scores 10."""
 CARD_DUMPLING: Card.ValueType  # 3
-"""1, 3, 6, 10, 15 points for 1, 2, 3, 4, 5 or more."""
+"""1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and at least 5."""
 CARD_MAKI_1: Card.ValueType  # 4
 """One maki icon."""
 CARD_MAKI_2: Card.ValueType  # 5
@@ -81,11 +81,11 @@ CARD_MAKI_2: Card.ValueType  # 5
 CARD_MAKI_3: Card.ValueType  # 6
 """Three maki icons."""
 CARD_SALMON_NIGIRI: Card.ValueType  # 7
-"""2 points, on wasabi 6."""
+"""2 points; 6 on wasabi."""
 CARD_SQUID_NIGIRI: Card.ValueType  # 8
-"""3 points, on wasabi 9."""
+"""3 points; 9 on wasabi."""
 CARD_EGG_NIGIRI: Card.ValueType  # 9
-"""1 point, on wasabi 3."""
+"""1 point; 3 on wasabi."""
 CARD_PUDDING: Card.ValueType  # 10
 """Scored at the end of the game."""
 CARD_WASABI: Card.ValueType  # 11
@@ -428,7 +428,8 @@ class Clock(_message.Message):
     """Free time for every decision, in milliseconds."""
     bank_millis: _builtins.int
     """Bank of a game, in milliseconds: extra time for decisions that take longer
-    than move_millis. Exceeding an empty bank is a fault.
+    than move_millis. Exceeding both move_millis and the rest of the bank is a
+    fault.
     """
     def __init__(
         self,
@@ -583,7 +584,7 @@ class TurnRequest(_message.Message):
     drawn: Global___Card.ValueType
     """The card drawn from the dummy's pile, if this seat controls the dummy."""
     bank_millis: _builtins.int
-    """Rest of the game's bank when this decision's clock started, in
+    """What was left of the game's bank when this decision's clock started, in
     milliseconds.
     """
     asked_millis_ago: _builtins.int
@@ -823,8 +824,8 @@ class MatchEnd(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """Number of games played. Below Welcome.games if a bot lost its seat: games
-    that had not begun are then not played.
+    """Number of games played. Below Welcome.games if a bot lost its seat, because
+    no further games begin after that.
     """
     def __init__(
         self,

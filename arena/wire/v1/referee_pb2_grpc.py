@@ -52,8 +52,7 @@ class RefereeServicer:
         half-closes the stream earlier, or whose call passes a deadline, loses its
         seat for the rest of the match.
 
-        Any other status explains the error in its message, as the bot's owner
-        reads it:
+        With any other status, the message explains the error to the bot's owner:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or

@@ -17,7 +17,7 @@ import { isCard } from "./cards.js";
  * Read an answer, legal or not.
  *
  * @param {unknown} answer The result of `choose`.
- * @param {import("./view.js").View} view The decision; named in the error.
+ * @param {import("./view.js").View} view The decision, which the error names.
  * @returns {{cards: string[], dummy: string | null, note: string}}
  * @throws {TypeError} The answer is not a Choice; the message shows it.
  */

@@ -26,12 +26,12 @@ import { inspect } from "node:util";
  *
  * @param {unknown} bot
  * @returns {boolean}
- * @throws {TypeError} It is neither; the message shows it.
+ * @throws {TypeError} It is neither. The message shows what it is.
  */
 export function isClass(bot) {
   if (typeof bot !== "function") {
     throw new TypeError(
-      `${inspect(bot)} is not a bot: that is a function choose(view), or a class with such a method`,
+      `${inspect(bot)} is not a bot: give a function choose(view), or a class with a method choose(view)`,
     );
   }
   if (typeof bot.prototype?.choose === "function") {

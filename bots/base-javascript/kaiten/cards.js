@@ -23,7 +23,7 @@ export const CARDS = Object.freeze([
 ]);
 
 /**
- * The names as constants, so that a misspelt one is noticed: `Card.MAKI_2` is `"maki_2"`.
+ * The names as constants, so that a misspelt name is noticed: `Card.MAKI_2` is `"maki_2"`.
  *
  * @type {Readonly<Record<string, string>>}
  */
@@ -123,7 +123,7 @@ export function cardOf(number) {
  */
 export function rulesOf({ players, passBothWays, soySauce, dummy }) {
   if (!(players in HAND_SIZES) || (dummy && players !== 2)) {
-    throw new RangeError(`no game is for ${players} players${dummy ? " with a dummy" : ""}`);
+    throw new RangeError(`there is no game for ${players} players${dummy ? " with a dummy" : ""}`);
   }
   const participants = players + (dummy ? 1 : 0);
   const handSize = HAND_SIZES[participants];

@@ -5,7 +5,7 @@ import { newPlayer } from "./bot.js";
 import { cardOf, cardsOf, numberOf, rulesOf } from "./cards.js";
 import { View } from "./view.js";
 
-/** The bot's code failed: `cause` is the thrown error, `message` describes the failed call. */
+/** The bot's code failed: `cause` is the thrown error, `message` says when. */
 export class BotFailed extends Error {}
 
 export class Game {

@@ -18,7 +18,7 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
  * @param {{gamesAtOnce?: number}} [options] Number of games of a match to play at the same time. Default: 32 for
  *   a function, 1 for a class. The clock of every requested game runs, so a slow bot should set 1.
  * @returns {Promise<never>}
- * @throws {TypeError} `bot` is neither.
+ * @throws {TypeError} `bot` is neither such a function nor such a class.
  * @throws {RangeError} `gamesAtOnce` is not an integer from 1.
  */
 export async function run(bot, { gamesAtOnce = isClass(bot) ? 1 : 32 } = {}) {

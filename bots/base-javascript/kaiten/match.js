@@ -10,11 +10,11 @@ import { BotFailed, Game } from "./game.js";
 import { decode, encode, faultName, PLAY } from "./wire.js";
 
 const PROTOCOL = 1;
-/** Time limit if the socket does not exist. */
+/** Maximum wait for a socket that doesn't exist yet. */
 const PATIENCE_MILLIS = 10_000;
 /**
- * Time limit if the referee's socket exists. A paused host can't answer, and the time to Hello doesn't run
- * then. The arena ends bots that it has given up, so a long limit does no harm.
+ * Maximum wait for a referee whose socket exists. On a stalled host the referee can't answer, and the time to
+ * Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm.
  */
 const STALL_MILLIS = 300_000;
 const OPTIONS = {
@@ -157,7 +157,7 @@ function ready(client, millis) {
 function explain(error) {
   if (error instanceof BotFailed) {
     process.stderr.write(`${trace(error.cause)}\n`);
-    say(`the bot failed: ${error.message}`);
+    say(`the bot failed when ${error.message}`);
     return 1;
   }
   if (error instanceof NoReferee) {

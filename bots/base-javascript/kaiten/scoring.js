@@ -62,7 +62,7 @@ export function scoreRound(rules, tables) {
 }
 
 /**
- * Return the points of all nigiri, each on the oldest free wasabi before it.
+ * Return the points of all nigiri. Each uses the oldest unused wasabi before it.
  *
  * @param {readonly string[]} table In the order of placing.
  * @returns {number}
