@@ -1,7 +1,7 @@
 """Addresses of webhooks. An author's address must not reach the arena's own network.
 
-It is checked twice: its text when it is added, and what it resolves to before each delivery, which connects
-to the checked address (:mod:`arena.notices.webhooks`).
+It is checked twice: its text when it is added, and the network addresses of its host before each delivery.
+The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
 """
 
 import re
@@ -19,7 +19,7 @@ _PORTS: Final = {"https": _HTTPS, "http": 80}
 _UNICAST: Final = IPv6Network("2000::/3")
 
 _MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
-"""The HTML standard's syntax of an address, with a dot in the domain."""
+"""The HTML standard's syntax of a mail address, but with a dot in the domain."""
 
 _LONGEST_MAIL: Final = 254
 
@@ -36,19 +36,19 @@ class WebhookTarget:
     port: int
     path: str  # with the query
     tls: bool
-    named: bool  # whether the operator named the host, so that it may be anywhere
+    named: bool  # whether the operator named the host, so that it may be in any network
 
 
 def check_mail(address: str) -> None:
     """Check the syntax of a mail address. Raises SubscriptionRefused."""
     if len(address) > _LONGEST_MAIL or not _MAIL.fullmatch(address):
-        raise SubscriptionRefused("this is not a mail address, such as ann@mail.example")
+        raise SubscriptionRefused("this is not a mail address: give one such as ann@mail.example")
 
 
 def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
     """Return the parts of a webhook's address.
 
-    ``named`` are the operator's exceptions, ``HOST:PORT``. Raises SubscriptionRefused.
+    ``named`` are hosts, ``HOST:PORT``, that the operator allows in any network. Raises SubscriptionRefused.
     """
     if len(url) > _LONGEST or not _PLAIN.fullmatch(url):
         raise SubscriptionRefused(f"the address must have at most {_LONGEST} ASCII characters and no spaces")
@@ -56,7 +56,7 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
     except ValueError as error:
-        raise SubscriptionRefused("the address can't be read") from error
+        raise SubscriptionRefused("the address can't be parsed: check its host and port") from error
     if not host or port is None:
         raise SubscriptionRefused("the address must begin with https:// and have a host")
     if parts.username is not None or parts.password is not None or parts.fragment:
@@ -93,7 +93,7 @@ def resolve(target: WebhookTarget) -> tuple[str, int]:
 
 
 def is_public(address: str) -> bool:
-    """Return True if an address is a unicast address of the internet, and no other network's in disguise."""
+    """Return True if an address is a public unicast address that doesn't contain one of another network."""
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
         # Addresses outside 2000::/3 may contain an IPv4 address, as in ::ffff:0:0/96 and 64:ff9b::/96.

@@ -1,4 +1,4 @@
-"""Delivers notices, at least once each: what is not recorded as delivered is sent again, with the same id."""
+"""Delivers each notice at least once: if a delivery was not recorded, it is repeated, with the same id."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -17,11 +17,11 @@ from arena.platform.recurring import Backoff
 _log = structlog.get_logger()
 
 _AT_ONCE: Final = 8
-"""Notices that are being delivered, one of each subscription."""
+"""Maximum number of notices to deliver at the same time, one per subscription."""
 
 _ROUND_SECONDS: Final = 6.0
-"""Time limit of a round of deliveries. Each takes at most 5 s, unless the system's resolver takes longer to
-find a host; then only that delivery's thread waits."""
+"""Time limit of a round of deliveries. A delivery takes at most 5 s, unless the system's resolver takes
+longer to find the host. In that case, only the delivery's own thread waits."""
 
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
@@ -51,7 +51,7 @@ class Deliverer:
         self._running: dict[Future[None], int] = {}  # deliveries in progress, with the subscription's id
 
     def look(self) -> None:
-        """Deliver what is due, once to each subscription. Raises StoreError."""
+        """Deliver the notices that are due, at most one per subscription. Raises StoreError."""
         self._collect()
         kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
         due = self._store.subscriptions.due(
@@ -72,7 +72,7 @@ class Deliverer:
         self._pool.shutdown()
 
     def _collect(self) -> None:
-        """Forget the deliveries that have ended. Raises the StoreError of one that couldn't be recorded."""
+        """Forget the deliveries that have ended. Raises StoreError if one of them couldn't be recorded."""
         done = [each for each in self._running if each.done()]
         for each in done:
             del self._running[each]

@@ -25,8 +25,8 @@ class NotConfirmed(Exception):
 class OwnSubscriptions:
     """Subscriptions of accounts.
 
-    ``named`` are the hosts that webhooks may reach anywhere, ``HOST:PORT``. Without ``sends_mail``, no mail
-    address can be added.
+    ``named`` are hosts, ``HOST:PORT``, that webhooks may reach in any network. Without ``sends_mail``, mail
+    addresses can't be added.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class OwnSubscriptions:
             check_mail(to)
             first = please_confirm(now)
         else:
-            raise SubscriptionRefused("this arena sends no mail")
+            raise SubscriptionRefused("this arena sends no mail: use a webhook")
         new = NewSubscription(
             account=account.id,
             kind=kind,
@@ -84,9 +84,9 @@ class OwnSubscriptions:
     def set_topics(
         self, account: KnownAccount, subscription: int, topics: Collection[Topic], *, address: str
     ) -> KnownSubscription | None:
-        """Change what a subscription is about; return None if the account has no such subscription.
+        """Change a subscription's topics; return None if the account has no such subscription.
 
-        Raises SubscriptionRefused without topics.
+        Raises SubscriptionRefused if there are no topics.
         """
         entry = self._entry(Visit.CHANGE_SUBSCRIPTION, account, subscription, address)
         return self._subscriptions.set_topics(account.id, subscription, _chosen(topics), entry)
@@ -103,7 +103,9 @@ class OwnSubscriptions:
         """
         known = self._subscriptions.test(account.id, subscription, sample(self._sources.now()))
         if known is not None and known.confirmed is None:
-            raise NotConfirmed("the mail address is not confirmed: open the link in the mail first")
+            raise NotConfirmed(
+                "the mail address is not confirmed: first open the link in the mail that was sent to it"
+            )
         return known
 
     def linked(self, secret: str) -> KnownSubscription | None:
@@ -115,7 +117,10 @@ class OwnSubscriptions:
         return self._subscriptions.confirm(secret, self._sources.now())
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or all, from the mail subscription with this secret, or return False."""
+        """Remove a topic, or all if None, from the mail subscription with this secret.
+
+        Return False if there is no such subscription.
+        """
         return self._subscriptions.unsubscribe(secret, topic)
 
     def _entry(self, what: Visit, account: KnownAccount, subscription: int, address: str) -> NewAuditEntry:

@@ -1,7 +1,7 @@
 """Webhooks: a notice as a signed POST, as in the Standard Webhooks specification 1.0.
 
-A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``, with the bytes that are in
-base64 after ``whsec_`` in the secret as key. ``webhook-id`` is the same in each attempt.
+A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. The key is the part of the
+secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same in each attempt.
 """
 
 import hmac
@@ -30,9 +30,9 @@ _GONE: Final = 410
 
 
 class NotDelivered(Exception):
-    """A delivery failed. The text, with no full stop, is for the subscription's owner.
+    """A delivery failed. The text, without a full stop, is for the subscription's owner.
 
-    ``final`` failures need no further attempt; the subscriber is not at fault for ``ours``.
+    A failure that is ``final`` is not retried. One that is ``ours`` is the arena's fault, not the receiver's.
     """
 
     def __init__(self, why: str, *, final: bool = False, ours: bool = False) -> None:
@@ -47,8 +47,8 @@ def secret_of(random: str) -> str:
 
 
 def id_of(notice: DueNotice) -> str:
-    """Return the id of a notice, the same in each attempt and of no other notice."""
-    # SQLite reuses numbers, and so does a restored database.
+    """Return the id of a notice, which is the same in each attempt and belongs to no other notice."""
+    # The number isn't enough: SQLite reuses numbers, and so does a restored database.
     return f"{notice.number}-{sha256(body_of(notice)).hexdigest()[:16]}"
 
 
@@ -67,7 +67,7 @@ def signature(secret: str, id_: str, timestamp: int, body: bytes) -> str:
 
 
 class Webhooks:
-    """Delivers notices to webhooks. ``named`` are the hosts that may be anywhere, ``HOST:PORT``."""
+    """Delivers notices to webhooks. ``named`` are hosts, ``HOST:PORT``, that may be in any network."""
 
     def __init__(self, named: Collection[str], tls: ssl.SSLContext) -> None:
         self._named = named
@@ -97,9 +97,9 @@ class Webhooks:
     def _post(
         self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes
     ) -> int:
-        """Return the status of the answer, whose body is not read. Raises NotDelivered."""
+        """Send the request and return the response's status. The body is not read. Raises NotDelivered."""
         connection = _Pinned(target, address, self._tls if target.tls else None)
-        # The socket's own time limit is for each read: a slow receiver could send a byte at a time.
+        # The socket's own time limit applies to each read, and a slow receiver could send a byte at a time.
         watch = Timer(_SECONDS, connection.cut)
         watch.start()
         try:
@@ -122,7 +122,7 @@ class Webhooks:
 
 
 class _Pinned(HTTPConnection):
-    """A connection to an address that was checked, whatever the host's name resolves to now."""
+    """A connection to the address that was checked, even if the host's name now resolves to another one."""
 
     def __init__(self, target: WebhookTarget, address: tuple[str, int], tls: ssl.SSLContext | None) -> None:
         super().__init__(target.host, target.port, timeout=_SECONDS)
@@ -138,7 +138,7 @@ class _Pinned(HTTPConnection):
             sock = self._context.wrap_socket(
                 self.sock, server_hostname=self.host, do_handshake_on_connect=False
             )
-            self.sock = sock  # before the handshake, so that it can be cut
+            self.sock = sock  # set before the handshake, so that it can be cut
             sock.do_handshake()
 
     def cut(self) -> None:
