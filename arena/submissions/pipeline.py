@@ -1,8 +1,8 @@
 """Moves files onto the ladder: through the stages, or entered by an operator without qualification.
 
-Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next.
-The next run repeats a killed step. An arena fault never ends a submission: it waits, shows why, and is
-retried.
+Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
+stage. If a step is killed, the next run repeats it. An arena fault never ends a submission: the submission
+waits, shows the reason, and is retried.
 """
 
 from collections.abc import Callable, Collection
@@ -35,22 +35,22 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _QUARANTINE_SECONDS: Final = 60.0
-"""Seconds that a submission waits after a game that the arena could not play."""
+"""Pause of a submission after a game that the arena could not play."""
 
 _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
 
 _CLOSED: Final = (
     "this host lacks a control that untrusted bots need, or its controls have not been checked yet: "
-    "the operator can find out with `arena doctor`"
+    "ask the operator to run `arena doctor`"
 )
 
 
 _QUIET_SECONDS: Final = 20.0
-"""Minimum seconds before repeating a game in which the host may have made the bot late."""
+"""Minimum pause before the arena repeats a game in which the host may have made the bot late."""
 
 LONGEST_REST_SECONDS: Final = 60.0
-"""Maximum seconds of waiting for a quiet host, because some never are."""
+"""Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _HOST_IN_DOUBT: Final = (
     "the bot was late while the host was busy: the game is repeated "
@@ -66,7 +66,7 @@ class SubmissionEngine(Protocol):
 
 
 class _Wait(Exception):
-    """The arena lacks something; the text names it."""
+    """The submission must wait, because the arena lacks something. The text names it."""
 
     def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
         super().__init__(why)
@@ -76,7 +76,7 @@ class _Wait(Exception):
 class Pipeline:
     """Moves submissions from stage to stage. An arena has one, in one thread."""
 
-    def __init__(  # noqa: PLR0913 - what a submission goes through
+    def __init__(  # noqa: PLR0913 - the stages' collaborators
         self,
         *,
         store: Store,
@@ -99,7 +99,7 @@ class Pipeline:
         self._now = now
         self._clock = clock
         self._rest_until: dict[str, float] = {}
-        self._rests: dict[str, float] = {}  # since when, by the match that another one follows
+        self._rests: dict[str, float] = {}  # start of the pause, by the match after which the next one waits
         self._pruned: float | None = None
 
     def step(self) -> None:
@@ -108,7 +108,7 @@ class Pipeline:
         self._prune(waiting)
         first: dict[str, KnownSubmission] = {}
         for submission in waiting:
-            first.setdefault(submission.bot, submission)  # one version of a bot at a time
+            first.setdefault(submission.bot, submission)  # a bot's versions one at a time
         self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
         inspected = False
         for submission in first.values():
@@ -203,7 +203,7 @@ class Pipeline:
             self._enter(submission)
 
     def _rested(self, match: str) -> float:
-        """Return the seconds since this was first asked about a match, which its successor waits for."""
+        """Return the seconds since the first call for a match. The match after it waits that long."""
         now = self._clock()
         return now - self._rests.setdefault(match, now)
 
@@ -234,7 +234,7 @@ class Pipeline:
         _log.info("submission rejected", submission=submission.id, bot=submission.bot, kind=cause.kind)
 
     def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
-        """Remove files left by killed processes, and those that their submission no longer needs."""
+        """Remove files of killed processes, and files that their submission no longer needs."""
         moment = self._clock()
         if self._pruned is not None and moment - self._pruned < _PRUNE_SECONDS:
             return
@@ -247,13 +247,13 @@ class Pipeline:
 
 def _source(submission: KnownSubmission) -> str:
     if submission.source is None:
-        raise ValueError(f"submission {submission.id} is {submission.stage} and has no image")
+        raise ValueError(f"submission {submission.id} is {submission.stage} but has no image")
     return submission.source
 
 
 def _played(game: QualificationGame) -> Played:
     if game.report is None or game.record is None:
-        raise ValueError(f"match {game.match} is done and has no record")
+        raise ValueError(f"match {game.match} is done but has no record")
     return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
 
 

@@ -1,4 +1,4 @@
-"""Receives bots' files: checks, stores, hashes and records them. Needs no engine, and parses nothing."""
+"""Receives bots' files: checks, stores, hashes and records them. Needs no engine, and doesn't parse files."""
 
 import hashlib
 import secrets
@@ -28,14 +28,14 @@ MOST_AT_ONCE: Final = 16
 """Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
 
 FOR_SOURCES: Final = 4
-"""Number of these places reserved for source files, which arrive within seconds."""
+"""Number of these uploads that are reserved for source files, which arrive within seconds."""
 
 OF_SOURCE: Final = 8
-"""Number of places that one address may have, such as a classroom behind a router."""
+"""Maximum concurrent uploads of one address, which may be a whole classroom behind a router."""
 
 SLOW_AFTER: Final = timedelta(minutes=1)
 SLOW_RATE: Final = 1024 * 1024
-"""Bytes per second. If places run out, a slower upload loses its place after ``SLOW_AFTER``."""
+"""Bytes per second. If all places are in use, a slower upload loses its place after ``SLOW_AFTER``."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -50,14 +50,14 @@ class UploadPlace:
     lost: bool = False  # whether another upload has the place now
 
     def rate(self, now: datetime) -> float:
-        """Return the average bytes per second since the start, which was before."""
+        """Return the average number of bytes per second since the start, which must be before ``now``."""
         return self.came / (now - self.began).total_seconds()
 
 
 class Places:
-    """Limits concurrent uploads: in total, of images, of an address, and to one per account.
+    """Limits concurrent uploads: in total, of images, per address, and to one per account.
 
-    If the places run out, a slow upload loses its place to a new one. Threads may share it.
+    If the places run out, a slow upload loses its place to a new one. Threads may share an instance.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -67,7 +67,7 @@ class Places:
 
     @contextmanager
     def one(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadPlace]:
-        """Reserve a place within the context; the operator has no ``account`` and no ``source``.
+        """Reserve a place within the context. For the operator, ``account`` and ``source`` are None.
 
         Raises NoRoom if there is no place, or the account already has one.
         """
@@ -85,7 +85,7 @@ class Places:
                     self._taken.remove(place)
 
     def _make_room(self, new: UploadPlace) -> None:
-        # The narrowest limit first: room that is made there counts for the others too.
+        # Begin with the narrowest limit: a place that is freed for it counts for the other limits, too.
         if new.source is not None:
             its = [place for place in self._taken if place.source == new.source]
             self._make_one_free(its, OF_SOURCE, "files from your address")
@@ -101,7 +101,7 @@ class Places:
         slow = [place for place in taken if now - place.began >= SLOW_AFTER and place.rate(now) < SLOW_RATE]
         if not slow:
             raise NoRoom(f"{most} {what} are already being received: try again in a moment")
-        # An address that has many places loses one first.
+        # The address with the most places loses one first.
         held = Counter(place.source for place in taken)
         slowest = min(slow, key=lambda place: (-held[place.source], place.rate(now)))
         slowest.lost = True
@@ -133,7 +133,7 @@ class Upload:
 
 
 class Receiver:
-    """Receives files. Threads may share it."""
+    """Receives files. Threads may share an instance."""
 
     def __init__(  # noqa: PLR0913 - what a file goes through
         self,
@@ -216,7 +216,7 @@ class Receiver:
 class Incoming:
     """A file that is being received, from :meth:`Receiver.begin`: any number of writes, then finish."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - made in one place
+    def __init__(  # noqa: PLR0913, PLR0917 - created in one place only
         self,
         store: Store,
         uploads: Uploads,
@@ -242,13 +242,14 @@ class Incoming:
     def write(self, piece: bytes) -> None:
         """Append bytes.
 
-        Raises UploadRefused if the file is too large, there is no room, or another upload has its place.
+        Raises UploadRefused if the file is too large, the disk is full, or another upload has taken its
+        place.
         """
         if self._place.lost:
             raise PlaceLost(
                 "another upload needed the place of this one, which was too slow: less than "
                 f"{SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} seconds. "
-                "It counts towards your quota"
+                "It counts towards your quota. Try again over a faster connection"
             )
         self._place.came += len(piece)
         self._size += len(piece)
@@ -285,7 +286,7 @@ class Incoming:
     def _whole(self) -> NewSubmission:
         announced, digest = self._upload, self._digest.hexdigest()
         if not self._size:
-            raise Damaged("the file is empty")
+            raise Damaged("the file is empty: send one with content")
         if announced.size is not None and self._size != announced.size:
             raise Damaged(f"{self._size} of {announced.size} bytes arrived: send it again")
         if announced.sha256 is not None and announced.sha256.lower() != digest:
@@ -308,7 +309,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MOST_ON_THEIR_WAY: Final = 100
-"""Maximum unfinished submissions of all authors, so that files fit on a disk and waits stay short."""
+"""Maximum unfinished submissions of all authors. It lets files fit on a disk, and keeps waits short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

@@ -1,7 +1,7 @@
 """The folder of received files: complete ones, named after their submission, and partial ones.
 
-A file is renamed when it is complete, before its submission is recorded. A killed process thus leaves a file
-without a submission, which :meth:`Uploads.prune` removes.
+A complete file is renamed before its submission is recorded. So a killed process can leave a file without a
+submission, which :meth:`Uploads.prune` removes.
 """
 
 import errno
@@ -48,7 +48,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Uploads:
-    """Received files in a folder, created if missing, that only this process's user can access.
+    """Received files in a folder that only this process's user can access. A missing folder is created.
 
     Processes may share the folder.
     """
@@ -63,7 +63,7 @@ class Uploads:
 
     @contextmanager
     def writing(self, id_: str) -> Iterator[BinaryIO]:
-        """Open a new file; it is removed at the end unless :meth:`keep` was called.
+        """Open a new file. It is removed at the end of the context unless :meth:`keep` was called.
 
         Raises NoRoom if the file can't be created.
         """
@@ -99,7 +99,7 @@ class Uploads:
             )
 
     def prune(self, received: Collection[str], now: datetime) -> int:
-        """Remove old files except those named in ``received`` (without their folder); return how many."""
+        """Remove old files, except those with names in ``received``. Return the number of removed files."""
         removed = 0
         for file in sorted(self._folder.iterdir()) if self._folder.is_dir() else ():
             with suppress(FileNotFoundError):  # its writer has just finished
