@@ -1,11 +1,11 @@
-"""Learn Sushi Go! from games against itself, with only NumPy, and beat greedy after some minutes.
+"""Learn Sushi Go! from games against itself, with only NumPy, and beat greedy after a few minutes.
 
     python examples/learn.py --minutes 5 --out mybot
 
-Actor-critic: a network with one hidden layer gets a decision, and returns the probability of each action and
-the expected lead in points. After each batch of games, actions with better results than expected become more
-likely (Williams 1992, "Simple statistical gradient-following algorithms"). The result is a folder with a bot
-and its weights.
+Actor-critic: a network with one hidden layer gets an observation, and returns the probability of each action
+and the expected lead in points. After each batch of games, actions with better results than expected become
+more likely (Williams 1992, "Simple statistical gradient-following algorithms"). The program writes a folder
+with a bot and its weights.
 """
 
 import argparse
@@ -58,7 +58,7 @@ ENTRYPOINT ["python3", "/bot/bot.py"]
 
 
 class Network:
-    """A network whose last output is the expected lead; the others are preferences for actions."""
+    """A network whose last output is the expected lead. The other outputs are preferences for actions."""
 
     def __init__(self, inputs: int, actions: int, rng: np.random.Generator) -> None:
         self.weights: dict[str, Floats] = {
@@ -80,7 +80,7 @@ class Network:
         return hidden, likely / likely.sum(axis=1, keepdims=True), out[:, -1]
 
     def learn(self, seen: Floats, legal: NDArray[np.bool_], actions: NDArray[np.intp], leads: Floats) -> None:
-        """Take a step of Adam: raise actions that did better than expected; improve the expectation."""
+        """Take a step of Adam: favour actions that did better than expected, and improve the expectation."""
         hidden, likely, expected = self.look(seen, legal)
         better = leads - expected
         advantage = (better / (better.std() + 1e-6))[:, None]
@@ -122,7 +122,8 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         seen = (batch.observe().reshape(_GAMES * rules.players, -1) / 8).astype(np.float32)
         legal = batch.legal_actions().reshape(len(seen), -1)
         _, likely, _ = network.look(seen, legal)
-        # The Gumbel trick: each action has the largest sum with its own probability.
+        # The Gumbel trick: the probability that an action's sum is the largest is the action's own
+        # probability.
         actions = (np.log(likely + 1e-12) + rng.gumbel(size=likely.shape)).argmax(axis=1)
         batch.step(actions.reshape(_GAMES, rules.players))
         steps.append((number, seen, legal, actions))
@@ -130,7 +131,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
             scores.append(batch.scores[:, : rules.players].astype(np.float32))
     played: list[Step] = []
     for number, seen, legal, actions in steps:
-        # A decision's lead is in the points of its own round; puddings count in the last one.
+        # The lead of a decision counts only the points of its round. Puddings count in the last round.
         gained = scores[number] - scores[number - 1]
         lead = (gained - gained.mean(axis=1, keepdims=True)) * rules.players / (rules.players - 1) / _POINTS
         played.append((seen, legal, actions, lead.reshape(-1)))
