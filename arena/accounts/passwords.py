@@ -54,7 +54,7 @@ class Passwords:
         return stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Return True if a hash was made with parameters other than those of new hashes."""
+        """Return True if a hash was made with other parameters than new hashes are."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager

@@ -142,7 +142,7 @@ class QualifyingPlayer(Protocol):
     stopped: bool
 
     def stop(self) -> None:
-        """Ask the player to stop."""
+        """Abandon running matches, and stop soon."""
 
 
 class LocalFollowing:

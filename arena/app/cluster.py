@@ -87,7 +87,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     """Run a scheduler until a shutdown signal.
 
     ``listening`` is called with the address that other members must use. Raises CannotStart if it can't
-    listen at the address, or the address requires keys and there are none.
+    listen at the address, or the address requires keys that the settings don't name.
     """
     need_cluster()
     from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above

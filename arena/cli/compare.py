@@ -125,7 +125,7 @@ class _Session:
         self._code: int | None = None
 
     def resume(self, results: Sequence[DealResult]) -> None:
-        """Add a file's results. If it has none, write its header."""
+        """Add a file's results. If the file is empty, write its header."""
         for result in results:
             self._progress.add(result)
         if results:

@@ -49,7 +49,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent, or a hyphen if there is none."""
+    """Return a share in percent, or a hyphen for None."""
     return "-" if share is None else f"{100 * share:.0f}"
 
 

@@ -155,7 +155,7 @@ class Report:
         self.results: list[HomeResult] = []  # in order
         self.mistakes: list[dict[str, object]] = []
         self.faults = 0  # number of mistakes
-        self.hopeless = False  # whether to stop because a slow bot was taken over
+        self.hopeless = False  # whether to stop because a bot was too slow three times in a game
 
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""

@@ -84,7 +84,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
 
 
 class _Found(list[Answered]):
-    """The bot's answers so far."""
+    """The decisions and answers so far."""
 
     @property
     def different(self) -> list[Answered]:

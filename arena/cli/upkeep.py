@@ -280,7 +280,7 @@ def backup(
     if is_read_back:
         say(f"backup written and verified: {_held(made)}")
     else:
-        say(f"backup written: {_held(made)}. It went to stdout, so it was not verified: check the copy")
+        say(f"backup written: {_held(made)}. It went to stdout, so it was not verified. Check the copy")
 
 
 def restore(

@@ -1,7 +1,7 @@
-"""Asks a program for its decisions in recorded games. Whatever it answers, the games continue as recorded.
+"""Requests decisions in recorded games from a program. Whatever it answers, the games continue as recorded.
 
 The program runs as in the ladder's process runtime and talks to the referee's own seat server. The events
-come from the referee's own table, which plays the recorded moves instead of the program's.
+come from the referee's own table, which plays the recorded moves and not the program's answers.
 """
 
 import asyncio

@@ -81,7 +81,7 @@ class Objects:
                     file.flush()
                     with suppress(io.UnsupportedOperation):  # only local disks support it
                         os.fsync(file.fileno())
-                # On this host a rename; elsewhere a copy, which also appears all at once.
+                # On this host a rename; elsewhere a copy, which also appears whole.
                 self._files.mv(part, path)
             except BaseException:
                 with suppress(OSError):

@@ -168,8 +168,8 @@ _BLOCK: Final = 512
 def repack(
     archive: Path,  # from `docker save`, or an OCI archive; gzip or plain
     # Receives the uncompressed tars of the layers one after another, the lowest first. An existing file is
-    # replaced; after an error there is none. Its folder also holds an unnamed temporary file, which may be as
-    # large as an archive.
+    # replaced; after an error the file doesn't exist. Its folder also holds an unnamed temporary file, which
+    # may be as large as an archive.
     output: Path,
     platform: Platform,  # which of the archive's images to take
     *,

@@ -251,7 +251,7 @@ class ImageStore:
         return _checked(self._objects.pieces(_blob(digest)), digest, size, f" in {self._objects}")
 
     def prune(self, room: Room, now: datetime) -> Pruned:
-        """Remove blobs without an image and, until the rest fit, the least recently used images."""
+        """Remove blobs without an image, then the images unused longest until the rest fit."""
         with self._alone():
             return self._prune(room, now)
 

@@ -71,7 +71,7 @@ def last_words(stderr: str, notice: str) -> str | None:
 
 
 def until(stderr: str, notice: str) -> str:
-    """Return the text before the line that begins with ``kaiten: `` and the notice; all if there is none."""
+    """Return the text before the line that begins with ``kaiten: `` and the notice; without it, all text."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
 
@@ -80,7 +80,7 @@ GAMES: Final = 3
 """Number of games to play, each in a separate match with one deal."""
 
 MOST_TIMEOUTS: Final = 2
-"""Number of late decisions allowed in all games together. Some are allowed because a host may stall."""
+"""Number of late decisions allowed in all games together, because a host may stall."""
 
 _TABLES: Final = (2, 3, 5)
 _STDERR_CHARACTERS: Final = 4096

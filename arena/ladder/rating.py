@@ -32,8 +32,7 @@ _ONE_BETA = 2.5 * _DEVIATION / 2
 
 BETAS = {2: _ONE_BETA, 3: _ONE_BETA * 1.6, 4: _ONE_BETA * 2, 5: _ONE_BETA * 2.25}
 """TrueSkill's β, the variation of performance around the skill, by number of players. Games of Sushi Go! are
-short: with TrueSkill's default β, half the initial deviation, ratings followed the latest games instead of the
-skill."""
+short: with TrueSkill's default β, half the initial deviation, ratings followed the latest games."""
 
 _ENVIRONMENTS = {
     players: trueskill.TrueSkill(

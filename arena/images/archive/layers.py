@@ -137,7 +137,7 @@ class LayerWriter:
         elif member.kind is Kind.SYMLINK:
             target = decode(member.target, what, self._limits)
             if not target:
-                raise Rejected(f"{what}: the link {shown('/'.join(parts))} has no target: remove it")
+                raise Rejected(f"{what}: the link {shown('/'.join(parts))} has no target. Remove it")
             self._tree.add(parts, Kind.SYMLINK, target=target)
             tar.add(parts, tarfile.SYMTYPE, member, target=target)
         elif member.kind is Kind.HARD_LINK:

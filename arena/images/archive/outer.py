@@ -25,17 +25,17 @@ def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
     """
     text = decode(name, what, limits)
     if text.startswith("/"):
-        raise Rejected(f"{what}: the path {shown(text)} is absolute: save it without the leading slash")
+        raise Rejected(f"{what}: the path {shown(text)} is absolute. Save it without the leading slash")
     parts = tuple(part for part in text.split("/") if part not in {"", "."})
     if ".." in parts:
-        raise Rejected(f"{what}: the path {shown(text)} contains '..': use a path without it")
+        raise Rejected(f"{what}: the path {shown(text)} contains '..'. Use a path without it")
     if len(parts) > limits.depth:
         raise Rejected(
-            f"{what}: the path {shown(text)} is {len(parts)} folders deep (limit {limits.depth}): shorten it"
+            f"{what}: the path {shown(text)} is {len(parts)} folders deep (limit {limits.depth}). Shorten it"
         )
     if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
         raise Rejected(
-            f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes: shorten it"
+            f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes. Shorten it"
         )
     return parts
 
@@ -46,7 +46,7 @@ def decode(name: bytes, what: str, limits: IntakeLimits) -> str:
     Raises Rejected if it is too long, is not Unicode, or contains a NUL.
     """
     if len(name) > limits.name_bytes:
-        raise Rejected(f"{what}: a path has {len(name)} bytes (limit {limits.name_bytes}): shorten it")
+        raise Rejected(f"{what}: a path has {len(name)} bytes (limit {limits.name_bytes}). Shorten it")
     if b"\0" in name:
         raise Rejected(f"{what}: the path {name[:80]!r} contains a NUL byte: rename the file")
     try:

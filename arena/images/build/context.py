@@ -119,7 +119,7 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
         raise ImageTrouble(
-            f"{folder}: an image can't be named after {name!r}. Rename the folder: use only lower-case "
+            f"{folder}: an image can't be named after {name!r}. Rename the folder, with only lower-case "
             "letters, digits, - and _"
         )
     if not (folder / "Dockerfile").is_file():
