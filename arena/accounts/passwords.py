@@ -54,7 +54,7 @@ class Passwords:
         return stored is not None
 
     def is_outdated(self, stored: str) -> bool:
-        """Return True if a hash was made with other parameters than new hashes are."""
+        """Return True if a hash's parameters differ from those of new hashes."""
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager

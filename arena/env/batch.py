@@ -49,7 +49,7 @@ def shuffled(rules: Rules, games: int, rng: np.random.Generator) -> Counts:
 
 
 class Batch:
-    """Games of the same rules, all in the same turn."""
+    """Games with the same rules, all in the same turn."""
 
     def __init__(self, rules: Rules, decks: Counts) -> None:
         """Deal the first round. ``decks`` are as from :func:`shuffled`."""
@@ -71,9 +71,7 @@ class Batch:
         self._drawn = np.zeros(games, dtype=np.int8)
         self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros(
-            (games, participants), dtype=np.int16
-        )  # of earlier rounds; at the end, of all rounds
+        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; at the end, of all
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None

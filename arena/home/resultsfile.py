@@ -1,6 +1,6 @@
 """Files of results: a line of JSON that describes them, then a line per result.
 
-The file only grows. A last line that a crash or a full disk has cut off is ignored.
+Lines are only appended. A last line that a crash or a full disk has cut off is ignored.
 """
 
 import os

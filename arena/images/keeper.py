@@ -77,7 +77,7 @@ class ImageKeeper:
         """Return the ids of all images.
 
         Images in use are never pruned. If all images of submitted bots are missing, this is not the image
-        store but, for example, an empty folder over which its disk is not mounted. Raises StoreError, or
+        store but, for example, the empty mount point of a disk that is not mounted. Raises StoreError, or
         IntakeTrouble if they are all missing, or the images can't be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)

@@ -246,7 +246,7 @@ class ImageStore:
     def blob(self, digest: str, size: int) -> Iterator[bytes]:
         """Yield a blob in pieces.
 
-        Raises IntakeTrouble if the blob is damaged or missing, possibly after most of it.
+        Raises IntakeTrouble if the blob is damaged or missing, possibly after yielding most of it.
         """
         return _checked(self._objects.pieces(_blob(digest)), digest, size, f" in {self._objects}")
 

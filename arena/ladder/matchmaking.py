@@ -1,9 +1,9 @@
 """Draws the tables of matches. Does no I/O; the caller provides the random generator.
 
-The first seat goes to a new version or, without one, to the version that has waited longest. Its
-opponents are drawn from versions that have waited long, so that no version waits much longer than others.
-They come from a wide range of ratings while ratings are uncertain, and from a narrower range once they have
-settled. About as many are rated above the first version as below it.
+A table is drawn for a new version or, without one, for the version that has waited longest. Its opponents are
+drawn from versions that have waited long, so that no version waits much longer than others. They come from a
+wide range of ratings while ratings are uncertain, and from a narrower range once they have settled. About as
+many are rated above the first version as below it.
 """
 
 import math

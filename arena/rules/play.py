@@ -243,7 +243,7 @@ def _without(cards: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
 class GameLog(NamedTuple):
     """The inputs that determine a game."""
 
-    rules: Rules  # what was played
+    rules: Rules
     deck: tuple[Card, ...]  # all cards in deal order
     # The joint decisions in order, each with one entry per seat, None for a seat that was not asked.
     moves: tuple[tuple[Move | None, ...], ...]

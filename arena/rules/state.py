@@ -40,7 +40,7 @@ class Result(NamedTuple):
 class State(NamedTuple):
     """A game between two decisions, or at its end."""
 
-    rules: Rules  # what is played
+    rules: Rules
     deck: tuple[Card, ...]  # all cards in deal order
     round: int  # from 1; the last one when the game is over
     turn: int  # in the round, from 1

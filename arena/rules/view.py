@@ -18,7 +18,7 @@ class View(NamedTuple):
     Lists have one entry per participant: the seats in order, then the dummy, if any.
     """
 
-    rules: Rules  # what is played
+    rules: Rules
     seat: int  # whose decision it is, from 0; hands go to the next seat
     round: int  # from 1
     turn: int  # in the round, from 1

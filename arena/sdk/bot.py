@@ -69,7 +69,7 @@ class Player(Protocol):
 class GameOver(NamedTuple):
     """The end of a game, for a bot with a ``game_over`` method."""
 
-    rules: Rules  # what was played
+    rules: Rules
     seat: int  # the bot's own
     turns: tuple[Turn, ...]  # everything revealed in the game
     result: Result  # puddings, totals and places as the referee gave them

@@ -24,7 +24,7 @@ To try the bot here, play a game in process instead:
 
 
 _SECONDS_TO_RUN: Final = 8.0
-"""Time from the start to the call of :func:`run`. Shorter than the default limit of the time to Hello."""
+"""Maximum time from the start to the call of :func:`run`, a little less than the default time to Hello."""
 
 
 def _expect_greeting() -> None:

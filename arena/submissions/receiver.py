@@ -128,7 +128,7 @@ class Upload:
 
     @property
     def limit(self) -> int:
-        """Maximum size of such a file in bytes."""
+        """Maximum size of a file of this kind, in bytes."""
         return DEFAULT_LIMITS.archive_bytes if self.kind is UploadKind.IMAGE else MAX_SOURCE_BYTES
 
 
@@ -214,7 +214,7 @@ class Receiver:
 
 
 class Incoming:
-    """A file that is being received, from :meth:`Receiver.begin`: any number of writes, then finish."""
+    """A file that is being received: call :meth:`write` any number of times, then :meth:`finish`."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - created in one place only
         self,

@@ -200,8 +200,7 @@ class Tree:
             )
         if node is not None and node.kind is not Kind.FOLDER:
             raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder: choose another")
-        # If the folder is missing, the engine creates it, first in the image and again inside a mount over
-        # it.
+        # The engine creates a missing folder, first in the image and again inside a mount over it.
         through_links = where != tuple(path.split("/")[1:])
         for place in _SHADOWED:
             if where[: len(place)] == place and (through_links or where != ("tmp",)):

@@ -54,7 +54,7 @@ PYTHON_PARENTS = Parents(
     official="python:3.11-slim-bookworm",
     packages=(
         "libpython3.11-stdlib",
-        "libstdc++6",  # compiled wheels depend on the version
+        "libstdc++6",  # compiled wheels depend on it
         "python3-minimal",
     ),
     official_arguments={"SITE": "/usr/local/lib/python3.11/site-packages"},
