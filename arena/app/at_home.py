@@ -146,7 +146,7 @@ class QualifyingPlayer(Protocol):
 
 
 class LocalFollowing:
-    """Paces the arena's coordinator for one submission, and reports the submission's progress."""
+    """Controls when the coordinator plays a submission's games, and reports the submission's progress."""
 
     def __init__(
         self,

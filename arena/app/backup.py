@@ -17,7 +17,7 @@ from arena.submissions.receiver import uploads_folder, uploads_of
 
 
 def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) -> BackupManifest:
-    """Write a backup of an arena, whether it runs or not.
+    """Write a backup of an arena, running or not.
 
     ``file`` need not be seekable. If it is readable, the backup is read back and verified. ``say`` receives
     progress messages. Raises IntakeTrouble, OSError or StoreError. Raises CannotStart if there is no arena,

@@ -104,7 +104,7 @@ def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
 
 @contextmanager
 def _beside(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
-    """Open the store and the engine of an existing arena, whether it runs or not."""
+    """Open the store and the engine of an existing arena, running or not."""
     with (
         closing(open_results(settings)) as store,
         closing(runtime_of(settings, install_id(settings.data_dir), image_source)) as runtime,

@@ -151,7 +151,7 @@ def _post(settings: Settings, port: int, report: HostReport) -> "Post":
 
 @contextmanager
 def _looked_after(runtime: Runtime, install: str, seating: "Seating") -> Iterator[None]:
-    """Sweep after matches, check whether a failed host has recovered, and prune images."""
+    """Remove leftover sandboxes, check whether a failed host has recovered, and prune images."""
     with (
         sweeper(runtime, install, seating.owns),
         Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),

@@ -95,8 +95,8 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, or stdout for ``-``, for writing.
 
     A file is written under a temporary name and renamed once it is on disk; an error or interruption leaves
-    nothing behind. Until then it can be read back. Stdout and devices receive the data directly. ``private``
-    makes a file unreadable for other users. Raises OSError.
+    nothing behind. Before it is renamed, it can be read back. Stdout and devices receive the data directly.
+    ``private`` makes a file unreadable for other users. Raises OSError.
     """
     if target == "-":
         yield sys.stdout.buffer

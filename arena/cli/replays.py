@@ -47,8 +47,8 @@ def simulate(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play games between bots in this process, without a sandbox: only for bots you trust.
 
-    For bulk data: every bot keeps its seat, and the first fault stops the command. To try out a bot, use
-    ``arena play``.
+    Use it for bulk data: every bot keeps its seat, and the first fault stops the command. To try out a bot,
+    use ``arena play``.
 
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """

@@ -51,7 +51,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Ask a bot for the decisions of played games, and list where it plays differently.
 
-    The games continue as they were played whatever the bot answers. If the bot plays illegally or fails, the
+    Whatever the bot answers, the games continue as they were played. If the bot plays illegally or fails, the
     command stops with exit code 1.
 
     Example: arena rerun 475 games.jsonl mybot.py

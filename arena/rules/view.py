@@ -105,7 +105,7 @@ class Memory:
 
     def draw(self, seat: int) -> None:
         """Record a seat's draw from the dummy's pile, which only the seat sees."""
-        assert self._pile  # noqa: S101 - there is one to draw from
+        assert self._pile  # noqa: S101 - only games with a dummy draw
         self._pile -= 1
         self._hidden[seat] += 1
 

@@ -275,7 +275,7 @@ class Submitted:
 class OperatorSubmissions:
     """Submits files for operators."""
 
-    def __init__(  # noqa: PLR0913 - what a submission goes through
+    def __init__(  # noqa: PLR0913 - the collaborators of all steps
         self,
         *,
         store: Store,

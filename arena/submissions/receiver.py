@@ -135,7 +135,7 @@ class Upload:
 class Receiver:
     """Receives files. Threads may share an instance."""
 
-    def __init__(  # noqa: PLR0913 - what a file goes through
+    def __init__(  # noqa: PLR0913 - the collaborators of all steps
         self,
         store: Store,  # records the submissions
         uploads: Uploads,  # stores the files
