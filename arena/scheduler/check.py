@@ -25,7 +25,7 @@ from arena.rules import Result, Rules, State, view
 from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
-"""Tolerance for rounding: a game has dozens of times, recorded in microseconds."""
+"""Tolerance for the sum of rounding errors: a game has dozens of times, recorded in microseconds."""
 
 
 class RecordRefused(ValueError):
@@ -63,25 +63,25 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
     """Verify every game of a record. Raises RecordRefused."""
     if (record.match, record.attempt) != (spec.match, spec.attempt):
         raise RecordRefused(
-            f"the record is of match {record.match}, attempt {record.attempt}, "
-            f"not of match {spec.match}, attempt {spec.attempt}"
+            f"the record is for match {record.match}, attempt {record.attempt}, "
+            f"not for match {spec.match}, attempt {spec.attempt}"
         )
     if len(record.seats) != spec.rules.players:
-        raise RecordRefused(f"the record has {len(record.seats)} seats, the match {spec.rules.players}")
+        raise RecordRefused(f"the record has {len(record.seats)} seats instead of {spec.rules.players}")
     if tuple(seat.image for seat in record.seats) != spec.seats:
-        raise RecordRefused("the record has other images than the match")
+        raise RecordRefused("the record's images are not those of the match")
     seeds = tuple(game.seed for game in record.games)
     if not seeds or seeds != spec.seeds[: len(seeds)]:
-        raise RecordRefused("the record's games are not the match's games in order")
+        raise RecordRefused("the record's games are not those of the match, in the same order")
     if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
-        raise RecordRefused(f"{len(seeds)} of {len(spec.seeds)} games were played, and no bot was lost")
+        raise RecordRefused(f"only {len(seeds)} of {len(spec.seeds)} games were played, but no bot was lost")
     for index, game in enumerate(record.games):
         _check_clock(spec, index, game)
     return tuple(_check_game(spec.rules, index, game) for index, game in enumerate(record.games))
 
 
 def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
-    """Check that all times are valid and that no late answer of a bot was accepted."""
+    """Check that all times are valid and that no bot's late answer was accepted."""
     clock = spec.clock
     for seat in range(max(map(len, game.steps), default=0)):
         if spec.bots(index)[seat] == spec.person:
@@ -93,14 +93,14 @@ def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
                 continue
             told = (decision.millis, decision.waited_millis)
             if any(millis is not None and not 0 <= millis < math.inf for millis in told):
-                raise RecordRefused(f"game {index}, decision {number}, seat {seat}: invalid time: {told} ms")
+                raise RecordRefused(f"game {index}, decision {number}, seat {seat}: invalid times {told} ms")
             taken = (decision.millis or 0.0) / 1000
             if decision.fault is Fault.TIMEOUT:
                 taken = time.allowance
             elif decision.fault is None and taken > time.allowance + _ROUNDING_SECONDS:
                 raise RecordRefused(
-                    f"game {index}, decision {number}, seat {seat}: an answer after {taken:.3f} s, "
-                    f"when only {time.allowance:.3f} s were left, was accepted"
+                    f"game {index}, decision {number}, seat {seat}: an answer was accepted after "
+                    f"{taken:.3f} s, but only {time.allowance:.3f} s were left"
                 )
             time = time.spend(taken)
 
@@ -109,10 +109,10 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     steps = check_steps(rules, index, game)
     state = steps.states[-1]
     if state.result is None:
-        raise RecordRefused(f"game {index} ends in round {state.round}, turn {state.turn}")
+        raise RecordRefused(f"game {index} stops unfinished in round {state.round}, turn {state.turn}")
     if game.totals != state.result.totals:
         told, true = (_points(totals) for totals in (game.totals, state.result.totals))
-        raise RecordRefused(f"game {index}: the record counts {told}, the rules {true}")
+        raise RecordRefused(f"game {index}: the record has {told}, but the rules give {true}")
     return CheckedGame(
         record=game,
         states=steps.states,
@@ -154,12 +154,12 @@ def _check_moves_of_stand_in(index: int, before: State, step: Sequence[Decision 
         if decision is not None and decision.standin and move_of(decision) != stand_in(view(before, seat)):
             raise RecordRefused(
                 f"game {index}, round {before.round}, turn {before.turn}, seat {seat}: "
-                "not the stand-in's move"
+                "the stand-in would have played another move"
             )
 
 
 def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None]) -> None:
-    """Check that the stand-in plays after each fault and after a take-over, and never otherwise."""
+    """Check that the stand-in plays after each fault and after a take-over, and at no other time."""
     for number, step in enumerate(game.steps):
         for seat, (decision, moment) in enumerate(zip(step, moments, strict=True)):
             if decision is None:
@@ -170,7 +170,7 @@ def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None])
             if decision.standin != (after or decision.fault is not None):
                 raise RecordRefused(
                     f"game {index}, decision {number}, seat {seat}: the stand-in must play after a fault or "
-                    "a take-over, and never otherwise"
+                    "a take-over, and at no other time"
                 )
 
 

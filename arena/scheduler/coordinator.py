@@ -118,7 +118,7 @@ class Coordinator:
                 self._end()
         if self._overtaken:
             raise ArenaTrouble(
-                "the program's files have changed since it started, so no new matches start (running ones "
+                "the program's files have changed since it started, so no new matches start (running matches "
                 "were finished): restart it to continue with the new version"
             )
 
@@ -178,7 +178,7 @@ class Coordinator:
             _log.error("running matches abandoned", reason="newer program", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there is capacity; return True if one waits for capacity or for its backoff."""
+        """Start matches while there is capacity; return True if a match waits for capacity or its backoff."""
         while not (self.stopped or self.draining):
             house_only = self._gate.house_only
             now, backoff = time.monotonic(), self._settling.backoff
@@ -199,7 +199,7 @@ class Coordinator:
             if not claim.rated and not self._rated_wait():
                 refill()  # unrated matches must not starve the ladder
             if not self._news.empty():
-                return True  # handle it first: after a row of failures nothing must start
+                return True  # handle the event first: no match may start after too many failures in a row
         return False
 
     def _place(self, seats: int) -> Place | None:

@@ -102,7 +102,7 @@ class Ladder:
         return self._store.queue.waiting(self.runtime, house_only=self.gate.house_only)
 
     def ensure_round(self) -> None:
-        """Queue a round of one-deal matches: every bot plays at every number of players that can be seated.
+        """Queue a round of one-deal matches: every bot plays at every table size that can be filled.
 
         Does nothing if the ladder is paused or every bot already has such matches queued. Raises TooFewBots.
         """

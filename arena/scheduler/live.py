@@ -32,11 +32,11 @@ def check_progress(claim: Claim, progress: Progress) -> ShownGame:
     spec, index = claim.spec, progress.game
     if (progress.match, progress.attempt) != (spec.match, spec.attempt):
         raise RecordRefused(
-            f"the progress is of match {progress.match}, attempt {progress.attempt}, "
-            f"not of match {spec.match}, attempt {spec.attempt}"
+            f"the progress is for match {progress.match}, attempt {progress.attempt}, "
+            f"not for match {spec.match}, attempt {spec.attempt}"
         )
     if not 0 <= index < len(spec.seeds):
-        raise RecordRefused(f"the progress is of game {index}, but the match has {len(spec.seeds)} games")
+        raise RecordRefused(f"the progress is for game {index}, but the match has {len(spec.seeds)} games")
     steps = check_steps(spec.rules, index, GameRecord(seed=spec.seeds[index], steps=progress.steps))
     state = steps.states[-1]
     places = places_with_faults(state.result.places, steps.moments) if state.result else ()
@@ -108,7 +108,7 @@ class LiveMatches:
 
 def _read(data: bytes) -> Progress:
     if len(data) > MOST_PROGRESS_BYTES:
-        raise RecordRefused(f"the progress has {len(data)} bytes, more than {MOST_PROGRESS_BYTES}")
+        raise RecordRefused(f"the progress has {len(data)} bytes (limit {MOST_PROGRESS_BYTES})")
     try:
         return decode(data, Progress)
     except ValueError as error:

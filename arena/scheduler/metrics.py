@@ -38,7 +38,7 @@ class MatchMetrics:
 
     Each attempt is counted once, by the coordinator that ended it in the database.
 
-    ``clock`` is monotonic, ``now`` since 1970, both in seconds.
+    ``clock`` is monotonic, and ``now`` returns the time since 1970; both are in seconds.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ PERSON: Final = "you"
 """Name of the person in their replay, which only they can see."""
 
 GONE_SECONDS: Final = 45
-"""A game ends if its person's page, which polls every few seconds, was silent for this long."""
+"""A game ends if the person's page, which polls every few seconds, has been silent for this long."""
 
 _LOOK_SECONDS: Final = 0.1
 _LOOKS_AT_PEOPLE: Final = 50

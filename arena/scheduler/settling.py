@@ -31,12 +31,12 @@ _EVERY: Final = Backoff(first=0.5, most=15.0)
 class RetryDelays:
     """Backoffs after arena faults."""
 
-    one: Backoff = _ONE  # of a match, by its own failures
-    every: Backoff = _EVERY  # of all matches, by failures since a match was last played
+    one: Backoff = _ONE  # for a match, by the number of its own failures
+    every: Backoff = _EVERY  # for all matches, by the number of failures since a match was last played
 
 
 RETRY_DELAYS: Final = RetryDelays()
-"""Host failures often pass within seconds, and must not quarantine every match before then."""
+"""Failures of a host often pass within seconds. The backoffs keep them from quarantining every match."""
 
 
 class MatchBackoff:
@@ -64,7 +64,7 @@ class MatchBackoff:
         self._failed.pop(match, None)
 
     def play(self, match: str) -> None:
-        """A match was played: end the backoff of all matches."""
+        """End the backoff of all matches, because this one was played."""
         self.forget(match)
         self._until = 0.0
 
@@ -78,7 +78,7 @@ class MatchBackoff:
 
 
 VOIDS_IN_A_ROW: Final = 10
-"""After this many arena faults in a row, with no match played in between, the matches are not the cause."""
+"""If this many arena faults follow one another without a played match, the matches are not their cause."""
 
 
 class VoidsInARow:
@@ -97,9 +97,9 @@ class VoidsInARow:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop for repair, given the number of workers.
 
-        If one bot, or one of several workers, causes all faults, the arena continues. An image that the host
-        can't start only gets its own matches quarantined, and other workers repeat the matches that one
-        worker voided.
+        If one bot, or one of several workers, causes all faults, the arena continues. The matches of an image
+        that the host can't start are soon quarantined, and other workers repeat the matches that one worker
+        voided.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= VOIDS_IN_A_ROW and not (self._in_all or one_of_several)
@@ -134,7 +134,7 @@ class AttemptFailed:
     match: str
     attempt: int
     reason: str
-    lost: bool  # the worker was, possibly another coordinator's
+    lost: bool  # whether the worker, possibly another coordinator's, was lost
     quarantined: bool
 
 
@@ -148,17 +148,17 @@ class ResultDropped:
 
 @dataclass(frozen=True, slots=True)
 class LeasesKept:
-    """Leases were renewed. Comes from a separate thread."""
+    """Leases were renewed. Reported from a separate thread."""
 
-    renewed: int  # of this coordinator
-    expired: int  # of any coordinator
+    renewed: int  # leases of this coordinator
+    expired: int  # leases of any coordinator
 
 
 MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept
-"""A FinishedMatch was played and stored."""
+"""What happened to a match or to leases. A FinishedMatch is one that was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
-"""Is called with each event, in the coordinator's thread unless the event says otherwise."""
+"""Called with each event, in the coordinator's thread unless the event says otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,7 +198,7 @@ class Settling:
         self._now = now
         self._watchers = watchers
         self.voids = VoidsInARow()
-        self.backoff = MatchBackoff(delays)  # matches in backoff after such faults
+        self.backoff = MatchBackoff(delays)  # matches in backoff after arena faults
 
     def settle(self, playing: Playing) -> None:
         """Store the record, or requeue the match and log the reason.

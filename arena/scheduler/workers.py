@@ -74,7 +74,7 @@ class Workers(Protocol):
     """The workers that play matches. Thread-safe."""
 
     def take(self, seats: int) -> Place | None:
-        """Reserve seats for a match, or return None if no worker has as many free."""
+        """Reserve seats for a match, or return None if no worker has that many free."""
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of each worker."""
@@ -97,10 +97,11 @@ _SMOOTH: Final = 0.2
 
 _SHUT: Final = 0.05
 _OPEN: Final = 0.08
-"""Shares of a core: below the first, no match starts until the second is reached."""
+"""Shares of a core. If the measured share falls below the first, no match starts until it has reached the
+second."""
 
 _RISE: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices. Otherwise their number would flap."""
+"""More seats open only if this fraction of the measured share suffices. This keeps their number stable."""
 
 PATIENCE_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: clocks exclude delays by the host."""

@@ -54,10 +54,16 @@ def _illegal_move(record: MatchRecord) -> MatchRecord:
 
 
 LIES: Final[dict[str, tuple[Lie, str]]] = {
-    "an altered score": (_another_score, "the record counts"),
+    "an altered score": (_another_score, "points, but the rules give"),
     "an illegal move": (_illegal_move, "soy_sauce named"),
-    "another match's id": (lambda record: replace(record, match="another"), "the record is of match another"),
-    "a stale attempt": (lambda record: replace(record, attempt=record.attempt - 1), "the record is of match"),
+    "another match's id": (
+        lambda record: replace(record, match="another"),
+        "the record is for match another",
+    ),
+    "a stale attempt": (
+        lambda record: replace(record, attempt=record.attempt - 1),
+        "the record is for match",
+    ),
 }
 """Changes to a true record, each with words from the reason why it is rejected."""
 

@@ -148,19 +148,22 @@ def test_a_time_that_stands_without_the_hosts_share_is_believed() -> None:
 
 
 REFUSED: dict[str, tuple[MatchRecord, str]] = {
-    "another match": (replace(honest(), match="n"), "of match n, attempt 2, not of match m"),
+    "another match": (replace(honest(), match="n"), "for match n, attempt 2, not for match m"),
     "a stale attempt": (replace(honest(), attempt=1), "attempt 1"),
     "other images": (
         replace(honest(), seats=(replace(honest().seats[0], image="sha256:z"), *honest().seats[1:])),
-        "other images",
+        "images are not those of the match",
     ),
     "a seat too few": (replace(honest(), seats=honest().seats[:2]), "2 seats"),
-    "no game": (replace(honest(), games=()), "not the match's games"),
+    "no game": (replace(honest(), games=()), "games are not those of the match"),
     "another deal": (
         with_game(honest(), seed=SEEDS[5]),
-        "not the match's games",
+        "games are not those of the match",
     ),
-    "games in another order": (replace(honest(), games=honest().games[::-1]), "not the match's games"),
+    "games in another order": (
+        replace(honest(), games=honest().games[::-1]),
+        "games are not those of the match",
+    ),
     "a game too few without a reason": (replace(honest(), games=honest().games[:1]), "no bot was lost"),
     "a card that is not there": (
         with_decision(honest(), 3, 1, cards=("soy_sauce",)),
@@ -173,25 +176,25 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "an answer after its time": (
         with_decision(honest(), 0, 1, millis=11_002.0),
-        "seat 1: an answer after 11.002 s, when only 11.000 s were left",
+        "seat 1: an answer was accepted after 11.002 s, but only 11.000 s were left",
     ),
     "an answer after a bank that is used up": (
         with_decision(with_decision(honest(), 0, 1, millis=10_500.0), 4, 1, millis=1_502.0),
-        "decision 4, seat 1: an answer after 1.502 s, when only 1.500 s were left",
+        "decision 4, seat 1: an answer was accepted after 1.502 s, but only 1.500 s were left",
     ),
     "a wait that can't be": (with_decision(honest(), 0, 1, waited_millis=-1.0), "invalid time"),
     "a time that can't be": (with_decision(honest(), 0, 1, millis=-1.0), "invalid time"),
     "an altered score": (
         with_game(honest(), totals=(99, 0, 0)),
-        "game 0: the record counts 99, 0, 0 points, the rules ",
+        "game 0: the record has 99, 0, 0 points, but the rules give ",
     ),
     "no score": (
         with_game(honest(), totals=()),
-        "game 0: the record counts no points, the rules ",
+        "game 0: the record has no points, but the rules give ",
     ),
     "half a game": (
         with_game(honest(), steps=honest().games[0].steps[:10]),
-        "game 0 ends in round 2, turn 3",
+        "game 0 stops unfinished in round 2, turn 3",
     ),
     "decisions after the end": (
         with_game(honest(), steps=honest().games[0].steps + honest().games[0].steps[:1]),
@@ -208,7 +211,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "a second crash": (with_decision(crashed(), 5, 1, fault=Fault.CRASH), "after the stand-in had taken"),
     "a stand-in with a better move": (
         with_decision(crashed(), 1, 1, cards=("sashimi",)),
-        "not the stand-in's move",
+        "the stand-in would have played another move",
     ),
 }
 

@@ -62,7 +62,7 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     one, two = steps_of(claim, 0, 1), steps_of(claim, 0, 2)
     other = next(card for card in ("tempura", "wasabi") if one[0][0] and (card,) != one[0][0].cards)
     late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
-    yield "of match x", replace(progress(claim, 1), match="x")
+    yield "for match x", replace(progress(claim, 1), match="x")
     yield "attempt 2", replace(progress(claim, 1), attempt=2)
     yield "game 2, but the match has 2", progress(claim, 1, game=2, steps=one)
     yield "game -1", progress(claim, 1, game=-1, steps=one)
@@ -71,7 +71,10 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     yield "round 3 is in progress", progress(claim, 0, steps=(*two, steps_of(claim, 0, 3)[len(two)]))
     yield "game 0", progress(claim, 0, steps=steps_of(claim, 1, 1))
     yield "round 1, turn 1", progress(claim, 0, steps=changed(one, 0, 0, cards=(other,) * 2))
-    yield "not the stand-in's move", progress(claim, 0, steps=((late, *one[0][1:]), *one[1:]))
+    yield (
+        "the stand-in would have played another move",
+        progress(claim, 0, steps=((late, *one[0][1:]), *one[1:])),
+    )
     yield (
         "the stand-in must play after a fault",
         progress(claim, 0, steps=changed(one, 0, 0, fault=Fault.ILLEGAL)),

@@ -39,7 +39,7 @@ class _Room:
         """Return the number of free seats."""
         taken = self._others(session) + max(self.given, self.unjudged)
         usable = self.member.state.usable
-        # A worker that may use any seat at all has room for one table.
+        # An idle worker with at least one usable seat takes a whole table.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
         return seats - taken
 

@@ -248,7 +248,7 @@ class Post:
 
     scheduler: str  # the scheduler's address, as dask writes it
     host: str  # the scheduler's host
-    port: int  # where this worker listens; 0 for a free port
+    port: int  # the port on which this worker listens; 0 for a free one
     security: Security
     card: WorkerCard  # `run` is replaced on each join
     folder: Path  # for dask's files
@@ -349,7 +349,7 @@ async def _begin(worker: Worker, post: Post, health: SchedulerHealth, say: Calla
         health.missing = missing
         await asyncio.sleep(_CALL_SECONDS)
     health.missing = None
-    say(f"{post.card.name} plays for {post.scheduler}, {post.card.seats} seats")
+    say(f"{post.card.name} plays for {post.scheduler} with {post.card.seats} seats")
     await worker.heartbeat()
 
 

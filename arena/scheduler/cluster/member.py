@@ -70,13 +70,13 @@ def shutdown_signals() -> Iterator[ShutdownSignal]:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition is true that other threads change."""
+    """Wait until a condition that depends on other threads is true."""
     while not condition():  # noqa: ASYNC110 - threads can't set this loop's events
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Wait for an event at most this long."""
+    """Wait for an event, but no longer than ``seconds``."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -111,7 +111,7 @@ def is_loopback(host: str) -> bool:
 def address_of(host: str, port: int, keys: Keys | None) -> str:
     """Return the address of a scheduler as dask writes it.
 
-    Raises WrongCluster if it can be reached from other machines, and there are no keys.
+    Raises WrongCluster if other machines can reach the address and there are no keys.
     """
     if keys is None and not is_loopback(host):
         raise WrongCluster(
@@ -134,7 +134,7 @@ def security_of(keys: Keys | None) -> Security:
         try:
             file.read_bytes()
         except OSError as error:
-            raise WrongCluster(f"the cluster's key {file}: {error.strerror}") from error
+            raise WrongCluster(f"the cluster's key {file} can't be read: {error.strerror}") from error
     shown = {"cert": str(keys.cert), "key": str(keys.key)}
     return Security(
         require_encryption=True,
@@ -152,7 +152,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.work-stealing": False,
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.worker.profile.enabled": False,
-    # A vanished host is declared lost after at most twice this; heartbeats come every second.
+    # A vanished host is declared lost after at most twice this time; heartbeats come every second.
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
@@ -188,7 +188,7 @@ async def run_scheduler(
 ) -> None:
     """Serve workers and coordinators until a shutdown signal; pass the address to ``listening``.
 
-    ``port`` 0 means a free one. Without ``keys``, ``host`` must be a loopback address. Raises OSError if the
+    ``port`` 0 is any free one. Without ``keys``, ``host`` must be a loopback address. Raises OSError if the
     address can't be used, or WrongCluster if keys are missing or can't be read.
     """
     tune()

@@ -23,9 +23,9 @@ class WorkerCard(msgspec.Struct, frozen=True, kw_only=True):
     seats: Annotated[int, msgspec.Meta(ge=1, le=1024)]  # maximum number of running bots
     cpus: Annotated[float, msgspec.Meta(gt=0)]  # cores per bot
     runtime: RuntimeName
-    report: bytes  # a `arena.protocol.controls.HostReport` as JSON
+    report: bytes  # an `arena.protocol.controls.HostReport` as JSON
     accepted: tuple[str, ...] = ()  # missing controls that the operator accepts
-    version: str = ""  # of its arena; empty if too old to report it
+    version: str = ""  # version of the worker's arena; empty if it is too old to report one
     format: int = 0  # `arena.protocol.match.FORMAT`; 0 if not reported
 
 
@@ -35,7 +35,7 @@ class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # seats in use by coordinator session
     leaving: bool = False
     trouble: str | None = None  # why it can't run bots now, or None
-    # Seats in use while the host is loaded; None for all.
+    # Number of seats that may be used under the host's present load; None for all.
     usable: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
     @property

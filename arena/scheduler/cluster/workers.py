@@ -34,7 +34,7 @@ class InFlight:
     seats: int
     progress: Callable[[bytes], None]
     promise: Future[bytes]  # resolves to the record
-    answer: Future[Any] | None = None  # the worker's, once the match is sent
+    answer: Future[Any] | None = None  # the worker's answer; None until the match is sent
 
 
 class Tickets:
@@ -66,7 +66,7 @@ class Tickets:
             return self._given.pop(ticket, None)
 
     def elsewhere(self, runs: Collection[str]) -> tuple[InFlight, ...]:
-        """Return the matches at other workers than these."""
+        """Return the matches at workers other than these."""
         with self._lock:
             return tuple(given for given in self._given.values() if given.run not in runs)
 
@@ -77,7 +77,7 @@ _LOOK_SECONDS: Final = 0.5
 """Interval between updates of the workers."""
 
 _REST_SECONDS: Final = 4.0
-"""Backoff after a worker failed, in which its reported state is not trusted."""
+"""Backoff after a worker failed, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
 """Seconds after a void match during which a worker gets no match that others could play."""
@@ -221,7 +221,8 @@ class ClusterWorkers:
     def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
         """See :meth:`arena.scheduler.workers.Place.judge`.
 
-        A void match may be the worker's fault, such as unreachable images, so others get the next matches.
+        A void match may be the worker's fault: it may be unable to load images, for example. So other workers
+        get the next matches.
         """
         run, now = member.card.run, time.monotonic()
         with self._lock:
@@ -315,7 +316,7 @@ class ClusterWorkers:
         try:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
-            # The worker has left, whatever it last reported. If it comes back, it has another run.
+            # The worker has left, whatever it last reported. If it comes back, it has a new run id.
             self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
         except Exception as error:  # noqa: BLE001 - of dask or of the worker's code
             reason = f"{type(error).__name__}: {error}"

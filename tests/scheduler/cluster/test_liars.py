@@ -86,7 +86,7 @@ def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
     notes, begun = Notes(over), time.monotonic()
     coordinate(cluster, store, notes)
     assert (notes.finished, notes.lost, notes.quarantined) == (MATCHES, [], 0)
-    assert all(f"worker {NAME}: the record is of match another" in why for why in notes.voided)
+    assert all(f"worker {NAME}: the record is for match another" in why for why in notes.voided)
     assert max(Counter(why.partition(":")[0] for why in notes.voided).values()) < 3
     assert 1 <= len(notes.voided) <= SEATS // 2 + (time.monotonic() - begun) // 60
     lines = {line.split()[0]: line.split() for line in shown[0].splitlines()}
