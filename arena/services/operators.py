@@ -21,10 +21,10 @@ from arena.submissions.receiver import Receiver
 
 
 def release(store: Store, at: datetime, who: str, match: str) -> None:
-    """Requeue a quarantined match as if it had never failed. ``who`` is as in the audit log.
+    """Requeue a quarantined match as if it had never failed. ``who`` is named as in the audit log.
 
-    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, or its
-    submission plays another match instead.
+    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, if it
+    is a qualification match, or if the games of its challenge are published.
     """
     store.queue.release(match, NewAuditEntry(at=at, who=who, what="release", subject=f"match:{match}"))
 
@@ -41,8 +41,8 @@ class BotOperators:
     """Changes bots for operators; ``now`` returns UTC.
 
     Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState if the bot's state doesn't
-    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is as in the audit
-    log: an account's name, or ``terminal:`` and a user of the machine.
+    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is named as in
+    the audit log: an account's name, or ``terminal:`` and a user of the machine.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -101,7 +101,7 @@ class BotOperators:
     def disqualify(self, who: str, bot: str, reason: str) -> Rebuilt:
         """Take a bot off the ladder permanently, and recompute all ratings as if it had never played.
 
-        This takes about one millisecond per rated game. The reason is public. Raises OperationRefused if the
+        This takes about two milliseconds per rated game. The reason is public. Raises OperationRefused if the
         reason is empty or too long.
         """
         reason = _reason(reason)
@@ -111,7 +111,7 @@ class BotOperators:
         )
 
     def reinstate(self, who: str, bot: str) -> Rebuilt:
-        """Revoke a disqualification and recompute all ratings, which takes as long."""
+        """Revoke a disqualification and recompute all ratings. This takes as long as :meth:`disqualify`."""
         now = self._now()
         return self._store.bot_states.reinstate(bot, now, _entry(now, who, "reinstate", bot))
 
@@ -124,7 +124,7 @@ def _reason(text: str) -> str:
     """Return a reason in one line, without control characters."""
     seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
     if not seen:
-        raise OperationRefused("the reason is missing: give one, which is public")
+        raise OperationRefused("no reason was given: give one, which everyone will see")
     if len(seen) > REASON_LENGTH:
         raise OperationRefused(f"the reason has {len(seen)} characters (limit {REASON_LENGTH}): shorten it")
     return seen
@@ -132,7 +132,10 @@ def _reason(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderStatus:
-    """The ladder's settings, rated games and matches by state. ``limits`` apply to each bot on this host."""
+    """The ladder's settings, and its numbers of rated games and of matches by state.
+
+    ``limits`` apply to each bot on this host.
+    """
 
     settings: LadderSettings
     limits: Limits
@@ -156,7 +159,7 @@ def ladder_status(store: Store, limits: Limits) -> LadderStatus:
 
 
 def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
-    """Change the settings of future matches. ``who`` is as in the audit log.
+    """Change the settings of future matches. ``who`` is named as in the audit log.
 
     Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already has
     them.

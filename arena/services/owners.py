@@ -45,7 +45,7 @@ class RequestedChallenge:
     bot: str
     version: int | None  # number; None for the active version
     opponents: tuple[str, ...]  # each `NAME` or `NAME@VERSION`
-    deals: int  # each is played once per match, and there are as many matches as seats
+    deals: int  # number per match; the challenge has as many matches as seats
 
 
 class Owners:
@@ -53,8 +53,8 @@ class Owners:
 
     Each method that takes a bot's name raises NoSuchBot or, for another account's bot, NotYours.
 
-    ``challenges_a_day`` is an account's quota within 24 hours, and ``now`` returns UTC. ``new_id`` returns a
-    short unique id, ``new_seed`` 32 unpredictable hexadecimal digits.
+    ``challenges_a_day`` is the number of challenges that an account may request within 24 hours. ``now``
+    returns UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable hexadecimal digits.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what a match is made of, and when
@@ -131,7 +131,7 @@ class Owners:
         own = self._version(wanted.bot, known.playing if wanted.version is None else wanted.version)
         order = (own, *(self._opponent(account, name) for name in wanted.opponents))
         if len(set(order)) < len(order):
-            raise ChallengeRefused("a version can play only once at a table: give each opponent once")
+            raise ChallengeRefused("a version can have only one seat at a table: give each version once")
         id_, created = self._new_id(), self._now()
         settings = self._store.ladder.settings()
         seeds = tuple(self._new_seed() for _ in range(wanted.deals))
@@ -152,7 +152,7 @@ class Owners:
         self._store.challenges.add(challenge, most_a_day=self._challenges_a_day)
         made = self._store.challenges.find(id_)
         if made is None:
-            raise ValueError(f"the challenge {id_} was written but is missing")
+            raise ValueError(f"the challenge {id_} was stored but can't be found")
         return made
 
     def _opponent(self, account: int, name: str) -> int:
@@ -162,7 +162,7 @@ class Owners:
         if known is None:
             raise ChallengeRefused(f"no bot is called {bot}")
         if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
-            raise ChallengeRefused(f"{bot} is {known.state} and no longer plays")
+            raise ChallengeRefused(f"{bot} is {known.state} and no longer plays: choose another opponent")
         if at and not _NUMBER.fullmatch(number):
             raise ChallengeRefused(f"{name} is invalid: give a version number after @, such as {bot}@1")
         return self._version(bot, int(number) if at else known.playing)
@@ -172,7 +172,7 @@ class Owners:
         if found is None:
             raise ChallengeRefused(
                 f"{bot}@{number} can't play: the version does not exist, its image was removed, or the bot "
-                "was disqualified"
+                "was disqualified. Choose another version"
             )
         return found
 

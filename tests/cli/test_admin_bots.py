@@ -14,9 +14,9 @@ from tests.kinds import BOTH
 REFUSED = (
     (("bench", "yours", "--reason", "why"), "no bot is called yours"),
     (("bench", "greedy", "--reason", "why"), "greedy is a house bot"),
-    (("bench", "mine", "--reason", " "), "the reason is missing"),
+    (("bench", "mine", "--reason", " "), "no reason was given"),
     (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters (limit 200)"),
-    (("bench", "other", "--reason", "why"), "other is retired, so no match includes it anyway"),
+    (("bench", "other", "--reason", "why"), "other is retired, so it plays no new matches anyway"),
     (("unbench", "mine"), "mine is active, not benched"),
     (("retire", "other"), "other is already retired"),
     (("play-version", "mine", "2"), "mine@2 is already active"),

@@ -270,7 +270,7 @@ def test_the_form_offers_few_of_many_opponents(world: World) -> None:
     ("opponents", "why"),
     [
         (["nobody-there"], "No bot is called nobody-there"),
-        (["greedy", "greedy"], "give each opponent once"),
+        (["greedy", "greedy"], "give each version once"),
         (["greedy@x"], "give a version number after @"),
         (["other@2"], "the version does not exist"),
         ([], "0 opponents given: give 1 to 4"),
