@@ -25,7 +25,7 @@ class RemarkableGame:
     kind: HighlightKind
     seat: int  # the remarkable seat
     other: int | None  # the beaten seat; None for a high score
-    value: float  # the points; for an upset, its probability before the game
+    value: float  # the points of a high score; for an upset, its probability before the game
     game: GameSummary
 
 

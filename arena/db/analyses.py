@@ -169,14 +169,14 @@ class KnownPuzzle:
     game: str  # id
     number: int  # of the game
     replay: str  # of the game, as JSON text (`sushigo-replay/1`)
-    made: AnalysedDecision  # whose options are the answer
+    made: AnalysedDecision  # the decision; its options are the answer
 
 
 class Puzzles(Repository):
-    """Puzzles of the day, without those whose game has lost its replay or analysis."""
+    """Puzzles of the day, except those whose game no longer has a replay or an analysis."""
 
     def offer(self, game: str, made: AnalysedDecision, merit: float, today: date) -> None:
-        """Use a decision as today's puzzle if there isn't one yet, or as tomorrow's if it is the best so far.
+        """Use a decision as today's puzzle if none exists yet, or as tomorrow's if it is the best so far.
 
         Today's puzzle never changes. ``merit`` is the puzzle's quality. No effect if the game was removed.
         """

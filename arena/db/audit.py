@@ -26,13 +26,13 @@ class NewAuditEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry(NewAuditEntry):
-    """A line of the audit log, by its number."""
+    """A line of the audit log, with its number."""
 
     number: int
 
 
 MOST_VISITS: Final = 200_000
-"""Limit of users' entries, so that password guessing can't fill the disk. The oldest are removed."""
+"""Maximum number of users' entries, so that password guessing can't fill the disk. The oldest are removed."""
 
 
 def record(connection: Connection, entry: NewAuditEntry | None) -> None:
@@ -69,7 +69,7 @@ def rename(connection: Connection, name: str, pseudonym: str) -> None:
 
 
 def remove_visits(connection: Connection, before: datetime | None) -> int:
-    """Remove users' entries that are too old or too many; return the number removed."""
+    """Remove users' entries from before a time, and the oldest above the limit; return the number removed."""
     visits = Row.address.is_not(None)
     first = (
         select(Row.number).where(visits).order_by(Row.number.desc()).offset(MOST_VISITS).limit(1)

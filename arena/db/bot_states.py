@@ -88,7 +88,7 @@ class BotStates(Repository):
         with self._transactions.write() as connection:
             bot = _lock(connection, name)
             if bot.state == BotState.RETIRED:
-                raise WrongState(f"{name} is retired, so no match includes it anyway")
+                raise WrongState(f"{name} is retired, so it plays no new matches anyway")
             _set_state(connection, bot.id, BotState.BENCHED, why, at)
             audit.record(connection, entry)
 
@@ -102,9 +102,9 @@ class BotStates(Repository):
             audit.record(connection, entry)
 
     def disqualify(self, name: str, why: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
-        """Disqualify a bot; ratings and statistics become as if it had never played.
+        """Disqualify a bot, and recompute ratings and statistics as if it had never played.
 
-        Its waiting matches are deleted and its open submissions rejected. Running matches won't count. It
+        Its waiting matches are deleted and its open submissions rejected. Running matches won't count. This
         takes about two milliseconds per rated game; only the last part blocks others. Raises WrongState.
         """
 
@@ -122,10 +122,10 @@ class BotStates(Repository):
         return self._rate_anew(name, change, entry, counts=False)
 
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
-        """Revoke a disqualification, so that the bot's games count again; it takes as long.
+        """Revoke a disqualification, so that the bot's games count again.
 
-        The bot returns to the ladder, or is benched until the next submission if its image was removed.
-        Raises WrongState.
+        This takes as long as :meth:`disqualify`. The bot returns to the ladder, or is benched until the next
+        submission if its image was removed. Raises WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:
@@ -219,7 +219,7 @@ def _lock(connection: Connection, name: str) -> Row[Any]:
 
 
 def _find(connection: Connection, name: str, *, disqualified: bool | None = None) -> Row[Any]:
-    """Return a bot's row, and check whether it is disqualified, unless that is None.
+    """Return a bot's row, after checking that it is (or isn't) ``disqualified``, unless that is None.
 
     House bots are refused: they fill tables and qualify submissions, and every start of the arena registers
     them again.
@@ -243,7 +243,7 @@ def _set_state(connection: Connection, bot: int, state: BotState, why: str | Non
 
 
 def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
-    """Write only the state, and notify the author if it takes the bot off the ladder."""
+    """Write only the state, and notify the author of a benched or disqualified bot."""
     row = connection.execute(
         update(BotRow)
         .where(BotRow.id == bot)
@@ -255,7 +255,10 @@ def _write(connection: Connection, bot: int, state: BotState, why: str | None, a
 
 
 def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
-    """Return, for each of the last games since then, whether the stand-in finished it; oldest first."""
+    """Return for each of a version's last games, oldest first, whether the stand-in finished it.
+
+    Games that ended before ``since`` are left out.
+    """
     # The index ends the search after these games. Filtering by time in SQL would make the database search
     # all games of the version.
     rows = connection.execute(

@@ -74,7 +74,7 @@ class KnownVersion:
     note: str  # by its author; private to the owner and operators
     source: str  # image id, or the bot's folder
     size: int | None  # bytes of the submitted file, or None
-    sha256: str | None  # of that file, hexadecimal, or None
+    sha256: str | None  # of the submitted file, hexadecimal, or None
     available: bool  # whether its image still exists
     results: dict[int, Entry]  # by list, as in `arena.ladder.rating_log.LISTS`
 
@@ -128,7 +128,7 @@ class Bots(Repository):
     ) -> tuple[KnownBot, ...]:
         """Return at most ``limit`` bots by name, those after ``after``.
 
-        ``state`` and ``author``, in any case, narrow the list.
+        ``state`` and ``author`` (case-insensitive) narrow the list.
         """
         wanted = _bots().order_by(BotRow.name).limit(limit)
         if after is not None:
@@ -136,7 +136,7 @@ class Bots(Repository):
         if state is not None:
             wanted = wanted.where(BotRow.state == state)
         if author is not None:
-            # SQLite lowers only ASCII.
+            # SQLite's lower() changes only ASCII letters.
             same = func.lower(BotRow.author) == author.lower()
             wanted = wanted.where(or_(BotRow.author == author, same))
         with self._transactions.read() as connection:

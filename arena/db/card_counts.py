@@ -1,8 +1,8 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings, which excludes those with a disqualified bot. Both ways give the
-same counts. Counting takes about a millisecond per game. A rebuild therefore counts without the lock on the
-ladder (:func:`fold`), and under it only the games added since (:func:`rebuild`).
+They cover the games that count for ratings, which excludes those with a disqualified bot. Updates and
+rebuilds give the same counts. Counting takes about a millisecond per game, so a rebuild counts most games
+without the ladder lock (:func:`fold`), and under the lock only the games added since (:func:`rebuild`).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ class RebuiltCards:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folded:
-    """The counts of games 1 to ``last``, without those of ``disqualified`` versions."""
+    """The counts of games 1 to ``last``, except those of ``disqualified`` versions."""
 
     last: int
     disqualified: frozenset[int]
@@ -75,7 +75,7 @@ class CardRepository(Repository):
     def rebuild(self) -> RebuiltCards:
         """Recount the card statistics over all games, compare, and replace what differs.
 
-        It takes about a millisecond per game; only the last part blocks others.
+        This takes about a millisecond per game; only the last part blocks others.
         """
         with self._transactions.read() as connection:
             counted = fold(connection, ladder.disqualified(connection))
@@ -91,7 +91,7 @@ def add(connection: Connection, tallies: Iterable[Tally]) -> None:
 
 
 def fold(connection: Connection, disqualified: frozenset[int], onto: Folded | None = None) -> Folded:
-    """Count all games without those of ``disqualified`` versions; write nothing.
+    """Count all games except those of ``disqualified`` versions; write nothing.
 
     Continue from ``onto`` if it left out the same versions.
     """

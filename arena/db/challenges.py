@@ -1,6 +1,6 @@
 """Challenges: unrated matches that accounts request.
 
-The matches of a challenge play the same deals with the bots moved on by one seat. They run one after another
+All matches of a challenge play the same deals, each with the bots moved on by one seat. They run one by one
 and are published together at the end. Until then their owner can watch finished rounds on the live page. That
 gives no advantage: versions are fixed, and a running bot receives only its own game.
 """
@@ -153,7 +153,7 @@ def _open(connection: Connection, account: int) -> int:
 
 
 def is_open(connection: Connection, number: int | None) -> bool:
-    """Return True if a challenge's match waits or runs. None is not a challenge."""
+    """Return True if a challenge's match waits or runs; False if ``number`` is None."""
     its = select(MatchRow.id).where(text(OPEN), MatchRow.challenge_number == number).limit(1)
     return number is not None and connection.execute(its).scalar_one_or_none() is not None
 

@@ -15,10 +15,10 @@ from sqlalchemy.exc import DBAPIError
 from arena.db.database import Database, sqlite_file
 from arena.db.errors import DatabaseUnavailable
 
-_LOCK: Final = 0x68656C6D  # "coordinator lock"
+_LOCK: Final = 0x68656C6D  # arbitrary, but the same in every version of the program
 
 _KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 2}
-"""Seconds, seconds, and probes. Without these, a server notices a lost host only after two hours."""
+"""In seconds, seconds and probes. With its defaults, a server notices a lost host only after two hours."""
 
 
 class CoordinatorLock(Protocol):
@@ -98,7 +98,10 @@ class _FileLock:
         try:
             file = self._path.open("w")
         except OSError as error:
-            raise DatabaseUnavailable(f"the lock {self._path}: {error.strerror}") from error
+            raise DatabaseUnavailable(
+                f"the lock {self._path} can't be opened: {error.strerror}. Check that this user may write "
+                "to it"
+            ) from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -108,7 +108,7 @@ class Credentials(Repository):
             return int(session)
 
     def session(self, hash_: str) -> OpenSession | None:
-        """Return the session with this hash; None if unknown or its account is deleted.
+        """Return the session with this hash; None if it is unknown or its account is deleted.
 
         The caller checks its age.
         """
@@ -191,7 +191,7 @@ class Credentials(Repository):
             return from_row(KnownToken, row)
 
     def token(self, hash_: str) -> tuple[KnownToken, KnownAccount] | None:
-        """Return the token with this hash and its account; None if unknown or the account is deleted.
+        """Return the token with this hash and its account; None if it is unknown or the account is deleted.
 
         The token may have expired.
         """

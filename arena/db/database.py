@@ -90,8 +90,8 @@ def _sqlite_code(error: DBAPIError) -> int | None:
 
 _LOCKED_SECONDS = 60
 _SWITCH_SECONDS = 2.0
-"""Timeouts in seconds: of a write that waits for another process (longer than any delay, or a result is
-lost), and of a switch to WAL."""
+"""Timeouts in seconds: for a write that waits for another process (longer than any delay, so that no result
+is lost), and for a switch to WAL."""
 
 _PATIENCE = {
     "connect_timeout": 10,
@@ -104,7 +104,7 @@ _PATIENCE = {
 milliseconds. Without them, a connection to a lost host hangs for a quarter of an hour."""
 
 _COMMON: dict[str, Any] = {
-    # Together more than the 40 threads of a web process: no thread waits for a connection.
+    # Together more than the 40 threads of a web process, so that no thread waits for a connection.
     "pool_size": 10,
     "max_overflow": 40,
     # Errors are logged, and parameters may be password hashes or bots' output.
@@ -136,7 +136,7 @@ class Joined:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Return the transaction's connection."""
+        """Yield the transaction's connection."""
         yield self._connection
 
     write = read
@@ -158,7 +158,7 @@ class Database:
     def __init__(self, url: str) -> None:
         """Prepare the engine without connecting.
 
-        Raises StoreError if the URL is neither of PostgreSQL nor of an SQLite file.
+        Raises StoreError if the URL is neither for PostgreSQL nor for an SQLite file.
         """
         address = _address(url)
         self.url = _shown(address)
@@ -200,7 +200,7 @@ class Database:
                 if self.is_sqlite:
                     check_references(connection)
         finally:
-            self._engine.dispose()  # so that no connection stays without checks
+            self._engine.dispose()  # so that no connection continues to ignore foreign keys
 
     def connect(self) -> Connection:
         """Open a connection in autocommit mode; the caller closes it."""
@@ -256,8 +256,8 @@ def check_references(connection: Connection) -> None:
 
 
 def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Insert | postgresql.Insert":
-    """Return an INSERT into a table that can say what happens on a conflict, for the connection's dialect."""
-    # Only the dialect in use: loading PostgreSQL's takes 25 ms.
+    """Return an INSERT into a table that supports ON CONFLICT, for the connection's dialect."""
+    # Import only the dialect in use: loading PostgreSQL's takes 25 ms.
     if connection.dialect.name == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415
 
@@ -277,7 +277,7 @@ def sqlite_file(url: str) -> Path | None:
 
 
 def _address(url: str) -> URL:
-    """Parse a database URL. Raises StoreError if it is invalid, or of an unsupported database."""
+    """Parse a database URL. Raises StoreError if it is invalid, or the database is not supported."""
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
@@ -289,7 +289,7 @@ def _address(url: str) -> URL:
             "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:
-        raise StoreError(f"{_shown(address)}: {_ADDRESSES}")
+        raise StoreError(f"{_shown(address)} is not supported: {_ADDRESSES}")
     return address
 
 
@@ -300,7 +300,7 @@ def _shown(address: URL) -> str:
 
 def _file_of(address: URL) -> Path:
     if address.database in {None, "", ":memory:"}:
-        raise StoreError(f"an SQLite database in memory would be lost: {_ADDRESSES}")
+        raise StoreError(f"an SQLite database in memory would be lost when the program ends: {_ADDRESSES}")
     return Path(address.database or "")
 
 
@@ -342,8 +342,8 @@ def _make_for_the_folders_owner(file: Path) -> None:
 
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver's own transactions begin at the first write, and fail if another process has written
-    # since the first read. With None, _on_begin begins them.
+    # The driver begins a transaction at the first write, which fails if another process has written
+    # since the first read. With None, the driver begins none: _on_begin does.
     connection.isolation_level = None
     cursor = connection.cursor()
     _switch_to_wal(cursor)
@@ -378,7 +378,7 @@ _SECONDS: Final = 10.0
 """Time limit for the integrity check at startup: enough for some gigabytes."""
 
 _STEPS: Final = 10_000
-"""SQLite VM instructions between two looks at the clock: a millisecond or less."""
+"""SQLite VM instructions between two readings of the clock: a millisecond or less."""
 
 
 def check_integrity(connection: Connection, url: str, seconds: float = _SECONDS) -> None:

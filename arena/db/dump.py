@@ -62,7 +62,8 @@ _MOST_SMALL: Final = 2**31
 def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
     """Return a function that checks that rows, with values in the order of ``columns``, fit a table.
 
-    It raises ValueError. It checks a column at a time, which is several times as fast as each value.
+    The function raises ValueError. It checks a whole column at a time, which is several times as fast as
+    checking each value.
     """
     held = [(name, _may_be_missing(table.columns[name]), _held_by(table.columns[name])) for name in columns]
 
@@ -155,7 +156,7 @@ class Snapshot:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.revision = NEWEST_REVISION  # of the tables
-        # All of them; referenced tables come first.
+        # All tables; referenced ones come first.
         self.tables = tuple(
             TableRows(table.name, columns, connection, table, row_check(table, columns))
             for table in Base.metadata.sorted_tables
@@ -194,12 +195,12 @@ class Snapshot:
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """Yield the store's present content. It stays the same within the context, and blocks no one.
+    """Yield the store's present content. It stays the same within the context. Others may write meanwhile.
 
     Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
     """
     with database.read(snapshot=True) as connection:
-        check_revision(connection, database.url)  # another program may have changed them since
+        check_revision(connection, database.url)  # a newer program may have migrated the tables
         yield Snapshot(connection)
 
 
@@ -291,7 +292,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys after the last row. Checking each row takes PostgreSQL half of a restore."""
+    """Check foreign keys after the last row: checking each row would take PostgreSQL half of a restore."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []
@@ -306,7 +307,7 @@ def _references_checked_at_the_end(connection: Connection, made: MetaData) -> It
 
 @contextmanager
 def _refused() -> Iterator[None]:
-    """Describe what the database refused, in its own words."""
+    """Turn the database's refusal of a row into a ValueError with the database's message."""
     try:
         yield
     except StatementError as error:
@@ -339,7 +340,7 @@ def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None
 def _adder(
     connection: Connection, table: Table, columns: Sequence[str]
 ) -> Iterator[Callable[[Rows], object]]:
-    """Yield a function that adds rows: as ``connection.execute(insert(table), …)``, but faster.
+    """Yield a function that adds rows, like ``connection.execute(insert(table), …)`` but faster.
 
     PostgreSQL may refuse rows only at the end.
     """

@@ -16,7 +16,7 @@ class BotTaken(StoreError):
 
 
 class CredentialsChanged(StoreError):
-    """The password or token that allowed this has been replaced or revoked at the same time."""
+    """The password or token that allowed this was replaced or revoked at the same time."""
 
 
 class DatabaseChanged(StoreError):
@@ -36,7 +36,7 @@ class DatabaseNewer(StoreError):
 
 
 class DatabaseNotEmpty(StoreError):
-    """The database should be empty and isn't."""
+    """The database isn't empty, but must be."""
 
 
 class DatabaseInUse(StoreError):

@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 class Carry(NamedTuple):
-    """Two columns of one sum: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
+    """A sum in two columns: ``whole`` times ``unit``, plus ``rest``, which is below ``unit``."""
 
     rest: str
     whole: str
@@ -272,7 +272,7 @@ class Fold:
     """The result of folding the log, or a part of it."""
 
     meetings: Meetings
-    # Must include those of all versions in the events, and of their predecessors.
+    # Must include the entries of all versions in the events, and of their predecessors.
     entries: dict[Key, Entry] = field(default_factory=dict)
     highlights: Highlights = field(default_factory=Highlights)
     points: RatingHistory = field(default_factory=RatingHistory)

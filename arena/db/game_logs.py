@@ -1,4 +1,7 @@
-"""Bots' output and notes in games, and its retention. The caller must restrict it to owners and operators."""
+"""Bots' output and notes in games, and their retention.
+
+Callers must check that the reader is an owner or an operator.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +50,7 @@ class StoredGameLog:
     match: str
     rules: Rules
     record: GameRecord  # every decision, with the notes; no steps once the replay has been removed
-    kept: bool  # whether the logs have not been removed yet
+    kept: bool  # whether the logs still exist
     seats: tuple[SeatLog, ...]  # in seat order
 
 
@@ -135,8 +138,8 @@ class GameLogs(Repository):
     def remove_replays(self, before: datetime, limit: int) -> int:
         """Remove replays, records, analyses and logs of rated matches that ended before a time.
 
-        Submissions and challenges keep theirs: nothing else records their outcome. Process the oldest
-        ``limit`` matches, and return how many there were.
+        Matches of submissions and challenges keep theirs: nothing else records their outcome. Process the
+        oldest ``limit`` matches, and return how many there were.
         """
         with self._transactions.read() as connection:
             matches = _due(connection, REPLAYS, before, limit)
@@ -185,7 +188,7 @@ def _take(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]
 
 
 def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -> list[dict[str, Any]]:  # noqa: ANN401 - one of two tables
-    """Return the records that have notes, without them."""
+    """Return the records that have notes, with the notes removed."""
     rows = connection.execute(
         select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
     ).all()

@@ -1,6 +1,6 @@
 """Searches rated games by players and results.
 
-A search looks through the newest ``WINDOW`` games only, so that its cost doesn't grow with the ladder.
+A search covers only the newest ``WINDOW`` games, so that its cost doesn't grow with the ladder.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, Highlig
 from arena.ladder.highlights import HighlightKind
 
 WINDOW: Final = 20_000
-"""Number of games to search, which takes about 0.1 s without a match."""
+"""Number of games to search. A search that finds nothing takes about 0.1 s."""
 
 
 class GameOrder(StrEnum):
@@ -26,12 +26,12 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the most points of a seat."""
     COMEBACK = "comeback"
-    """By the points that the winner was behind after two rounds; only games in which it was.
+    """By the points by which the winner trailed after two rounds; only games in which it did.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """
     UPSET = "upset"
-    """By the probability of its result before the game; only the upsets among each day's highlights."""
+    """By the probability that the result had before the game; only upsets among each day's highlights."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,11 @@ class GameFilter:
     """The games to find; None means any."""
 
     bot: str | None = None
-    author: str | None = None  # in any case
+    author: str | None = None  # case-insensitive
     players: int | None = None
     points: int | None = None  # at least this many for a seat
     margin: int | None = None  # at most this many points between first and second place
-    faults: bool | None = None  # with a fault of any seat, or without
+    faults: bool | None = None  # whether any seat had a fault
     since: date | None = None  # first day of the end, UTC
     until: date | None = None  # last day of the end, UTC
 
@@ -115,7 +115,7 @@ def _margin() -> ColumnElement[int]:
 
 
 def _behind() -> ColumnElement[int]:
-    """Return the points that the winner was behind after two rounds; NULL for old games."""
+    """Return the points by which the winner trailed after two rounds; NULL for old games."""
     after_two: ColumnElement[Any] = GameSeatRow.after_two.expression
     best = _points(func.max(after_two), ~GameSeatRow.taken_over)
     return best - _points(func.min(after_two), GameSeatRow.place == 1)

@@ -288,7 +288,7 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 def _behind(seats: Sequence[tuple[int, int | None, bool]]) -> int | None:
     """Return by how much the winner trailed; None if unknown.
 
-    ``seats`` has each seat's place, its points then, and whether the stand-in took it over later.
+    ``seats`` has each seat's place, its points after two rounds, and whether the stand-in took it over later.
     """
     known = [(place, points, taken_over) for place, points, taken_over in seats if points is not None]
     stayed = [points for _, points, taken_over in known if not taken_over]

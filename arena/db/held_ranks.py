@@ -1,4 +1,4 @@
-"""The ranks that bots hold, by which they notice that they were overtaken."""
+"""The ranks that bots hold, recorded to notify the owners of bots that were overtaken."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from arena.protocol.news import News, Topic, overtaken
 from arena.protocol.states import BotState
 
 QUIET: Final = timedelta(days=1)
-"""Bots of equal strength overtake each other all the time: news of a bot is at least this far apart."""
+"""Minimum time between two notices about a bot: bots of equal strength overtake each other all the time."""
 
 
 class HeldRanks(Repository):
@@ -23,8 +23,8 @@ class HeldRanks(Repository):
     def compare(self, standings: Sequence[Standing], at: datetime) -> None:
         """Record new ranks, and notify the owners of active bots that lost theirs to another bot.
 
-        ``standings`` are the overall ones, best first. If a bot loses a rank within ``QUIET`` after another,
-        the loss is not recorded yet: the bot may regain the rank, or the loss is reported later.
+        ``standings`` are the overall ones, best first. If a bot loses a rank within ``QUIET`` of its last
+        loss, the new loss is not recorded yet: the bot may regain the rank, or the loss is reported later.
         """
         ranks = {each.bot: each.rank for each in standings if each.games}
         holders = {each.rank: each.bot for each in reversed(standings) if each.games}
@@ -57,7 +57,7 @@ class HeldRanks(Repository):
                     tell(connection, account, Topic.OVERTAKEN, news)
 
     def lost(self, bot: str) -> News | None:
-        """Return the news that a bot last lost a rank, or None."""
+        """Return the news of a bot's last lost rank, or None."""
         its = select(HeldRankRow.__table__).join(BotRow, BotRow.id == HeldRankRow.bot_id)
         with self._transactions.read() as connection:
             row = connection.execute(its.where(BotRow.name == bot)).one_or_none()

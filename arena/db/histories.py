@@ -41,7 +41,7 @@ class Opponent:
 
 
 class Meeting(NamedTuple):
-    """A bot's record against another: games with both, and those that it finished ahead, and level."""
+    """A bot's record against another: games with both, and how many of them it finished ahead or tied."""
 
     games: int
     ahead: int
@@ -95,7 +95,7 @@ class WantedGames:
 
     @property
     def all(self) -> bool:
-        """True if only the version is filtered."""
+        """True if the filter sets nothing except the version."""
         return self == WantedGames(version=self.version)
 
 
@@ -121,7 +121,10 @@ class Histories(Repository):
     def opponents(
         self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL
     ) -> tuple[Opponent, ...]:
-        """Return a page of a bot's opponents, most games of all kinds first, with ratings of one list."""
+        """Return a page of a bot's opponents, with ratings from one list.
+
+        The order is by the number of games together, most first, whatever the number of players.
+        """
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(MeetingRow.__table__, BotRow.name.label("bot"), BotRow.playing.label("version"))
@@ -137,7 +140,7 @@ class Histories(Repository):
             return tuple(from_row(Opponent, row, rating=Rating(row.mean, row.deviation)) for row in rows)
 
     def meetings(self, bots: Sequence[str]) -> dict[tuple[str, str], Meeting]:
-        """Return the records of these bots against each other, by names; pairs that never met are missing."""
+        """Return the records of these bots against each other, by names, without pairs that never met."""
         own, other = aliased(BotRow), aliased(BotRow)
         wanted = (
             select(own.name, other.name, MeetingRow.games, MeetingRow.ahead, MeetingRow.tied)

@@ -38,7 +38,7 @@ class LeaseTime:
     """A moment by the leases' clock."""
 
     seconds: float  # since an epoch that all users of this clock share
-    clock: str  # its identity; between times of different clocks, the older one counts as past
+    clock: str  # the clock's identity; a lease by another clock counts as overdue
 
 
 LeaseClock = Callable[[Connection], LeaseTime]
@@ -63,7 +63,7 @@ _VOIDS: Final = 3
 """Arena faults in one match before it is quarantined."""
 
 _LOSSES: Final = 20
-"""Lost workers and coordinators before a match is quarantined. The match is rarely the cause."""
+"""Lost workers and coordinators before a match is quarantined. It is rarely the cause of these losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Leases:
         with self._write() as connection:
             until = _until(self._clock(connection))
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
-            names = {worker.name for worker in workers}  # one may just have joined again
+            names = {worker.name for worker in workers}  # a refused one may have been admitted since
             none = {"seats": 0, "busy": 0, "doubted": False, "usable": None}
             rows = [{**asdict(worker), "refused": None, "since": None} for worker in workers]
             rows += [

@@ -1,6 +1,6 @@
-"""Games to watch while their matches are played, up to the disclosed round.
+"""Games that viewers can watch while their matches are played, up to the disclosed round.
 
-No result depends on this. Every method may raise DatabaseUnavailable.
+No result depends on them. Every method may raise DatabaseUnavailable.
 """
 
 from collections.abc import Sequence

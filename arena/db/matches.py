@@ -45,16 +45,16 @@ class NewMatch:
             raise ValueError(f"match {self.id} repeats a deal, which a bot could remember")
         if len(self.bots) != self.rules.players or len(set(self.bots)) < len(self.bots):
             raise ValueError(
-                f"match {self.id}: a table of {self.rules.players} needs that many different versions,"
-                f" not {self.bots}"
+                f"match {self.id}: a table of {self.rules.players} players needs {self.rules.players} "
+                f"different versions, not {self.bots}"
             )
         places = list(range(self.rules.players))
         if self.seatings and (
             len(self.seatings) != len(self.seeds) or any(sorted(each) != places for each in self.seatings)
         ):
             raise ValueError(
-                f"match {self.id}: {len(self.seeds)} deals need as many seatings, each with every bot"
-                f" on one seat, not {self.seatings}"
+                f"match {self.id}: {len(self.seeds)} deals need {len(self.seeds)} seatings, each with every "
+                f"bot in one seat, not {self.seatings}"
             )
 
 
@@ -76,7 +76,7 @@ class NewQualification:
 
     def __post_init__(self) -> None:
         if self.seats.count(None) != 1:
-            raise ValueError(f"match {self.id}: the submission needs one seat, not {self.seats.count(None)}")
+            raise ValueError(f"match {self.id}: the submission needs 1 seat, not {self.seats.count(None)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class FinishedMatch:
     reports: tuple[SeatReport, ...]  # one per bot of the match
     games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
     ended: datetime  # UTC
-    launch_seconds: float = 0.0  # start time of its bots; goes into metrics and is not stored
+    launch_seconds: float = 0.0  # time to start its bots; used for metrics and not stored
 
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
@@ -269,7 +269,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
 
 
 def give_up_deals(connection: Connection) -> None:
-    """Mark the deals of all open rated matches as dealt: the arena of a backup may have dealt them since."""
+    """Mark the deals of all open rated matches as dealt: the backed-up arena may deal them too."""
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}

@@ -84,7 +84,7 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     """Check a database and migrate it to the newest revision. Safe in several processes at the same time.
 
     An empty database gets its tables in any case. Older tables change only with ``migrates``, and under the
-    coordinator lock, which a running arena has. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
+    coordinator lock, which a running arena holds. Raises DatabaseForeign, DatabaseInUse, DatabaseNewer,
     DatabaseTooOld or DatabaseUnavailable. Raises DatabaseDamaged if SQLite's integrity check fails or the
     file is not a database, and DatabaseOlder if it has older tables and ``migrates`` is False.
     """
@@ -100,8 +100,8 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     if not migrates:
         raise DatabaseOlder(
             f"the tables of {database.url} are at revision {revision}, but this program needs "
-            f"{NEWEST_REVISION}: use the arena's version that runs on it, or stop that arena and start "
-            "this version, which migrates them"
+            f"{NEWEST_REVISION}: use the version of the arena that runs on it, or stop that arena and "
+            "start this version, which migrates the tables"
         )
     with _held(lock, database.url):
         _migrate(database)
@@ -160,7 +160,7 @@ def is_known(revision: str) -> bool:
 
 
 _LOCKED_SECONDS: Final = 1.0
-"""Timeout for the lock on SQLite's file: longer than games lock it, shorter than the interval of checks."""
+"""Timeout for SQLite's write lock: longer than storing games takes, shorter than the interval of checks."""
 
 
 def check(database: Database) -> None:

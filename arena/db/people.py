@@ -46,7 +46,8 @@ from arena.db.schema import (
 from arena.protocol.states import BotState, Role
 
 MOST_COUNTERS: Final = 100_000
-"""Limit of rate limit counters. To evict one, an attacker needs this many attempts, each costing a hash."""
+"""Maximum number of rate limit counters. Evicting one takes this many attempts, each of which costs a
+hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,7 +182,7 @@ class People(Repository):
             audit.record(connection, entry)
 
     def reset_quota(self, account: int, entry: NewAuditEntry) -> None:
-        """Return an account to the arena's default quota."""
+        """Reset an account to the arena's default quota."""
         with self._transactions.write() as connection:
             values = asdict(AccountQuota())
             connection.execute(update(AccountRow).where(AccountRow.id == account).values(values))
@@ -236,7 +237,7 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries that are too old or too many; return how many."""
+        """Remove users' audit entries from before a time, and the oldest above the limit; return how many."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
@@ -248,14 +249,14 @@ class People(Repository):
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)
             full = next((each for each in exceeded if each is not None), None)
-            # Last, because this transaction needs no other row after it, so two can't deadlock.
+            # Last, because the transaction locks no other row afterwards, so two of them can't deadlock.
             _forget_attempts(connection, now)
             return full
 
     def take_back(self, limits: tuple[RateLimit, ...]) -> None:
         """Uncount an attempt that was counted against these limits."""
         with self._transactions.write() as connection:
-            for limit in limits:  # in the order in which they were counted, so that two can't deadlock
+            for limit in limits:  # in the order of counting, so that two transactions can't deadlock
                 is_its = (AttemptRow.key == limit.key, AttemptRow.number > 0)
                 connection.execute(update(AttemptRow).where(*is_its).values(number=AttemptRow.number - 1))
 

@@ -66,7 +66,7 @@ class PersonGame:
     ended: datetime | None  # UTC
     seen: datetime  # when the person was last there, UTC
     asked: View | None  # the person's latest decision; None before the first and after the game
-    chosen: bool  # whether the person has made it
+    chosen: bool  # whether the person has made that decision
     replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
     analysis: Analysis | None  # of a game that is over, once it is made
     trouble: str | None  # why it failed
@@ -197,7 +197,7 @@ class PersonGames(Repository):
         self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
 
     def leave_unseen(self, since: datetime, at: datetime) -> None:
-        """End the open games whose person has been absent since then."""
+        """End the open games whose person was last seen before ``since``."""
         self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
 
     def interrupt(self, at: datetime) -> None:
@@ -270,7 +270,7 @@ class PersonGames(Repository):
             }
 
     def unanalysed(self, since: datetime, *, without: Collection[str]) -> PersonGame | None:
-        """Return the first game that ended since then and has no analysis, except those, by id."""
+        """Return the first unanalysed game that ended after ``since``, except those in ``without``."""
         with self._transactions.read() as connection:
             id_ = connection.execute(
                 select(PersonGameRow.id)
@@ -293,7 +293,7 @@ class PersonGames(Repository):
             )
 
     def remove(self, before: datetime) -> int:
-        """Remove the games that ended before then; return their number."""
+        """Remove the games that ended before a time; return their number."""
         with self._transactions.write() as connection:
             return connection.execute(delete(PersonGameRow).where(PersonGameRow.ended < before)).rowcount
 

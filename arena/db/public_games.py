@@ -1,4 +1,4 @@
-"""Rated games in bulk: everything in them that stays the same."""
+"""Rated games in bulk, without anything that may change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,7 +37,7 @@ class PublicGames(Repository):
     def numbers(self, start: datetime, end: datetime) -> tuple[int, int]:
         """Return the smallest and largest number of the games that ended from ``start`` to before ``end``.
 
-        There must be some.
+        At least one game must have ended in that time.
         """
         ended = GameRow.ended
         with self._transactions.read() as connection:

@@ -142,8 +142,8 @@ class MatchQueue(Repository):
     def release(self, match: str, entry: NewAuditEntry) -> None:
         """Requeue a quarantined match, with its failure counts reset.
 
-        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, its
-        submission plays another match instead, or its challenge is published.
+        Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, if it
+        is a qualification match, or if the games of its challenge are published.
         """
         with self._transactions.write() as connection:
             _release(connection, match)
@@ -217,7 +217,7 @@ def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]
 
 
 def of_the_house() -> ColumnElement[bool]:
-    """A condition: all bots of a match are house bots."""
+    """Return the condition that all bots of a match are house bots."""
     untrusted = (
         select(MatchSeatRow.seat)
         .outerjoin(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)
@@ -244,7 +244,7 @@ def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str
 
 
 def _has_its_turn() -> ColumnElement[bool]:
-    """A condition on a waiting match: no match of its challenge runs, or waits before it."""
+    """Return the condition that no match of the same challenge runs, or waits before this one."""
     other = aliased(MatchRow)
     before = select(other.id).where(
         other.challenge_number == MatchRow.challenge_number,
@@ -257,7 +257,7 @@ def _has_its_turn() -> ColumnElement[bool]:
 
 
 def _has_its_house_bots() -> ColumnElement[bool]:
-    """A condition: the sources of all house bots of a match exist."""
+    """Return the condition that the sources of all house bots of a match exist."""
     missing = (
         select(MatchSeatRow.seat)
         .join(BotVersionRow, BotVersionRow.id == MatchSeatRow.version_id)

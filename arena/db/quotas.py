@@ -19,7 +19,8 @@ from arena.protocol.submissions import UploadKind
 class Quota:
     """An author's limits. Zero allows none."""
 
-    submissions_a_day: int  # uploads started within 24 hours, including aborted ones; as many checks
+    # Uploads started within 24 hours, including aborted ones. Checks have a separate limit of the same size.
+    submissions_a_day: int
     bots: int  # different names, including those of open submissions
     on_their_way: int  # open submissions of all authors together
 
@@ -52,7 +53,7 @@ class NewSubmission:
     size: int  # bytes
     sha256: str  # hexadecimal
     received: datetime  # UTC
-    check_only: bool  # whether it becomes no version if it qualifies
+    check_only: bool  # whether it is only checked, and never becomes a version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
 
 
 def begin(connection: Connection, new: NewSubmission) -> None:
-    """Count the start of an upload; delete those too old to count."""
+    """Count the start of an upload; delete counted starts that are too old to matter."""
     connection.execute(delete(BegunRow).where(BegunRow.began <= new.received - _DAY))
     connection.execute(
         insert(BegunRow).values(

@@ -61,7 +61,7 @@ class Results:
         """Write a claim's result, and rate the games of a rated match in order.
 
         Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
-        or ValueError if the seats aren't those of the match.
+        or ValueError if the number of seats isn't that of the match.
         """
         with self._database.write() as connection:
             check_revision(connection, self._database.url)
@@ -134,11 +134,11 @@ def _seats(connection: Connection, match: str) -> list[_Seat]:
 
 def _check_seats(finished: FinishedMatch, players: int) -> None:
     for count, what in [
-        (len(finished.reports), "the reports"),
-        *((len(g.places), g.id) for g in finished.games),
+        (len(finished.reports), "reports"),
+        *((len(game.places), f"places in game {game.id}") for game in finished.games),
     ]:
         if count != players:
-            raise ValueError(f"match {finished.match} has {players} seats, {what} {count}")
+            raise ValueError(f"match {finished.match} has {players} seats, but the result has {count} {what}")
 
 
 def _write_reports(connection: Connection, finished: FinishedMatch) -> None:

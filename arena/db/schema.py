@@ -107,7 +107,7 @@ REPLAYS = "replays AND kind = 'rated'"
 
 
 def _index_of(rows: str, name: str, *columns: str) -> Index:
-    """An index of the rows that fulfil a condition."""
+    """Return an index of the rows that meet a condition."""
     return Index(name, *columns, sqlite_where=text(rows), postgresql_where=text(rows))
 
 
@@ -360,7 +360,10 @@ class RatingEventRow(Base):
 
 
 class RatingChangeRow(Base):
-    """An event's effect on a version in one list; ``players`` 0 is the overall one. A start has no before."""
+    """An event's effect on a version in one list; ``players`` 0 is the overall one.
+
+    If the event is the version's start, the values before it are None.
+    """
 
     __tablename__ = "rating_change"
     __table_args__ = LEAN
@@ -475,7 +478,7 @@ class BotRow(Base):
     ``author`` is the displayed name. ``account_id`` is the owner; None for house bots and bots that an
     operator added. ``revision`` is the ladder's at the last change that a leaderboard shows. ``state`` is a
     :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't bench the bot
-    again. Whether anyone may play against it is ``open_to_people``.
+    again. ``open_to_people`` says whether anyone may play against it.
     """
 
     __tablename__ = "bot"
@@ -619,7 +622,7 @@ class NoticeRow(Base):
 
 
 class HeldRankRow(Base):
-    """The overall rank of a bot by which it notices that it was overtaken.
+    """The overall rank of a bot, recorded to notify its owner when it is overtaken.
 
     At ``lost_at`` it last lost the rank ``lost`` to the bot named ``lost_to``.
     """
@@ -692,8 +695,8 @@ class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
     ``source`` is the id of the image built from it. ``waiting`` says what the arena lacks to proceed.
-    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last one. One that is ``check_only``
-    becomes no version.
+    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last one. A ``check_only``
+    submission never becomes a version.
     """
 
     __tablename__ = "submission"
@@ -745,7 +748,7 @@ class UnratedGameRow(Base):
 class RatingPointRow(Base):
     """A version's rating in a list after ``games`` games there; see :mod:`arena.ladder.rating_log`.
 
-    ``ended`` is the end of the last one; None before the first.
+    ``ended`` is the end of the last of these games; None before the first.
     """
 
     __tablename__ = "rating_point"

@@ -182,7 +182,9 @@ class SubmissionRepository(Repository):
         self._leave(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
     def add_game(self, new: NewQualification, *, played: int) -> bool:
-        """Add a game for a submission; False unless ``played`` of its games are done or open.
+        """Add a game for a submission. Return False if the number of its games isn't ``played``.
+
+        Quarantined games don't count.
 
         Raises ValueError if a version doesn't exist.
         """
@@ -301,7 +303,7 @@ def _withdrawn(stage: Stage, why: str) -> Cause:
 
 
 def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at: datetime) -> None:
-    """Reject the open submissions among these. Their authors know what they withdrew themselves."""
+    """Reject the open submissions among these, and notify their authors unless they withdrew them."""
     rejected = connection.execute(
         update(SubmissionRow)
         .where(which, text(ON_ITS_WAY))

@@ -51,8 +51,8 @@ class KnownSubscription:
     created: datetime  # UTC
     confirmed: datetime | None  # UTC; None for a mail address until its owner has confirmed it
     failures: int  # in a row
-    failing_since: datetime | None  # UTC; the first of these
-    trouble: str | None  # the last of these
+    failing_since: datetime | None  # UTC; time of the first of these failures
+    trouble: str | None  # reason of the last of these failures
     off: datetime | None  # when it was switched off, UTC, or None
 
 
@@ -74,7 +74,7 @@ class Subscriptions(Repository):
     def add(
         self, new: NewSubscription, first: News | None, *, most: int, entry: NewAuditEntry
     ) -> KnownSubscription:
-        """Add a subscription; ``first`` asks to confirm it. Raises TooManySubscriptions."""
+        """Add a subscription; ``first`` is the request to confirm it. Raises TooManySubscriptions."""
         with self._transactions.write() as connection:
             account = select(AccountRow.id).where(AccountRow.id == new.account).with_for_update()
             connection.execute(account)  # so that no other is added at the same time
@@ -181,8 +181,8 @@ class Subscriptions(Repository):
     ) -> tuple[DueNotice, ...]:
         """Return the oldest notice of each subscription of these kinds that is due.
 
-        At most ``limit``; those that didn't fail come first. ``without`` are ids of subscriptions to leave
-        out.
+        Returns at most ``limit`` notices; subscriptions whose last delivery failed come last. Subscriptions
+        whose ids are in ``without`` are left out.
         """
         oldest = select(func.min(NoticeRow.number)).group_by(NoticeRow.subscription_id)
         wanted = (
@@ -266,7 +266,7 @@ def tell(connection: Connection, account: int | None, topic: Topic, news: News) 
     """Queue news for the subscriptions of an account to a topic, in the transaction that makes the news."""
     if account is None:
         return
-    # Locked, so that none is removed before this transaction ends.
+    # Locked, so that no subscription is removed before this transaction ends.
     rows = connection.execute(
         select(SubscriptionRow.id, SubscriptionRow.topics)
         .where(SubscriptionRow.account_id == account)

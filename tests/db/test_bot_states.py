@@ -304,7 +304,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
         (lambda store: store.bot_states.unbench("retired", NOW, ENTRY), "retired is retired, not benched"),
         (
             lambda store: store.bot_states.bench("retired", "", NOW, ENTRY),
-            "retired is retired, so no match includes it",
+            "retired is retired, so it plays no new matches",
         ),
         (lambda store: store.bot_states.bench("other", "", NOW, ENTRY), "other is a house bot"),
         (lambda store: store.bot_states.retire("other", NOW, ENTRY), "other is a house bot"),

@@ -100,5 +100,6 @@ def test_a_lock_that_can_not_be_made_is_named(sqlite_url: str, tmp_path: Path) -
     """There is a folder of that name."""
     with closing(open_store(sqlite_url)) as store:
         (tmp_path / "arena.sqlite3.lock").mkdir()
-        with pytest.raises(DatabaseUnavailable, match=r"the lock .*arena\.sqlite3\.lock: Is a directory"):
+        why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"
+        with pytest.raises(DatabaseUnavailable, match=why):
             store.coordinator_lock.take()

@@ -170,8 +170,8 @@ def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
         (lambda good: replace(good, seeds=("1" * 32, "1" * 32)), "repeats a deal"),
         (lambda good: replace(good, bots=(1, 1)), "different versions"),
         (lambda good: replace(good, bots=(1, 2, 3)), "a table of 2"),
-        (lambda good: replace(good, seatings=((0, 1),)), "as many seatings"),
-        (lambda good: replace(good, seatings=((0, 1), (1, 1))), "on one seat"),
+        (lambda good: replace(good, seatings=((0, 1),)), "2 deals need 2 seatings"),
+        (lambda good: replace(good, seatings=((0, 1), (1, 1))), "in one seat"),
     ],
 )
 def test_a_match_that_makes_no_sense_can_not_be_made(
