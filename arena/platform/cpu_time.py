@@ -28,14 +28,14 @@ _STILL_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last look counts as idle."""
 
 _WORK_SECONDS: Final = 0.002
-"""A runtime's own work while its bot sleeps takes less of a processor than this, between two looks that find
-all threads asleep."""
+"""Upper limit of a runtime's own processor time, while its bot sleeps, between two looks that find all
+threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
 _MOST_OWED_SECONDS: Final = 0.5
-"""On a host that doesn't enforce the quota, a sandbox can use more than it can owe."""
+"""Limit of what a sandbox can owe: on a host that doesn't enforce the quota, nothing limits what it uses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +80,9 @@ class HostShare:
     last look are ignored. So a bot that spins or forks against its own quota gains nothing. ``clock`` is
     monotonic, in seconds; it must not stop while the caller doesn't run.
 
-    A bot that sleeps gains nothing either, although timers of its runtime wake threads all the time, and each
-    waits for a processor: if all threads sleep, then some run for a moment, and then all sleep again, with no
-    message in or out (:meth:`exchanged`), nothing depended on those waits.
+    A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
+    waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
+    in or out (:meth:`exchanged`), then nothing depended on those waits, and they don't count.
     """
 
     def __init__(self, files: CpuFiles, clock: Callable[[], float] = time.monotonic) -> None:
@@ -98,7 +98,7 @@ class HostShare:
         self._slept = False
         self._since_slept = _Stretch(0.0, 0.0)
         self.look()
-        self._owes_until = self._looked  # what it used before doesn't matter
+        self._owes_until = self._looked  # what the sandbox used before doesn't matter
 
     def look(self) -> Spell:
         """Return the time since the last look."""
@@ -125,7 +125,7 @@ class HostShare:
         return Spell(most - own - self._idle_waits(threads, most - own, spent), needed)
 
     def exchanged(self) -> None:
-        """Record that the bot gets or has sent a message, which makes the waits around it count."""
+        """Record that the bot gets or has sent a message, so that the waits around it count."""
         self._slept = False
 
     @property

@@ -59,7 +59,7 @@ def _arm(environment: Mapping[str, str]) -> Callable[[str], None] | None:
     at, _, number = wanted.partition(":")
     if at not in FAILPOINTS or not (number or "1").isdecimal():
         known = ", ".join(FAILPOINTS)
-        raise ValueError(f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT, with a name of {known}")
+        raise ValueError(f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT. Names: {known}")
     count = int(number or 1)
     lock = threading.Lock()
 

@@ -62,7 +62,7 @@ def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
     """Send all logging of this process to stderr, from level ``least`` on.
 
     Libraries log only warnings and above: their lower levels may contain secrets. The format ``auto`` is for
-    people on a terminal, and for programs elsewhere.
+    people if stderr is a terminal, and otherwise for programs.
     """
     for_programs = wanted is LogFormat.JSON or (wanted is LogFormat.AUTO and not sys.stderr.isatty())
     lines = _Lines()

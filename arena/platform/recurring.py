@@ -52,7 +52,7 @@ class Recurring:
 
 
 _MOST_STEPS: Final = 64
-"""Keeps the power finite; every limit is reached long before this."""
+"""Maximum exponent, which keeps the power finite; every delay reaches its limit long before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

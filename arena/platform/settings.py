@@ -51,7 +51,7 @@ _MOST_DAYS: Final = 36500
 
 
 class WrongSettings(ValueError):
-    """A setting can't be used. The text names the variable and what is wrong with it."""
+    """A setting can't be used. The text names the variable and says what is wrong with it."""
 
 
 class RegistrationMode(StrEnum):
@@ -74,7 +74,7 @@ class LogFormat(StrEnum):
     """The reader of the log."""
 
     AUTO = "auto"
-    """For people on a terminal, for programs elsewhere."""
+    """For people if stderr is a terminal, otherwise for programs."""
     CONSOLE = "console"
     JSON = "json"
 
@@ -111,7 +111,7 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "Folder for the bots' sockets. No other user may write to it, and its path may have at most "
-            "74 bytes, because a socket's has at most 107. If unset, `/run/kaiten` for root, otherwise "
+            "74 bytes, because a socket's path has at most 107. If unset, `/run/kaiten` for root, otherwise "
             "`kaiten-UID` in `$XDG_RUNTIME_DIR` or `/tmp`."
         ),
     )
@@ -119,21 +119,22 @@ class Settings(BaseSettings):
         default=RuntimeName.DOCKER,
         description=(
             "Isolation of bots: `docker`, or `process`, which isolates nothing. Don't mix them in a data "
-            "directory: a bot's image and its folder are two versions."
+            "directory: a bot's image and its folder count as two versions."
         ),
     )
     container_runtime: str | None = Field(
         default=None,
         description=(
-            "The engine's name of the runtime for bots, such as `runc` or `runsc`. If unset, the "
-            "engine's default."
+            "Container runtime for bots, by its name in the engine, such as `runc` or `runsc`. If unset, "
+            "the engine's default."
         ),
     )
     executor: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "Who plays matches: this host (`local`, the default), or the workers of [a "
-            "cluster](cluster.md): `dask://HOST:PORT`, where its scheduler is. For `arena worker` too."
+            "Where matches are played: on this host (`local`, the default), or by the workers of [a "
+            "cluster](cluster.md), given as its scheduler's address, `dask://HOST:PORT`. `arena worker` "
+            "uses this setting too."
         ),
     )
     cluster_ca: Path | None = Field(
@@ -145,12 +146,12 @@ class Settings(BaseSettings):
         ),
     )
     cluster_cert: Path | None = Field(default=None, description="File with this member's certificate.")
-    cluster_key: Path | None = Field(default=None, description="File with its private key.")
+    cluster_key: Path | None = Field(default=None, description="File with this member's private key.")
     accept_missing: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Controls that may be missing on this host, separated by commas, with the names from `arena "
-            "doctor`. Otherwise [untrusted bots are refused](canary.md#untrusted-bots)."
+            "Controls that may be missing on this host, by their names in `arena doctor`, separated by "
+            "commas. If any other is missing, [untrusted bots are refused](canary.md#untrusted-bots)."
         ),
     )
     images_url: str | None = Field(
@@ -164,7 +165,7 @@ class Settings(BaseSettings):
         default=20,
         ge=1,
         description=(
-            "Maximum total size of these images, in GiB. Above it, images that no longer play [are "
+            "Maximum total size of submitted images, in GiB. Above it, images that no longer play [are "
             "pruned](intake.md#pruning), starting with those unused for longest."
         ),
     )
@@ -205,16 +206,16 @@ class Settings(BaseSettings):
             "log](operating.md#the-audit-log), with their addresses. 0: never; at most 36500."
         ),
     )
-    submissions_a_day: int = Field(default=20, ge=0, description="Submissions of an author within 24 hours.")
+    submissions_a_day: int = Field(default=20, ge=0, description="Submissions per author within 24 hours.")
     bots_per_author: int = Field(
         default=5,
         ge=0,
-        description="Bots of an author, submissions in progress included. Versions are not limited.",
+        description="Bots per author, including submissions in progress. Versions are not limited.",
     )
     challenges_a_day: int = Field(
         default=20,
         ge=0,
-        description="Unrated [challenges](submitting.md#challenges) of an author within 24 hours.",
+        description="Unrated [challenges](submitting.md#challenges) per author within 24 hours.",
     )
     analysis_playouts: int = Field(
         default=600,
@@ -297,7 +298,7 @@ class Settings(BaseSettings):
     smtp_user: str | None = Field(default=None, description="User for the mail server.")
     smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     mail_from: str | None = Field(
-        default=None, description="The sender of mail, such as `kaiten@arena.example`."
+        default=None, description="Sender address of mail, such as `kaiten@arena.example`."
     )
 
     log_format: LogFormat = Field(
