@@ -88,7 +88,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
         while len(buffer) >= _LENGTH:
             end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
             if end > _MOST:
-                raise ValueError(f"a batch of rows has {end} bytes")
+                raise ValueError(f"a batch of rows has {end} bytes (limit {_MOST})")
             if len(buffer) < end:
                 break
             batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])
@@ -180,7 +180,7 @@ class BackupArchive:
     @classmethod
     @contextmanager
     def of(cls, path: Path, file: BinaryIO) -> Iterator[Self]:
-        """Do the same with an open file; errors name ``path``."""
+        """Read the manifest like :meth:`opened`, but from an open file; errors name ``path``."""
         try:
             archive = zipfile.ZipFile(file)
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
@@ -237,9 +237,9 @@ def _read(content: bytes, path: Path) -> BackupManifest:
             raise BackupNewer(f"{path} was made by a newer Kaiten (its format is {visible(kind)}): {remedy}")
         manifest = msgspec.json.decode(content, type=BackupManifest)
     except ValueError as error:
-        raise BackupDamaged(f"{path} is not a backup ({error})") from error
+        raise BackupDamaged(f"{path} is not a backup ({error}): use another file") from error
     if manifest.format != FORMAT or not all(map(_NAMES.fullmatch, manifest.parts)):
-        raise BackupDamaged(f"{path} is not a backup")
+        raise BackupDamaged(f"{path} is not a backup: use another file")
     if any(f"{TABLES}/{name}" not in manifest.parts for name in manifest.tables):
         raise BackupDamaged(f"{path} is damaged (a table is missing): use another copy")
     for name in manifest.names(BLOBS):

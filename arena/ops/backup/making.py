@@ -1,7 +1,8 @@
 """Makes a backup of an arena, which may be running.
 
-All rows are from one snapshot. A received file outlives its submission's stage, and an image is stored before
-anything refers to it. So files are copied until one snapshot finds all its files, and then images are copied.
+All rows are from one snapshot. A submission's file exists at least while its stage is ``received``, and an
+image is stored before anything refers to it. So files are copied first, with one snapshot after another until
+a snapshot finds all of its files. Then its rows are written, and images are copied last.
 """
 
 import hashlib
@@ -50,7 +51,7 @@ _LEVEL: Final = 1
 
 
 class _Stream:
-    """Stdout, never rewound: if it appends to a file (``>>``), a second write would land elsewhere."""
+    """Stdout, without seeking: if it appends to a file (``>>``), a rewritten header would land at the end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -68,7 +69,7 @@ class _Stream:
 
 
 class ArchiveWriter:
-    """A backup being written to a file, which need not be seekable; :meth:`end` completes it."""
+    """Writes a backup to a file, which need not be seekable; :meth:`end` completes it."""
 
     def __init__(self, file: BinaryIO) -> None:
         target = file if file.readable() else _Stream(file)
@@ -84,7 +85,7 @@ class ArchiveWriter:
         if kind is None:
             self._zip.close()
         else:
-            # Without a manifest it is not a backup, and the first error is already being raised.
+            # Without a manifest the file is not a backup, and the first error is already being raised.
             with suppress(OSError, ValueError):
                 self._zip.close()
 
@@ -110,7 +111,7 @@ _TRIES: Final = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSources:
-    """The data to back up; ``objects`` hold ``images``."""
+    """The data to back up; ``objects`` is the store of ``images``."""
 
     store: Store
     images: ImageStore
@@ -179,7 +180,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
                 not in archive.parts
                 and not _copy(archive, name, file)
             ]
-            # A missing file has been inspected, as a later snapshot will show.
+            # The submission of a missing file has been inspected since, as a later snapshot will show.
             if not missing or tries == _TRIES:
                 yield snapshot
                 return

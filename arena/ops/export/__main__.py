@@ -1,7 +1,7 @@
 """The exporter's process: games come in as lines of JSON, and their two files go into a folder.
 
 Only this process imports pyarrow. It runs only when the host's CPUs are otherwise idle. An empty line ends
-the games; without one, the sender has died, and the files are incomplete.
+the games. If it is missing, the sender has died, and the files are incomplete.
 """
 
 import gzip
@@ -77,7 +77,7 @@ Document = dict[str, Any]
 
 
 def document_of(line: bytes) -> Document:
-    """Return a game's line of JSON Lines: its replay without authors, and what only the database has."""
+    """Return a game's line of JSON Lines: its replay without authors, and data that only the database has."""
     game: Document = msgspec.json.decode(line)
     document: Document = game.pop("replay")
     for seat in document["seats"]:
@@ -109,7 +109,7 @@ def write(lines: Iterator[bytes], folder: Path) -> None:
     """Write both files."""
     with (
         (folder / JSON_LINES).open("wb") as file,
-        # Without a time or name in it, the same games give the same bytes.
+        # Without a time or name in the header, the same games give the same bytes.
         gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0, compresslevel=6) as texts,
         ParquetWriter(folder / PARQUET, SCHEMA, compression="zstd") as rows,
     ):

@@ -1,7 +1,7 @@
 """Makes the files of finished days, oldest first.
 
-Files continue where the last ones ended in the order of rating, so each game is in one pair of files, even if
-the clock was wrong: a game that was too late for the files of its day is in the next ones.
+In the order of rating, each pair of files continues where the last pair ended. So every game is in exactly
+one pair, even if the clock was wrong: a game that was too late for the files of its day is in the next ones.
 """
 
 import hashlib
@@ -48,13 +48,13 @@ _BATCH: Final = 50
 _DAY: Final = timedelta(days=1)
 _UNFINISHED: Final = "making-"
 _FIRST: Final = date(2000, 1, 1)
-"""Before any game."""
+"""A day before any game."""
 
 
 class Exporter:
     """Writes the games of each finished day (UTC) to files, in a process that gets only idle CPU time.
 
-    Files go to ``folder``. Those of days whose replays are removed after ``keep_days`` are removed too; 0
+    Files go to ``folder``. When a day's replays are removed after ``keep_days``, its files are removed too; 0
     means never. ``now`` returns UTC.
     """
 
@@ -142,7 +142,7 @@ class Exporter:
             assert process.stdin is not None  # noqa: S101 - both are pipes
             assert process.stderr is not None  # noqa: S101 - as above
             try:
-                with suppress(BrokenPipeError):  # if the process has ended, its exit code is an error
+                with suppress(BrokenPipeError):  # if the process has ended, its exit code reports that
                     for game in self._found(numbers, since):
                         process.stdin.write(_line(game))
                         rows += 1
@@ -164,7 +164,7 @@ class Exporter:
             if not self._disk.has_room():
                 raise ExportTrouble(
                     f"the files of a day were not written: free space on the disk of {self._folder} is below "
-                    "its floor (ARENA_DISK_FLOOR_GIB)"
+                    "its floor (ARENA_DISK_FLOOR_GIB). Free some space"
                 )
             yield from self._games.find(numbers[start : start + _BATCH], since)
 
