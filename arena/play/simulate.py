@@ -50,7 +50,7 @@ class SimulatedPlayer:
 def simulate(
     rules: Rules, players: Sequence[SimulatedPlayer], number: int, games: int
 ) -> Iterator[PublicReplay]:
-    """Play games, each from a seed derived from ``number`` and its own number, from 0.
+    """Play games, each from a seed derived from ``number`` and the game's index, from 0.
 
     Raises SimulatedBotFailed.
     """

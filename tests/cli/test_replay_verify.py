@@ -37,5 +37,5 @@ def test_the_first_difference_is_named_with_its_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr == b""
     assert done.stdout.decode() == (
-        f"line 3, game {document['game']}: totals[1]: is {total + 1}, the rules give {total}\n"
+        f"line 3, game {document['game']}: totals[1]: is {total + 1}, but the rules give {total}\n"
     )

@@ -41,7 +41,7 @@ VERSION: Final = 2
 PLAYOUTS: Final = 600
 """Default number of playouts, which takes at most about 20 s of a core per game."""
 _FINALISTS: Final = 6
-"""A quarter of the playouts goes to all options, the rest to this many best ones and the played one."""
+"""A quarter of the playouts is for all options, the rest for this many of the best and for the played one."""
 _DIGITS: Final = 4
 
 Deal = Callable[[Random], World]
@@ -56,7 +56,7 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is a number for each position and each option, at least ``FEWEST_PLAYOUTS``. The moves
+    ``playouts`` is their number for each position and each option, at least ``FEWEST_PLAYOUTS``. The moves
     of ``bots`` are added. Raises InvalidReplay if the game breaks the rules; the text is the
     first difference.
     """
@@ -181,7 +181,7 @@ def judged(
 
 
 def _listed(move: Move, options: Sequence[int]) -> int:
-    """Return a move as the world lists it: where the order of two cards can't matter, in the listed order."""
+    """Return a move as the world lists it: two cards whose order can't matter are in the listed order."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 

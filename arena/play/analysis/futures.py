@@ -1,4 +1,4 @@
-"""Samples of the rounds after the current one, and the value of an end of a round with them."""
+"""Samples of the rounds after the current one, and the value of a round's final position with them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ NOISE: Final = 0.3
 """Probability of a random card in playouts. With 0.1, the chances in round 3 are too extreme."""
 _FUTURES: Final = 400
 _PER_END: Final = 6
-"""Number of futures combined with each end of a round; they are cheaper than further playouts."""
+"""Number of futures combined with each final position of a round. They are cheaper than more playouts."""
 _KINDS: Final = 16
 
 
@@ -45,13 +45,13 @@ class Futures:
         return len(self._samples)
 
     def draw(self, rng: Random) -> Sequence[Future]:
-        """Return some samples, for one end of a round."""
+        """Return some samples, for one final position of a round."""
         if len(self._samples) == 1:
             return self._samples
         return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_PER_END)]
 
     def outlooks(self, world: World, drawn: Sequence[Future]) -> tuple[list[float], list[float]]:
-        """Return every player's chance and points at this end of a round, as means over the futures."""
+        """Return every player's chance and points in a round's final position, as means over the futures."""
         totals, puddings, players = world.totals(), world.puddings(), self._rules.players
         chances, points = [0.0] * players, [0.0] * players
         for future in drawn:

@@ -58,7 +58,7 @@ def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tu
 
 
 def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
-    """Return the change of each seat's chance, by what it could know, in every turn: ``[turn][seat]``."""
+    """Return the change of each seat's chance in every turn, from what it could know: ``[turn][seat]``."""
     chances = [*(_chances(turn.known) for turn in turns), list(result)]
     return [
         [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]

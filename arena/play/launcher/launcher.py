@@ -90,7 +90,7 @@ class RefereeProcess:
         return timer
 
     def tell(self, message: RefereeSpec | FromLauncher) -> None:
-        """Send the referee a message. No effect after its end, which the reader of its messages finds out."""
+        """Send the referee a message. Does nothing if it has ended, which :meth:`messages` reports."""
         line = msgspec.json.encode(message) + b"\n"
         with self._write_lock, suppress(BrokenPipeError, ValueError):
             if self._process.stdin is not None:
@@ -114,7 +114,7 @@ class RefereeProcess:
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         printed = self._stderr.read().decode(errors="replace").strip()
         if self._over_time:
-            return f"the match was not over after {self._over_time:.0f} s, the limit of its clocks"
+            return f"the match did not end within {self._over_time:.0f} s, the maximum that its clocks allow"
         return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
 
 
@@ -142,7 +142,7 @@ class PersonLine:
         self._referee = referee
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
-        """Play a choice. It must be legal, and answer the open request."""
+        """Play a choice, which must be legal and answer the open request."""
         self._referee.tell(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:

@@ -52,9 +52,9 @@ class SeatSockets:
         self.referee_uid = REFEREE_UID + slots[0] if os.geteuid() == 0 else None
 
     def make(self) -> None:
-        """Create the folders. Only this process's user can write to those of the seats.
+        """Create the folders. Only this process's user can write to the seats' folders.
 
-        Only the referee can enter its own, which isn't mounted into any container.
+        Only the referee can enter its own folder, which isn't mounted into any container.
         """
         for folder in self.folders:
             folder.mkdir(parents=True, mode=0o711)
@@ -63,7 +63,7 @@ class SeatSockets:
             os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
 
     def hand_over(self) -> None:
-        """Restrict each socket to its bot. Call it once the referee listens."""
+        """Restrict each socket to its bot. Call this once the referee listens."""
         for path, slot in zip(self.paths, self._slots, strict=True):
             if not path.exists():  # a person's
                 continue
@@ -75,7 +75,7 @@ class SeatSockets:
 def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]:
     """Create a match's folders, and remove them at the end.
 
-    Their name is random, because a bot can read the source path of its container's mounts.
+    Their parent's name is random, because a bot can read the source path of its container's mounts.
     """
     try:
         run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
@@ -178,9 +178,9 @@ class Seats:
                     raise self._void(seat.trouble) from seat.trouble
         if faults:
             self._check_untouched()
-        # Before remove(), which ends the others.
+        # Read the exits before remove(), which ends the bots that are still running.
         exits = [seat.exit for seat in self._seats]
-        # All of their stderr has been read only after this.
+        # After this, all of the bots' stderr has been read.
         self.remove()
         return tuple(self._report(seat, end, exits[seat]) for seat, end in enumerate(ends))
 
@@ -236,7 +236,8 @@ class Seats:
             why = repr(error)
         finally:
             seat.ended.set()
-        # The referee ignores this for a bot that has greeted. For others it needn't wait: the match is void.
+        # The referee ignores this if the bot has greeted. Otherwise it stops waiting for the greeting; if the
+        # runtime failed, finish() then voids the match.
         ended(index, why)
 
     def _report(self, index: int, end: SeatEnd, how: Exit | None) -> SeatReport:
@@ -262,7 +263,10 @@ class Seats:
         return f"it ended with exit code {how.code}"
 
     def _void(self, error: RuntimeTrouble) -> MatchVoid:
-        """Return HostFailed or MatchVoid. An engine that is shutting down still answers."""
+        """Return HostFailed if this host can't run bots now, otherwise MatchVoid.
+
+        An engine that is shutting down still answers, so the runtime checks whether it can run bots.
+        """
         if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
             return HostFailed(str(error))
         return MatchVoid(str(error))

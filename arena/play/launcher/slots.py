@@ -44,7 +44,7 @@ class SlotPool:
         share = limits.cpus
         if cores < FULL_TABLE * share:
             share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
-        # One more than there are slots: the common limit leaves room for a container that is being removed.
+        # Memory for one more container than slots: the common limit includes one that is being removed.
         in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
         if in_memory < FULL_TABLE:
             least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
@@ -66,7 +66,7 @@ class SlotPool:
         return self._usable
 
     def use(self, usable: int) -> None:
-        """Limit the slots in use. Reserved slots stay so. With a limit of at least 1, a table always fits."""
+        """Limit the slots in use. Reserved slots stay reserved. If the limit is at least 1, a table fits."""
         with self._lock:
             self._usable = usable
 
@@ -99,7 +99,7 @@ SWEEP_SECONDS: Final = 20.0
 def sweeper(
     runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
 ) -> Recurring:
-    """Return a recurring sweep of leftover sandboxes. ``owns`` knows the names of those of running matches.
+    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for those of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose answer was lost.

@@ -60,7 +60,7 @@ def _confine(spec: RefereeSpec) -> None:
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # stderr goes to a file of the launcher.
+    # A limit for stderr, which goes to a file of the launcher.
     resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
     if spec.uid is not None:
         os.setgroups([])
@@ -68,7 +68,7 @@ def _confine(spec: RefereeSpec) -> None:
         os.setresuid(spec.uid, spec.uid, spec.uid)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    # Changing the user clears it, so it comes last.
+    # Changing the user clears this setting, so it comes last.
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -84,7 +84,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
     match = RefereedMatch(spec.rules, spec.seeds, spec.clock, spec.seatings, person=spec.person)
     now = AttendedTime(time.monotonic, OwnWaits())
     person = PersonPlayer(lambda view: say(PersonAsked(view)))
-    # When root listens, nobody can dial in before the launcher has handed the sockets over.
+    # If this process is root, no bot can connect until the launcher has handed over the sockets.
     players: list[SeatPlayer] = [
         person if seat == spec.person else GrpcPlayer(listen(Path(path)), Path(str(seat)), encoder, now)
         for seat, path in enumerate(spec.sockets)

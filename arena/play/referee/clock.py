@@ -54,7 +54,7 @@ KEPT_WAITING: Final = "in which the host kept it waiting"
 
 
 def beside(excuse: Excuse) -> str:
-    """Return the end of a sentence about a passed limit: the time that wasn't counted."""
+    """Return the end of a sentence about an exceeded limit: the time that wasn't counted."""
     if excuse.seconds < _WORTH_TELLING_SECONDS:
         return ""
     return f", not counting {excuse.seconds:.1f} s {KEPT_WAITING}"
@@ -64,7 +64,7 @@ STANDSTILL_SECONDS: Final = 0.25
 """The referee reads the clock every 0.05 s. A gap of this length means that it wasn't running."""
 
 _STARVED_SECONDS: Final = 2.0
-"""The referee's longest wait for a processor that doesn't stop its clock."""
+"""Maximum wait of the referee for a processor that doesn't stop its clock."""
 
 _BATCH_SECONDS: Final = 0.002
 """Clock readings closer than this belong to the same poll of the sockets."""
@@ -80,8 +80,8 @@ class AttendedTime:
     time. The missed time counts against no bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a bot that sleeps must not gain by it.
-    The time that other programs take from bots is measured per bot. Only answers that came during that
-    wait are excused.
+    The time that other programs take from bots is measured per bot. Only answers that came while the referee
+    waited are excused.
 
     ``now`` is monotonic; ``waited`` returns how long the referee's thread has waited for a processor so far.
     Both are in seconds.

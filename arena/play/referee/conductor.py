@@ -21,7 +21,7 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
 
 _LOOK_SECONDS: Final = 0.1
-"""Highest age of a bot's wait figures when it is asked. Reading them costs some microseconds."""
+"""Maximum age of a bot's wait figures when the bot is asked. Reading them costs some microseconds."""
 
 
 _PATIENCE_SECONDS: Final = 5.0
@@ -66,7 +66,7 @@ class Conductor:
     async def run(self) -> None:
         """Play the match to its end, then close the players.
 
-        Raises any exception if the match failed by an arena fault.
+        If an arena fault ended the match, raises the exception that caused it, of any type.
         """
         while not self._over.is_set():
             try:
@@ -154,7 +154,7 @@ class Conductor:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
 
     def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running; a wait's length is known at its end."""
+        """Return the seats whose bots are runnable but not running. How long is known only afterwards."""
         return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
 
     def _is_slow(self, seat: int, now: float) -> bool:

@@ -119,7 +119,7 @@ class SendBudget:
 
 def beyond_channel(what: str) -> Breach:
     """Return the breach for exceeding a limit of the channel."""
-    return Breach(Fault.CRASH, f"the channel's limits ended its stream: {what}")
+    return Breach(Fault.CRASH, f"its stream was ended because it broke the channel's limits: {what}")
 
 
 MAX_MESSAGE_BYTES: Final = 16 * 1024
@@ -130,14 +130,14 @@ MAX_FRAME_BYTES: Final = 16 * 1024
 """HTTP/2's default SETTINGS_MAX_FRAME_SIZE. Source: RFC 9113, section 4.2."""
 
 MAX_HEADERS_BYTES: Final = 4 * 1024
-"""The headers of a call have about 300 bytes."""
+"""A call's headers have about 300 bytes."""
 
 _LONGEST: Final = {
     DATA: MAX_FRAME_BYTES,
     HEADERS: MAX_HEADERS_BYTES,
     PRIORITY: 5,
     RST_STREAM: 4,
-    SETTINGS: 256,  # 42 settings; there are about ten
+    SETTINGS: 256,  # room for 42 settings; HTTP/2 has about ten
     PING: 8,
     GOAWAY: 1024,
     WINDOW_UPDATE: 4,
@@ -183,7 +183,7 @@ class FrameGuard:
         return len(self._head) + sum(body.held for body in self._calls.values())
 
     def feed(self, data: bytes) -> None:
-        """Check the next bytes, in chunks of any size.
+        """Check the next bytes, in pieces of any size.
 
         Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
         exceeded. Don't feed more after that.

@@ -308,7 +308,7 @@ class GrpcPlayer:
         return True
 
     def _lag(self) -> float:
-        """Return the seconds that the last request and this answer spent inside the referee, each once."""
+        """Return the seconds that the last request and this answer spent in the referee, counted once."""
         now = self._now()
         out = max(0.0, self._relay.told_at - self._sent_at)
         lag = out + max(0.0, now - self._relay.heard_at)
@@ -348,7 +348,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
     if not message.HasField("hello"):
         return "the first message is not a Hello"
     if message.hello.protocol != PROTOCOL:
-        return f"the bot speaks protocol {message.hello.protocol}, this arena {PROTOCOL}"
+        return f"the bot speaks protocol {message.hello.protocol}, but this arena speaks {PROTOCOL}"
     if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
         return f"Hello.sdk has more than {MAX_SDK_BYTES} bytes"
     if message.moves:
@@ -357,7 +357,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
 
 
 def answer_from_wire(message: pb.Move, broken: str | None = None) -> PlayerAnswer:
-    """Read an answer, with ``broken`` or else its own breach of the protocol."""
+    """Read an answer. If it breaks the protocol in another way, that replaces ``broken``."""
     if len(message.note.encode()) > MAX_NOTE_BYTES:
         broken, note = f"a note of more than {MAX_NOTE_BYTES} bytes", ""
     else:

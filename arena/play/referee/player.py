@@ -38,7 +38,7 @@ class Ask(NamedTuple):
 
 
 class Revealed(NamedTuple):
-    """A turn was revealed. ``stand_ins`` has one entry per seat, none in an automatic turn."""
+    """A turn was revealed. ``stand_ins`` has one entry per seat; it is empty in an automatic turn."""
 
     game: int
     turn: Turn

@@ -135,7 +135,7 @@ def _compare_turn(path: str, turn: ReplayTurn, revealed: Turn) -> None:
 def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | None]) -> None:
     result = state.result
     if result is None or len(replay.turns) < len(state.turns):
-        raise _Found("turns", f"has {len(replay.turns)} entries, and the game is not over after them")
+        raise _Found("turns", f"has {len(replay.turns)} entries, but the game is not over after them")
     rounds = [scored(scores) for scores in state.rounds]
     _expect_length("rounds", replay.rounds, len(rounds))
     for number, (recorded, given) in enumerate(zip(replay.rounds, rounds, strict=True)):
@@ -196,14 +196,15 @@ def _compare(path: str, recorded: object, given: object, source: str = "the rule
     if isinstance(recorded, dict) and isinstance(given, dict):
         for key in [key for key in given if key in recorded]:
             _compare(f"{path}.{key}", recorded[key], given[key], source)
-        raise _Found(path, f"has the keys {_shown(sorted(recorded))}, the rules give {_shown(sorted(given))}")
-    raise _Found(path, f"is {_shown(recorded)}, {source} give {_shown(given)}")
+        keys = f"has the keys {_shown(sorted(recorded))}, but the rules give {_shown(sorted(given))}"
+        raise _Found(path, keys)
+    raise _Found(path, f"is {_shown(recorded)}, but {source} give {_shown(given)}")
 
 
 def _expect_length(path: str, recorded: Sequence[object], length: int) -> None:
     if len(recorded) != length:
         entries = "1 entry" if len(recorded) == 1 else f"{len(recorded)} entries"
-        raise _Found(path, f"has {entries}, the rules give {length}")
+        raise _Found(path, f"has {entries}, but the rules give {length}")
 
 
 def _shown(value: object) -> str:

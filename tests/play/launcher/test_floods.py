@@ -127,7 +127,7 @@ def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
     record = play(process_hall, *(FLOODS[name][0] for name in names))
     for seat, name in enumerate(names, FLOOD):
         assert faults(record, seat, 0) == [Fault.CRASH]
-        assert f"the channel's limits ended its stream: {FLOODS[name][1]}" in (
+        assert f"its stream was ended because it broke the channel's limits: {FLOODS[name][1]}" in (
             record.seats[seat].trouble or ""
         )
 

@@ -54,7 +54,10 @@ def test_bots_that_never_get_going_lose_one_game(process_hall: Hall) -> None:
     """
     expected = {
         programs.DIES_AT_START: (Fault.CRASH, "exit code 3"),
-        programs.WRONG_PROTOCOL_VERSION: (Fault.EXPELLED, "the bot speaks protocol 9, this arena 1"),
+        programs.WRONG_PROTOCOL_VERSION: (
+            Fault.EXPELLED,
+            "the bot speaks protocol 9, but this arena speaks 1",
+        ),
         programs.NO_HELLO_FIRST: (Fault.EXPELLED, "the first message is not a Hello"),
         programs.HUGE_MESSAGE: (Fault.CRASH, "the channel's limits"),
     }

@@ -48,7 +48,7 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
             assert isinstance(message, Listening)
             timer = referee.kill_after(0.2)
         assert timer is not None
-        assert referee.last_words() == "the match was not over after 0 s, the limit of its clocks"
+        assert referee.last_words() == "the match did not end within 0 s, the maximum that its clocks allow"
 
 
 def test_a_referee_that_is_ended_says_how(spec: RefereeSpec) -> None:

@@ -228,7 +228,7 @@ async def _half_closes(call: Call) -> None:
 @pytest.mark.parametrize(
     ("bot", "code", "words"),
     [
-        (_speaks_another_version, "INVALID_ARGUMENT", "the bot speaks protocol 7, this arena 1"),
+        (_speaks_another_version, "INVALID_ARGUMENT", "the bot speaks protocol 7, but this arena speaks 1"),
         (_says_nothing_of_itself, "INVALID_ARGUMENT", "the first message is not a Hello"),
         (_babbles, "INVALID_ARGUMENT", "a message that can't be decoded"),
         (_answers_too_much, "RESOURCE_EXHAUSTED", "more than 18 moves for 1 request"),

@@ -63,35 +63,35 @@ def test_a_true_record_with_faults_has_no_difference(
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
-        (["shuffle"], "mine/1", 'shuffle: is "mine/1", the rules give "sha256-fisher-yates/1"'),
-        (["seed"], "0" * 32, 'deals[0][0][0]: is "{first}", the rules give "{zero}"'),
+        (["shuffle"], "mine/1", 'shuffle: is "mine/1", but the rules give "sha256-fisher-yates/1"'),
+        (["seed"], "0" * 32, 'deals[0][0][0]: is "{first}", but the rules give "{zero}"'),
         (["rules", "players"], 6, "rules: 6 players: Sushi Go! is for 2 to 5"),
         (["rules", "dummy"], True, "rules: 3 players with a dummy: the dummy variant is for exactly 2"),
-        (["rules", "players"], 4, "seats: has 3 entries, the rules give 4"),
-        (["deals", 1, 2, 3], "banana", 'deals[1][2][3]: is "banana", the rules give "{dealt}"'),
-        (["turns", 4, "round"], 2, "turns[4].round: is 2, the rules give 1"),
-        (["turns", 4, "turn"], 9, "turns[4].turn: is 9, the rules give 5"),
+        (["rules", "players"], 4, "seats: has 3 entries, but the rules give 4"),
+        (["deals", 1, 2, 3], "banana", 'deals[1][2][3]: is "banana", but the rules give "{dealt}"'),
+        (["turns", 4, "round"], 2, "turns[4].round: is 2, but the rules give 1"),
+        (["turns", 4, "turn"], 9, "turns[4].turn: is 9, but the rules give 5"),
         (["turns", 4, "plays", 1], ["egg"], 'turns[4].plays[1][0]: is "egg", which is not a kind of card'),
         (["turns", 0, "plays", 1], ["soy_sauce"], "turns[0].plays[1]: the rules refuse it: seat 1: soy"),
-        (["turns", 0, "plays"], [["wasabi"]], "turns[0].plays: has 1 entry, the rules give 3"),
-        (["turns", 8, "plays", 1], ["soy"], 'turns[8].plays[1][0]: is "soy", the rules give "{last}"'),
-        (["turns", 4, "standin", 2], True, "turns[4].standin[2]: is true, the faults give false"),
-        (["turns", 4, "standin"], [False], "turns[4].standin: has 1 entry, the rules give 3"),
-        (["turns", 4, "fault"], [None] * 4, "turns[4].fault: has 4 entries, the rules give 3"),
-        (["turns", 4, "millis"], [1.0], "turns[4].millis: has 1 entry, the rules give 3"),
-        (["turns", 4, "fault", 0], "timeout", "turns[4].standin[0]: is false, the faults give true"),
+        (["turns", 0, "plays"], [["wasabi"]], "turns[0].plays: has 1 entry, but the rules give 3"),
+        (["turns", 8, "plays", 1], ["soy"], 'turns[8].plays[1][0]: is "soy", but the rules give "{last}"'),
+        (["turns", 4, "standin", 2], True, "turns[4].standin[2]: is true, but the faults give false"),
+        (["turns", 4, "standin"], [False], "turns[4].standin: has 1 entry, but the rules give 3"),
+        (["turns", 4, "fault"], [None] * 4, "turns[4].fault: has 4 entries, but the rules give 3"),
+        (["turns", 4, "millis"], [1.0], "turns[4].millis: has 1 entry, but the rules give 3"),
+        (["turns", 4, "fault", 0], "timeout", "turns[4].standin[0]: is false, but the faults give true"),
         (["turns", 8, "fault", 0], "timeout", 'turns[8].fault[0]: is "timeout", but the seat was not asked'),
-        (["rounds", 1, "scores", 0], -1, "rounds[1].scores[0]: is -1, the rules give {score}"),
-        (["rounds", 1, "breakdown", 0, "maki"], 99, "rounds[1].breakdown[0].maki: is 99, the rules give"),
+        (["rounds", 1, "scores", 0], -1, "rounds[1].scores[0]: is -1, but the rules give {score}"),
+        (["rounds", 1, "breakdown", 0, "maki"], 99, "rounds[1].breakdown[0].maki: is 99, but the rules give"),
         (["rounds", 1, "breakdown", 0, "bonus"], 0, 'rounds[1].breakdown[0]: has the keys ["bonus",'),
-        (["rounds"], [], "rounds: has 0 entries, the rules give 3"),
-        (["puddings", "counts", 0], 99, "puddings.counts[0]: is 99, the rules give {puddings}"),
-        (["puddings", "scores", 0], 99, "puddings.scores[0]: is 99, the rules give"),
-        (["totals", 2], 0, "totals[2]: is 0, the rules give {total}"),
-        (["totals"], [], "totals: has 0 entries, the rules give 3"),
-        (["places", 0], 9, "places[0]: is 9, the rules give {place}"),
-        (["rules_places", 0], 9, "rules_places[0]: is 9, the rules give {place}"),
-        (["turns"], [], "turns: has 0 entries, and the game is not over after them"),
+        (["rounds"], [], "rounds: has 0 entries, but the rules give 3"),
+        (["puddings", "counts", 0], 99, "puddings.counts[0]: is 99, but the rules give {puddings}"),
+        (["puddings", "scores", 0], 99, "puddings.scores[0]: is 99, but the rules give"),
+        (["totals", 2], 0, "totals[2]: is 0, but the rules give {total}"),
+        (["totals"], [], "totals: has 0 entries, but the rules give 3"),
+        (["places", 0], 9, "places[0]: is 9, but the rules give {place}"),
+        (["rules_places", 0], 9, "rules_places[0]: is 9, but the rules give {place}"),
+        (["turns"], [], "turns: has 0 entries, but the game is not over after them"),
     ],
 )  # fmt: skip
 def test_a_difference_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
@@ -129,7 +129,7 @@ def test_a_turn_too_many_or_too_few() -> None:
     assert check(changed) == "turns[27]: is one turn more than the game has"
     changed = document()
     changed["turns"].pop()
-    assert check(changed) == "turns: has 26 entries, and the game is not over after them"
+    assert check(changed) == "turns: has 26 entries, but the game is not over after them"
 
 
 def test_the_dummys_play_is_one_card() -> None:
@@ -137,7 +137,7 @@ def test_the_dummys_play_is_one_card() -> None:
     for play in ([], ["wasabi", "wasabi"]):
         changed = document(DUMMY)
         changed["turns"][3]["plays"][2] = play
-        assert check(changed).startswith(f"turns[3].plays[2]: has {len(play)} entries, the rules give 1")
+        assert check(changed).startswith(f"turns[3].plays[2]: has {len(play)} entries, but the rules give 1")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_seat_that_was_taken_over_has_no_more_faults() -> None:
     assert check(changed) == 'turns[5].fault[1]: is "timeout", but the seat had been taken over'
     changed = json.loads(encode(faulty(THREE, {(2, 1): Fault.CRASH})))
     changed["turns"][5]["standin"][1] = False
-    assert check(changed) == "turns[5].standin[1]: is false, the faults give true"
+    assert check(changed) == "turns[5].standin[1]: is false, but the faults give true"
 
 
 def paths(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
