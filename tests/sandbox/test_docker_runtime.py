@@ -131,7 +131,11 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
     [
         ("/nowhere/bot", 127, "arena: can't start /nowhere/bot: no such file"),
         ("no-such-bot", 127, "arena: can't start no-such-bot: no such program in any folder of PATH"),
-        ("/etc/passwd", 126, "arena: can't start /etc/passwd: permission denied: make it executable"),
+        (
+            "/etc/passwd",
+            126,
+            "arena: can't start /etc/passwd: permission denied: make it and its folders executable",
+        ),
         ("/tmp", 126, "arena: can't start /tmp: it is a folder"),  # noqa: S108 - the container's
     ],
 )

@@ -196,8 +196,8 @@ def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
 def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None:
     """The message about a script that can't be run helps its author."""
     wrong = [
-        ("#!/bin/python9\\n", 127, "it is there, but what runs it is not"),
-        ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a line end of Windows belongs to its name"),
+        ("#!/bin/python9\\n", 127, "the file exists, but the program that runs it doesn't"),
+        ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a Windows line ending counts as part of its name"),
         ("exit 0\\n", 126, "nor a script that begins with #!"),
         ("", 126, "nor a script that begins with #!"),
     ]

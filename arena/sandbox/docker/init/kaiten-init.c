@@ -1,21 +1,21 @@
-/* The first process of a bot's container: it starts the bot, collects the dead, and ends the
- * container when the bot has ended or its time is over, whatever became of the arena.
+/* The first process of a bot's container: it starts the bot, reaps dead processes, and ends the
+ * container when the bot has ended or its time is over, even if the arena no longer runs.
  *
  *     kaiten-init SECONDS WORD...
  *
- * It ends as the bot does: with its exit code, or with 128 + the signal that ended it. Its own exit
- * codes are those of env(1) and timeout(1): 127 there is no such program, 126 it can't be run,
- * 125 a wrong call, 124 the time is over. The kernel ends every process of a container whose first
- * process has ended.
+ * It ends with the bot's exit code, or with 128 + the number of the signal that ended the bot. Its own
+ * exit codes are those of env(1) and timeout(1): 127 if the program doesn't exist, 126 if it can't be
+ * run, 125 for wrong arguments, 124 if the time is over. The kernel ends every process of a container
+ * whose first process has ended.
  *
- * Why a bot can't stop it: it handles no signal, and the kernel gives the first process of a pid
- * namespace no signal from inside that it doesn't handle, not even SIGKILL or SIGSTOP. It counts the
- * time left while it waits, so no timer needs to reach it. Its memory is closed (see main), although it
- * has the bot's uid. Under gVisor, whose kernel gives it every signal, a bot can end it, which ends the
- * bot, or stop it; for that there is a timer which ends it all the same.
+ * A bot can't stop it. The kernel doesn't deliver signals from inside a pid namespace to its first process
+ * unless that process handles them, not even SIGKILL or SIGSTOP, and this one handles none. It counts the
+ * remaining time while it waits, so it needs no signal from a timer. The bot can't access its memory (see
+ * main), although both have the same uid. gVisor's kernel delivers every signal: there a bot can end this
+ * process, which ends the bot too, or stop it, in which case a timer still ends it.
  *
- * The bot starts in a Landlock domain in which it opens no file of /proc and /sys but a few: see hide(). A
- * filter refuses it calls that the engine's filter can't refuse: see refuse().
+ * The bot starts in a Landlock domain in which it can open only a few files of /proc and /sys: see hide().
+ * A filter refuses calls that the engine's filter can't refuse: see refuse().
  */
 
 #include <dirent.h>
@@ -40,7 +40,7 @@ enum { OVER = 124, WRONG_CALL = 125, CANNOT_RUN = 126, NOT_FOUND = 127, SIGNALLE
 
 static const long LONGEST = 7L * 24 * 60 * 60;
 
-/* Without stdio's formatting, which is most of what a static program would consist of. */
+/* Doesn't use stdio, whose formatting would make up most of a static program. */
 static void say(const char *const words[])
 {
     char line[512];
@@ -49,7 +49,7 @@ static void say(const char *const words[])
         for (const char *c = *words; *c != '\0' && length < sizeof line - 1; c++)
             line[length++] = *c;
     line[length++] = '\n';
-    ssize_t ignored = write(STDERR_FILENO, line, length); /* nobody else could be told */
+    ssize_t ignored = write(STDERR_FILENO, line, length); /* an error can't be reported */
     (void)ignored;
 }
 
@@ -64,13 +64,13 @@ static const char *why_not(int error, const char *program)
         if (!is_path)
             return "no such program in any folder of PATH";
         if (stat(program, &status) == 0)
-            return "it is there, but what runs it is not: the interpreter in its first line (a line end "
-                   "of Windows belongs to its name), or the loader of its shared libraries";
+            return "the file exists, but the program that runs it doesn't: the interpreter in its first line "
+                   "(a Windows line ending counts as part of its name) or the loader of shared libraries";
         return "no such file";
     case EACCES:
         if (is_path && stat(program, &status) == 0 && S_ISDIR(status.st_mode))
             return "it is a folder";
-        return "permission denied: make it executable for everybody (chmod a+rx), and its folders too";
+        return "permission denied: make it and its folders executable for all users (chmod a+rx)";
     case ENOEXEC:
         return "neither a program for this kind of processor nor a script that begins with #!";
     default:
@@ -89,7 +89,7 @@ struct path_beneath {
     int32_t parent;
 } __attribute__((packed));
 
-/* What runtimes read: what the host is, and the container's own limits. */
+/* Files that language runtimes read: facts about the host, and the container's own limits. */
 static const char *const FIXED[] = {
     "/proc/cgroups",
     "/proc/cpuinfo",
@@ -127,14 +127,14 @@ static const char *const FIXED[] = {
     NULL,
 };
 
-/* What a process may read about itself: the bot's first one, not those that it starts. */
+/* Files about itself that the bot's first process may read, but not the processes that it starts. */
 static const char *const OWN[] = {"cgroup", "cmdline", "maps", "mountinfo", "stat", "statm", "status", NULL};
 
-/* A rule holds an inode, and /proc makes another one when the name of the first was dropped from the cache.
- * A descriptor that stays open keeps the name. Of the bot's descriptors fewer are left open than this. */
+/* A rule refers to an inode, and /proc creates a new inode for a file whose name was dropped from the kernel's
+ * cache. A descriptor that stays open keeps the name in the cache. Descriptors above this number are closed. */
 enum { HIGHEST_KEPT = 200 };
 
-/* Returns 0 where the path may be opened from now on, or is not there. */
+/* Returns 0 if the path may be opened from now on, or doesn't exist. */
 static int allow(int rules, int folder, const char *path, uint64_t access)
 {
     struct stat status;
@@ -155,18 +155,18 @@ static int is_hidden(const char *name)
     return !strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, "proc") || !strcmp(name, "sys");
 }
 
-/* Returns a ruleset by which a process opens no file of /proc and /sys but FIXED, and all others as before;
- * -1 where the kernel has no Landlock; -2 where it fails.
+/* Returns a ruleset under which a process can open only the files FIXED of /proc and /sys, and all files
+ * elsewhere; -1 if the kernel has no Landlock; -2 on failure.
  *
- * Both hold counters of the whole machine, and some of them in each process's own folder, which no mount
- * can cover: pagemap and smaps tell whether another container has the same page of a layer in use, and
+ * Both folders contain counters of the whole machine. Some are in each process's own folder, which no mount
+ * can cover: pagemap and smaps disclose whether another container uses the same page of a layer, and
  * net/softnet_stat counts the packets of the host. */
 static int hide(void)
 {
     int version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
     if (version < 1)
         return -1;
-    /* Without REFER, which version 1 lacks, no file could be moved to another folder. */
+    /* REFER, which version 1 lacks, allows moving files to other folders. */
     uint64_t access = READ_FILE | WRITE_FILE | (version > 1 ? REFER : 0);
     int rules = syscall(CREATE_RULESET, &access, sizeof access, 0);
     DIR *top = opendir("/");
@@ -182,8 +182,8 @@ static int hide(void)
     return failed ? -2 : rules;
 }
 
-/* In the bot's own process, just before it becomes the bot. Without no_new_privs, which the engine sets, the
- * kernel refuses it with EPERM; the arena's canary finds both missing. */
+/* Called in the bot's own process, just before it becomes the bot. Without no_new_privs, which the engine
+ * sets, the kernel refuses with EPERM; the arena's canary then reports both controls as missing. */
 static int enter(int rules)
 {
     int self = open("/proc/self", O_PATH | O_CLOEXEC), failed = 0;
@@ -192,12 +192,13 @@ static int enter(int rules)
     return failed || (syscall(RESTRICT_SELF, rules, 0) < 0 && errno != EPERM);
 }
 
-/* In the bot's own process too. These calls tell how full the host's disk is, which visitors to the arena's site
- * change. runc makes one of them under the engine's filter, before it starts this program. After this the bot
- * can't set filters of its own, whose memory counts for nobody.
+/* Called in the bot's own process too. statfs and fstatfs disclose how full the host's disk is, which visitors
+ * of the arena's site can change. The engine's filter must allow them, because runc makes one of these calls
+ * under it before it starts this program. From then on the bot can't set filters of its own either: no limit
+ * counts their memory.
  *
- * The numbers are those of native calls: the engine's filter lets no others through. Where no filter can be set,
- * the arena's canary finds the calls allowed. */
+ * The numbers are those of native calls: the engine's filter allows no others. If no filter can be set, the
+ * arena's canary reports that the calls are allowed. */
 static void refuse(void)
 {
     struct sock_filter steps[] = {
@@ -215,7 +216,7 @@ static void refuse(void)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-/* Keeps the names of the bot's own files, to which the rules refer. */
+/* Keeps the names of the bot's own files, to which the rules refer, in the kernel's cache. */
 static void keep(pid_t bot)
 {
     char path[32] = "/proc/";
@@ -232,7 +233,7 @@ static void keep(pid_t bot)
 static void become(char *const words[], int rules)
 {
     if (rules >= 0 && enter(rules)) {
-        SAY("can't close /proc to the bot: ", strerror(errno));
+        SAY("can't hide /proc from the bot: ", strerror(errno));
         _exit(WRONG_CALL);
     }
     refuse();
@@ -248,8 +249,8 @@ static void become(char *const words[], int rules)
 
 enum { AT_ONCE = 64 };
 
-/* Collects those who have ended, but not for ever: a bot may make them faster than they are collected, and
- * the time has to be looked at. Returns the exit code of the bot where it was among them, otherwise -1. */
+/* Reaps ended processes, but only some at a time: a bot may create them faster than they are reaped, and the
+ * time must be checked. Returns the exit code of the bot if it was among them, otherwise -1. */
 static int collect(pid_t bot, int *more)
 {
     int code = -1, status, count = 0;
@@ -280,13 +281,13 @@ static int watch(pid_t bot, long seconds, const sigset_t *death)
             return -1;
         if (more)
             continue;
-        /* A death between the last look and this waits as a pending signal. */
+        /* If a process has ended since the last check, its signal is pending. */
         sigtimedwait(death, NULL, &left);
     }
 }
 
-/* A process that is stopped still gets SIGKILL, and its timers are out of others' reach. Linux itself
- * gives the first process of a pid namespace no such signal, nor does it need one. */
+/* For gVisor: SIGKILL reaches a stopped process too, and no other process can change its timers. Linux doesn't
+ * deliver this signal to the first process of a pid namespace, which can't be stopped anyway. */
 static void end_even_if_stopped(long seconds)
 {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -301,10 +302,10 @@ int main(int count, char *words[])
     char *rest = NULL;
     long seconds = count > 2 ? strtol(words[1], &rest, 10) : 0;
     if (seconds <= 0 || seconds > LONGEST || *rest != '\0') {
-        SAY("kaiten-init wants SECONDS, at most a week, and WORDS");
+        SAY("usage: kaiten-init SECONDS WORD..., with SECONDS at most a week");
         return WRONG_CALL;
     }
-    /* The bot will have the same uid. This keeps it out of this process's memory, before it is there. */
+    /* The bot will have the same uid. This denies it access to this process's memory before it starts. */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
     end_even_if_stopped(seconds + 1);
@@ -316,7 +317,7 @@ int main(int count, char *words[])
 
     int rules = hide();
     if (rules < -1) {
-        SAY("can't close /proc to the bot: ", strerror(errno));
+        SAY("can't hide /proc from the bot: ", strerror(errno));
         return WRONG_CALL;
     }
 
