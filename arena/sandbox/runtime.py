@@ -36,7 +36,7 @@ class SandboxSpec:
     slot: int  # from 0; unique among running sandboxes; determines the uid
     limits: Limits
     deadline_seconds: int  # maximum lifetime, even if the arena has exited
-    labels: Mapping[str, str]  # under the names above; `sweep` finds it by `kaiten.install`
+    labels: Mapping[str, str]  # under the names above; `sweep` finds the sandbox by `kaiten.install`
     gives_way: bool = False  # whether it gets only the CPU time that other bots don't use
 
 
@@ -45,7 +45,7 @@ class Exit:
     """The end of a sandbox."""
 
     code: int | None  # as in a shell: 128 + the signal's number for a bot killed by a signal; None if unknown
-    out_of_memory: bool = False  # whether the kernel killed one of its processes for memory
+    out_of_memory: bool = False  # whether the kernel killed one of its processes because memory ran out
 
 
 class Sandbox(Protocol):
@@ -128,7 +128,7 @@ class Runtime(Protocol):
         """True if a source may be run here. Doesn't ask an engine."""
 
     def check_source(self, source: str) -> None:
-        """Check that a source can be run. Raises RuntimeTrouble, or LaunchRefused if it can't."""
+        """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeTrouble."""
 
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.

@@ -58,16 +58,16 @@ def _seconds(start: str, end: str) -> float:
 
 
 INSTALL: Final = "canary"
-"""Install label of its containers, whichever installation or command started them."""
+"""Install label of the canary's containers, whichever installation or command started them."""
 
 _PREFIX: Final = "canary-"
-"""Prefix of its sockets' folders."""
+"""Prefix of the canary's socket folders."""
 
 _SLOT: Final = 1_000
 """The canary's first slot: far above those of matches, so that both can run at the same time."""
 
 _UNMEASURED: Final = (
-    "a busy host can make bots late, because the time that they wait for it can't be measured: {}. "
+    "a busy host can make bots late, because the time that they wait for the host can't be measured: {}. "
     "Run the arena on the engine's host, or give its container the host's processes (pid: host) and "
     "/sys/fs/cgroup"
 )
@@ -77,7 +77,7 @@ _PATIENCE_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower one counts as no answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the container that only its deadline ends. At this time the deadline has failed."""
+"""Time limit of the container that only its deadline ends. If it reaches this, the deadline has failed."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
@@ -291,7 +291,7 @@ class Canary:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _bounds(self) -> dict[str, int]:
-        """Return the limits in the probe's terms."""
+        """Return the limits by the names that the probe uses."""
         mebibyte = 1024 * 1024
         asked = asdict(self._limits)
         return {
@@ -305,7 +305,7 @@ class Canary:
 
 
 def _is_recent(name: str) -> bool:
-    """True if a container's canary may still be running, by the container's name."""
+    """Return True if the canary that started a container, given by its name, may still be running."""
     return time.time() - int(name.split("-")[2]) < _STALE_SECONDS
 
 

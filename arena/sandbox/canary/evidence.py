@@ -14,7 +14,7 @@ MARK: Final = "canary "
 """Prefix of the probe's lines."""
 
 TASKS: Final = ("look", "memory", "processes", "cpu", "deadline")
-"""One container each, all concurrently."""
+"""The probe's tasks. Each has its own container; all run concurrently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Trial:
     share: Share | None = None  # of the processor; None if not measured
     # The finding about the limit on all bots while it ran; None if not checked.
     together: Finding | None = None
-    warnings: tuple[str, ...] = ()  # the engine's, from creating it
+    warnings: tuple[str, ...] = ()  # the engine's, when it created the container
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,19 +46,19 @@ def _read_only_root(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - the container's
     if written:
-        return False, f"could be written: {', '.join(written[:5])}"
-    return True, "nothing but /tmp could be written"
+        return False, f"these could be written: {', '.join(written[:5])}"
+    return True, "only /tmp could be written"
 
 
 def _at_most(what: str, key: str, limit: int, evidence: Evidence) -> Verdict:
     """Judge the number that the probe reached in its attempt to get twice the limit."""
     got = int(_look(evidence)[key])
-    return got <= limit, f"{got} {what}, of {limit} allowed"
+    return got <= limit, f"{got} {what} ({limit} allowed)"
 
 
 def _tmp_size(evidence: Evidence) -> Verdict:
     got = int(_look(evidence)["tmp_bytes"]) / _MIB
-    return got <= evidence.limits.tmp_mib, f"{got:g} MiB, of {evidence.limits.tmp_mib} allowed"
+    return got <= evidence.limits.tmp_mib, f"{got:g} MiB ({evidence.limits.tmp_mib} allowed)"
 
 
 def _tmp_noexec(evidence: Evidence) -> Verdict:
@@ -72,14 +72,14 @@ def _socket_folder(evidence: Evidence) -> Verdict:
         return False, f"the referee's socket can't be reached ({seen['referee']})"
     done = [name for name, answer in seen["attacks"].items() if answer == "done"]
     if done:
-        return False, f"possible in the socket's folder: {', '.join(done)}"
+        return False, f"these attacks on the socket's folder succeeded: {', '.join(done)}"
     return True, "the socket accepts connections; its folder can't be changed"
 
 
 def _other_sockets(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     if seen["dialled"]:
-        return False, f"could be dialled: {', '.join(seen['dialled'])}"
+        return False, f"these sockets could be dialled: {', '.join(seen['dialled'])}"
     if seen["foreign"] == "done":
         return False, "another slot's socket could be dialled"
     if seen["foreign"] == "ENOENT":
@@ -105,32 +105,32 @@ def _capabilities(evidence: Evidence) -> Verdict:
 
 def _no_new_privileges(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["no_new_privileges"]
-    return answer == 1, f"the kernel says {answer} (1 is on)"
+    return answer == 1, f"the kernel reports {answer} (1 means on)"
 
 
 def _system_calls(evidence: Evidence) -> Verdict:
     passed = [name for name, answer in _look(evidence)["calls"].items() if answer not in _REFUSED]
     if passed:
-        return False, f"these reach the kernel: {', '.join(passed)}"
-    return True, "all that were tried were refused"
+        return False, f"these calls reach the kernel: {', '.join(passed)}"
+    return True, "all attempted calls were refused"
 
 
 def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
     """Judge calls of the probe; all must fail."""
     done = [name for name, answer in _look(evidence)[key].items() if answer == "done"]
     if done:
-        return False, f"the kernel did: {', '.join(done)}"
-    return True, "all that were tried were refused"
+        return False, f"the kernel allowed: {', '.join(done)}"
+    return True, "all attempted calls were refused"
 
 
 def _layers_in_memory(evidence: Evidence) -> Verdict:
-    return not evidence.cold, evidence.cold or "what containers share of the image is in memory"
+    return not evidence.cold, evidence.cold or "the image's layers that containers share are in memory"
 
 
 def _host_counters(evidence: Evidence) -> Verdict:
     told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
     if told:
-        return False, f"could be read: {', '.join(told[:5])}"
+        return False, f"these could be read: {', '.join(told[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
 
 
@@ -139,16 +139,17 @@ _HARMLESS: Final = frozenset({"/proc/cgroups"})
 
 def _terminals(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["terminal"]
-    return answer != "done", "one was opened" if answer == "done" else f"refused with {answer}"
+    return answer != "done", "a terminal was opened" if answer == "done" else f"refused with {answer}"
 
 
 def _memory(evidence: Evidence) -> Verdict:
     trial, limit = evidence.trials["memory"], evidence.limits.memory_mib * _MIB
     got = int(_said(trial)["bytes"])
-    words = f"{got // _MIB} MiB could be allocated, of {evidence.limits.memory_mib} allowed"
+    words = f"{got // _MIB} MiB could be allocated ({evidence.limits.memory_mib} allowed)"
     if got > limit + _MEMORY_SLACK or got < limit // 4 or trial.exit.code == 0:
         return False, words
-    return True, f"{words}; {'ended for it' if trial.exit.out_of_memory else f'exit {trial.exit.code}'}"
+    end = "the kernel killed it" if trial.exit.out_of_memory else f"exit code {trial.exit.code}"
+    return True, f"{words}; {end}"
 
 
 def _swap(evidence: Evidence) -> Verdict:
@@ -158,18 +159,16 @@ def _swap(evidence: Evidence) -> Verdict:
         return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 means unlimited)"
     if seen["v1_memory_and_swap"] is not None:
         extra = seen["v1_memory_and_swap"] - seen["v1_memory"]
-        return extra <= 0, f"memory and swap may be {max(extra, 0) // _MIB} MiB more than memory without swap"
+        return extra <= 0, f"up to {max(extra, 0) // _MIB} MiB of swap may be used"
     extra = trial.memory_and_swap - trial.memory
     held = trial.memory > 0 and trial.memory_and_swap > 0 and extra <= 0
-    return (
-        held,
-        f"by the engine: memory {trial.memory // _MIB} MiB, with swap {trial.memory_and_swap // _MIB}",
-    )
+    memory, with_swap = trial.memory // _MIB, trial.memory_and_swap // _MIB
+    return held, f"the engine's limits: {memory} MiB of memory, {with_swap} MiB with swap"
 
 
 def _processes(evidence: Evidence) -> Verdict:
     got = int(_said(evidence.trials["processes"])["processes"])
-    return 1 < got <= evidence.pids, f"{got} processes, of {evidence.pids} allowed"
+    return 1 < got <= evidence.pids, f"{got} processes ({evidence.pids} allowed)"
 
 
 def _cpu(evidence: Evidence) -> Verdict:
@@ -177,12 +176,12 @@ def _cpu(evidence: Evidence) -> Verdict:
     share = trial.share
     if share is None:
         return False, NO_ANSWER
-    words = f"{share.cores:.2f} cores, of {limit:g} allowed"
+    words = f"{share.cores:.2f} cores ({limit:g} allowed)"
     if share.cores > limit * _SHARE_SLACK:
         return False, words
     if share.throttled:
         return True, words
-    # On a busy host it may not even get its share. Then the configured quota decides.
+    # On a busy host the container may not even get its share. Then the configured quota decides.
     quota = _look(evidence)["quota"]
     set_to = trial.cpus if quota is None else quota
     held = 0 < set_to <= limit * _SHARE_SLACK
@@ -195,23 +194,22 @@ def _disk_rate(evidence: Evidence) -> Verdict:
         return False, NO_ANSWER
     if rate is None:
         return False, "nothing limits what a bot reads from the disk"
-    return rate <= DISK_BYTES, f"{rate / _MIB:g} MiB a second, of {DISK_BYTES / _MIB:g} allowed"
+    return rate <= DISK_BYTES, f"{rate / _MIB:g} MiB per second ({DISK_BYTES / _MIB:g} allowed)"
 
 
 def _file_size(evidence: Evidence) -> Verdict:
     answer = _look(evidence)["file_beyond"]
     most = f"{evidence.limits.tmp_mib} MiB"
-    return answer == "EFBIG", f"a file larger than {most}: {'made' if answer == 'done' else answer}"
+    result = "created" if answer == "done" else f"refused with {answer}"
+    return answer == "EFBIG", f"a file larger than {most} was {result}"
 
 
 def _core_dumps(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     if seen["core_dumped"] or seen["core_limit"]:
-        return (
-            False,
-            f"a crash was dumped: {seen['core_dumped']}; limit {seen['core_limit']} bytes (-1: unlimited)",
-        )
-    return True, "a crash left nothing"
+        left = "a core dump" if seen["core_dumped"] else "no core dump"
+        return False, f"a crash left {left}; the limit is {seen['core_limit']} bytes (-1 means unlimited)"
+    return True, "a crash left no core dump"
 
 
 def _shared_memory(evidence: Evidence) -> Verdict:
@@ -225,7 +223,7 @@ def _log_size(evidence: Evidence) -> Verdict:
     """Judge the log of a container that printed three times the limit."""
     _look(evidence)["errors"]
     kept = evidence.trials["look"].log_bytes
-    return kept <= _LOG_MOST, f"{kept // 1024} KiB were kept of 3 MiB that were printed"
+    return kept <= _LOG_MOST, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
 
 
 _LOG_MOST: Final = 3 * _MIB // 2
@@ -238,7 +236,7 @@ def _environment(evidence: Evidence) -> Verdict:
     if strange:
         # Only names, because a value may be a secret.
         return False, f"variables that no bot should see: {', '.join(sorted(strange))}"
-    return True, f"{len(seen['environment'])} variables, all of them known"
+    return True, f"{len(seen['environment'])} variables, all of them expected"
 
 
 def _deadline(evidence: Evidence) -> Verdict:
@@ -246,7 +244,7 @@ def _deadline(evidence: Evidence) -> Verdict:
     if not trial.in_time:
         return False, f"a container with a deadline of {seconds} s kept running"
     if trial.seconds is None or trial.exit.code in {0, 1}:
-        return False, f"the deadline did not end it: exit code {trial.exit.code}"
+        return False, f"the deadline did not end the container: exit code {trial.exit.code}"
     held = seconds / 2 <= trial.seconds <= seconds + _DEADLINE_SLACK
     return held, f"ended after {trial.seconds:.1f} s, with a deadline of {seconds} s"
 

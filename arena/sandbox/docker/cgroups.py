@@ -40,7 +40,7 @@ class Line:
 
     file: str  # path below the root of the control groups
     value: str  # to write
-    # Whether the cap depends on it. Others are preparation, or don't exist on every kernel.
+    # Whether the cap depends on this file. Others are preparation, or don't exist on every kernel.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong
 
@@ -151,10 +151,10 @@ class GroupPlace:
 
 
 def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
-    """Return the limits of all bots together: every slot's share, plus one for memory and processes.
+    """Return the limits of all bots together: every slot's share, and one more share of memory and processes.
 
-    The reserve is for the canary, and for a container that is being removed while the next starts. ``limits``
-    and ``pids`` are per bot.
+    The additional share is for the canary, and for a container that is being removed while the next starts.
+    ``limits`` and ``pids`` are per bot.
     """
     return Cap(
         memory_mib=(slots + 1) * limits.memory_mib,
@@ -247,7 +247,7 @@ class CommonGroup:
         """
         wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
         if container is not None and not (self._root / self._place.child(container)).is_dir():
-            wrong.append(f"no container of the engine is seen in {self._root / self._place.folders[0]}")
+            wrong.append(f"the engine's container does not appear in {self._root / self._place.folders[0]}")
         found = "; ".join(words for words in wrong if words)
         if found:
             detail = f"{found}. What to do: {self._place.remedy(self._cap)}"
@@ -265,7 +265,7 @@ class CommonGroup:
     def remove(self) -> None:
         """Remove the group, and kill leftover processes in it.
 
-        Call it only while none of the installation's bots is running.
+        Call this only while none of the installation's bots is running.
         """
         if self._place.driver == "systemd":
             return
@@ -275,7 +275,7 @@ class CommonGroup:
         try:
             found = (self._root / line.file).read_text().strip()
         except OSError as error:
-            return f"{self._root / line.file}: {error.strerror}"
+            return f"{self._root / line.file} can't be read: {error.strerror}"
         return None if holds(line, found) else f"{self._root / line.file} is {found} instead of {line.value}"
 
 
@@ -307,7 +307,7 @@ class Overruns:
             return self._seen
 
     def _version_2(self) -> int:
-        # The local file: the other one counts the bots' own limits too.
+        # Not memory.events, which also counts when bots reach their own limits.
         lines = (self._place.root / self._place.path / "memory.events.local").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 

@@ -16,13 +16,13 @@ from arena.sandbox.runtime import EngineGone, LaunchRefused, RuntimeTrouble
 _PING_SECONDS: Final = 5
 _CALL_SECONDS: Final = 60
 _CONNECTIONS: Final = 64
-"""Maximum number of open connections. Every running bot uses two: for its end and its stderr."""
+"""Maximum number of open connections. A running bot uses two: to wait for its end and to read its stderr."""
 
 _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a faulty image can cause: the engine's text, and ours, without paths of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and ours without paths of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -100,7 +100,7 @@ _RECORD_BYTES: Final = 8192
 """The kernel's limit for one record."""
 
 _MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
-"""The engine's events that end, stop or slow a container. A ``die`` doesn't say what caused it."""
+"""The engine's events that end, stop or slow a container. A ``die`` event doesn't say what caused it."""
 
 
 def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tup
 
 
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
-    """Return whether the kernel killed a process of a container for memory that others had used up.
+    """Return whether the kernel killed a process of a container because others had used up the memory.
 
     ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
     """

@@ -59,8 +59,8 @@ class DockerImages:
     def find(self, source: str) -> EngineImage:
         """Return the image with this id, loading it if necessary.
 
-        Raises LaunchRefused if it starts nothing, or declares volumes; or RuntimeTrouble if it doesn't exist,
-        it can't be loaded, or ``source`` is a name, which could be moved.
+        Raises LaunchRefused if the image starts nothing, or declares volumes. Raises RuntimeTrouble if it
+        doesn't exist or can't be loaded, or ``source`` is a name, which could be moved.
         """
         if not is_image_id(source):
             raise RuntimeTrouble(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
@@ -178,7 +178,7 @@ _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
 _LAYERS: Final = "overlay2"
-"""The folder of layers in the data root. An arena in a container may see this one only."""
+"""The folder of layers in the data root. An arena in a container may see only this folder of it."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container this file comes from the engine's data root."""
@@ -210,8 +210,8 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
     """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
 
-    Empty if the file system has several disks: the engine's limits are per disk, and it can gain more. Empty
-    also in a container if the disk has a name under ``/dev/mapper``, whose link is not there.
+    Returns an empty string if the file system has several disks, because the engine's limits are per disk.
+    The same goes for a container in which the disk's link under ``/dev/mapper`` doesn't exist.
     """
     try:
         source = _source_of_btrfs(path.resolve(), mounts)

@@ -131,7 +131,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _PATIENCE_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of that. A container that is still there afterwards was abandoned."""
+"""Filling the volume takes a tenth of this time. A container that still exists afterwards was abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 
@@ -174,7 +174,7 @@ class InitVolume:
             if held is True:
                 return
             if held is False:
-                self._client.remove_volume(self._init.volume)  # a fill that was cut off, for example
+                self._client.remove_volume(self._init.volume)  # it may be only partly filled
             else:
                 self._clear_the_way(others)
             time.sleep(_POLL_SECONDS)

@@ -27,7 +27,7 @@ BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
 
 _GVISOR_PROCESSES: Final = 256
-"""The minimum for gVisor's own kernel, whose many threads count towards the bot's limit."""
+"""Minimum limit under gVisor, whose own kernel has many threads that count towards the bot's limit."""
 
 _TMP: Final = "/tmp"  # noqa: S108 - the container's, not ours
 _MIB: Final = 1024 * 1024
@@ -119,12 +119,12 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         "name": spec.name,
         "hostname": "bot",
         "user": f"{uid}:{gid}",
-        # It replaces the image's command too. A list without a shell: no word is interpreted.
+        # This replaces the image's command too. It is a list, so no shell interprets its words.
         "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
         # The image's other variables stay. They affect only the bot: the init is static, and so ignores
         # LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
-        # With only the mode the engine still keeps an endpoint for every container, and engines before
+        # With NetworkMode alone, the engine still has an endpoint for every container, and engines before
         # 20.10.27 can deadlock when two of them end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings may contain passwords
@@ -168,10 +168,10 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
             _ulimit("nofile", OPEN_FILES),
         ],
-        # Nothing reads it: the arena attaches to stderr. A log would cost the engine more processor time than
-        # the printing bot's share, without counting towards it, and delay the container's removal.
+        # Nothing reads a log: the arena attaches to stderr. If a bot prints much, a log would cost the engine
+        # more processor time than the bot's whole share, and delay the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
-        "Init": False,  # ours also enforces a deadline
+        "Init": False,  # the arena's own init also enforces a deadline
         "AutoRemove": False,  # the arena reads a bot's exit first
     }
 

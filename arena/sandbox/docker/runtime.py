@@ -82,7 +82,7 @@ class DockerRuntime:
             cores=cores,
             disk=disk_of_engine(client.base_url, info),
         )
-        self._alone = bool(install)  # in the control group, which bots of another engine may otherwise share
+        self._alone = bool(install)  # whether bots of another engine can't share the control group
         self._place = GroupPlace(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -126,8 +126,8 @@ class DockerRuntime:
     def check_source(self, source: str) -> None:
         """Check that the image exists, loading it if necessary, and fits the template.
 
-        Raises LaunchRefused if it starts nothing, or declares volumes; or RuntimeTrouble if it doesn't exist,
-        or ``source`` is a name, which could be moved.
+        Raises LaunchRefused if the image starts nothing, or declares volumes; or RuntimeTrouble if it doesn't
+        exist, or ``source`` is a name, which could be moved.
         """
         self._images.find(source)
 

@@ -95,12 +95,12 @@ class DockerSandbox:
     def wait(self) -> Exit:
         """Wait for its end and return the exit; ``code`` is None if :meth:`remove` came first.
 
-        Raises RuntimeTrouble, an arena fault, if the engine lost track of it, something else removed it, or
-        it was killed because all bots together ran out of memory.
+        Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
+        removed it, or it was killed because all bots together ran out of memory.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
-        # The engine reports memory only if a bot reached its own limit.
+        # The engine reports a lack of memory only if a bot reached its own limit.
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
                 f"container {self._name} was ended because all bots together ran out of memory: "
@@ -127,7 +127,7 @@ class DockerSandbox:
             ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Return whether engine or kernel report it. A busy engine reports it late or never."""
+        """Return whether the engine or the kernel reports a lack of memory; a busy engine may be late."""
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
@@ -152,8 +152,8 @@ class DockerSandbox:
     def check_untouched(self) -> None:
         """Check that nothing outside it stopped or ended it.
 
-        Raises RuntimeTrouble if the engine was asked to, the host ran out of memory, or the engine doesn't
-        know.
+        Raises RuntimeTrouble if the engine was asked to do so or doesn't know, or if the host ran out of
+        memory.
         """
         with engine_errors(f"find out what ended container {self._name}"):
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]

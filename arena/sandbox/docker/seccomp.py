@@ -61,8 +61,8 @@ _SIGNALS_AND_TIME: Final = """
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
-"""The kernel has one hash table for the whole host, so a use takes longer the more timers others have. Under
-gVisor each bot has its own table, and the init needs these calls."""
+"""The kernel has one hash table of timers for the whole host, so the more timers others have, the longer a
+call takes. Under gVisor each bot has its own table, and the init needs these calls."""
 
 _WAITING_AND_SOCKETS: Final = """
     accept accept4 connect epoll_create epoll_create1 epoll_ctl epoll_ctl_old epoll_pwait
@@ -93,15 +93,15 @@ _FILE_LOCKS: Final = {
     "F_OFD_SETLK": 37,
     "F_OFD_SETLKW": 38,
 }
-"""All eventfds of the host have one inode, and so have all descriptors of a namespace that containers share,
-such as the user namespace. All containers see a lock on them."""
+"""All eventfds of the host have the same inode, and so do all descriptors of a namespace that containers
+share, such as the user namespace. All containers see a lock on them."""
 
 _MAP_HUGETLB: Final = 0x4_0000
 """Huge pages that the host has reserved: no memory limit counts them, and all containers share them."""
 
 _MAP_SHARED: Final = 1
 _MAP_ANONYMOUS: Final = 0x20
-"""Memory with both flags has an inode number, which counts such memory of the whole host."""
+"""Memory with both flags gets an inode number from a counter for the whole host."""
 
 _O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
 """Bypasses the page cache, at the speed of the disk. On the other architecture the bit is O_DIRECTORY."""
@@ -206,8 +206,8 @@ _SOCKET_OPTIONS: Final = {
     "SO_RCVTIMEO_NEW": 66,
     "SO_SNDTIMEO_NEW": 67,
 }
-"""Options that may be set and read. No filters: no control group counts the memory of their programs. No
-SO_PASSCRED: it gives a socket a name, as an address of ``_FAMILY_ALONE`` does."""
+"""Options that may be set and read. Filters are excluded, because no control group counts the memory of their
+programs, and SO_PASSCRED, because it gives a socket a name, like an address of ``_FAMILY_ALONE``."""
 
 _FAMILY_ALONE: Final = 2
 """Length of an address that is only a family. The kernel then chooses a name: before Linux 5.17, the next

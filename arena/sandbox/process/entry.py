@@ -16,14 +16,14 @@ from pathlib import Path
 
 
 def _end_with(lifeline: int, seconds: int) -> None:
-    # Nothing is ever written: it becomes readable when the other end is closed.
+    # Nothing is ever written to the pipe: it becomes readable when the other end is closed.
     if not select.select([lifeline], [], [], seconds)[0]:
         print(f"arena: ended by the hard deadline of {seconds} s", file=sys.stderr, flush=True)  # noqa: T201 - for the bot's author
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 def _become(command: list[str], lifeline: int, seconds: int) -> None:
-    """Become a command, with a child that ends it at the deadline. So the command's threads are counted."""
+    """Become a command, with a child that ends it at the deadline: only this process is measured."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)

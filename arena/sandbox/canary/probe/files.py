@@ -32,7 +32,7 @@ def attempt(act: Callable[..., object], *arguments: object) -> str:
 
 
 def answer_of(result: int) -> str:
-    """Do the same for a call of the C library."""
+    """Return ``done``, or the name of the error, for the result of a call of the C library."""
     return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
 
 
@@ -98,7 +98,7 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
                     elif not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
                         special.append(entry.path)
         except OSError:
-            pass  # it can't be read; perhaps it can be written
+            pass  # a folder that can't be read may still be writable
         yield folder, special
         if folder not in {"/proc", "/sys"}:
             waiting += below

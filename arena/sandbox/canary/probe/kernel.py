@@ -193,7 +193,7 @@ _FIOASYNC: Final = 0x5452
 _LOCK: Final = struct.pack("hhxxxxqqixxxx", fcntl.F_WRLCK, os.SEEK_SET, 0, 1, 0)
 
 _CACHE_CALLS: Final = {
-    # As above.
+    # Names and numbers, as above.
     "mincore": (27, 232),
     "cachestat": (451, 451),
     "preadv2": (327, 286),
