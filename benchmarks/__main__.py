@@ -15,7 +15,7 @@ _REPETITIONS: Final = 3
 
 
 def main() -> None:
-    """Measure and print. Bots run as the setting ``ARENA_SANDBOX`` says."""
+    """Measure and print. Bots run in the sandbox that the setting ``ARENA_SANDBOX`` selects."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Measure the arena several times, and print the medians."
     )

@@ -3,9 +3,9 @@
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
-assumes; the others are drawn. Calibration compares the chances of every third turn with the resulting shares
-of first place. If the analyst's best move differs from the played one, the table's bots continue the game
-with each of the two, from the actual hands and with several deals of later rounds.
+assumes; at the other tables the bots are drawn. Calibration compares the chances of every third turn with the
+resulting shares of first place. If the analyst's best move differs from the played one, the table's bots
+continue the game with each of the two, from the actual hands and with several deals of later rounds.
 """
 
 import argparse
@@ -90,7 +90,7 @@ def _share(places: Sequence[int], seat: int) -> float:
 
 
 def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
-    """Return the forecasts in groups of equal width by chance; empty ones left out."""
+    """Return the forecasts in groups of equal width by chance, without empty groups."""
     groups: list[list[Forecast]] = [[] for _ in range(BINS)]
     for each in found:
         groups[min(int(each.chance * BINS), BINS - 1)].append(each)
@@ -98,7 +98,7 @@ def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
 
 
 def calibration_error(found: Sequence[Forecast]) -> float:
-    """Return the expected calibration error: the mean distance of chance and share, weighted by group."""
+    """Return the expected calibration error: the distance of chance and share, averaged by group size."""
     return sum(abs(sum(each.chance - each.came for each in group)) for group in bins(found)) / len(found)
 
 
@@ -118,7 +118,7 @@ def disagreement(
 
 
 def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, seed: int) -> Gain:
-    """Play a position on with the best move and with the played one."""
+    """Continue a position with the best move, and with the played one."""
     log = log_of(game)
     state = replay(log).states[made.step]
     rng = _dice(str(seed))
@@ -145,7 +145,7 @@ def _move(option: Option) -> Move:
 
 
 def _other_rounds(state: State, rng: random.Random) -> State:
-    """Return a state after whose round other cards are dealt."""
+    """Return the state, but with other cards for the rounds after the current one."""
     dealt = state.round * state.rules.hand_size * state.rules.participants
     rest = list(state.deck[dealt:])
     rng.shuffle(rest)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.batch
 
-Legal actions are drawn at random, chopsticks among them. *Step* is shuffling, dealing and playing; the other
-columns are what a learner asks for in each turn.
+Legal actions, including chopsticks, are drawn at random. *Step* is shuffling, dealing and playing; the other
+columns are what a learner requests in each turn.
 """
 
 import time
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _play(rules: Rules) -> dict[str, float]:
-    """Play a batch of games; return the seconds of CPU a decision by what took them."""
+    """Play a batch of games; return the seconds of CPU per decision, by activity."""
     rng = np.random.default_rng(1)
     spent: defaultdict[str, float] = defaultdict(float)
 

@@ -1,8 +1,8 @@
 """Measure the bit rates of the open channels between bots: ``python -m benchmarks.channels``.
 
 Two containers of the launch template run `benchmarks/whisper/whisper.c`, which needs a C compiler with static
-libraries and an x86-64 processor. The sender draws random bits; the receiver prints a number for each, which
-this program turns into bits without knowing those sent. Needs a Docker engine.
+libraries and an x86-64 processor. The sender draws random bits. The receiver prints a number for each bit,
+and this program turns the numbers into bits without knowing those sent. Needs a Docker engine.
 """
 
 import argparse
@@ -35,14 +35,14 @@ from benchmarks.report import describe_machine
 _WHISPER: Final = Path(__file__).parent / "whisper"
 _GVISOR: Final = "runsc"
 _AHEAD_SECONDS: Final = 1.0
-"""From the last container's start to the first slot."""
+"""Seconds from the last container's start to the first slot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel of the program, and how fast it is used."""
+    """A channel of the program, and the speed at which it is used."""
 
-    name: str  # as the program calls it
+    name: str  # its name in the program
     title: str
     slot_seconds: float
     slots: int  # per run
@@ -50,7 +50,7 @@ class Channel:
 
     @property
     def rate(self) -> float:
-        """Bits per second, wrong ones included."""
+        """Bits per second, including wrong ones."""
         return self.bits / self.slot_seconds
 
 
@@ -67,9 +67,9 @@ CHANNELS: Final = (
 class Way(NamedTuple):
     """A way to run the containers."""
 
-    runtime: str  # the engine's name
+    runtime: str  # the container runtime, by its name in the engine
     apart: bool = False  # whether each seat has its own core
-    copied: bool = False  # whether each seat has a copy of the file whose pages they otherwise share
+    copied: bool = False  # whether each seat has its own copy of the file whose pages seats otherwise share
 
 
 class Heard(NamedTuple):
@@ -80,14 +80,14 @@ class Heard(NamedTuple):
 
     @property
     def chance(self) -> bool:
-        """True if guessing would do as well: fewer than four standard deviations from half wrong."""
+        """True if guessing would be as good: the errors are within four standard deviations of half."""
         return self.bits / 2 - self.wrong < 2 * math.sqrt(self.bits)
 
 
 def decoded(values: Sequence[int]) -> list[int]:
     """Return a bit for each number: 1 if it is nearer to the larger ones.
 
-    The two groups are found in the numbers themselves; the outer tenth at each end counts as its neighbour.
+    The two groups are found from the numbers themselves, after clipping the lowest and the highest tenth.
     """
     ordered = sorted(values)
     low, high = ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
@@ -132,7 +132,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if platform.machine() != "x86_64":
-        sys.exit("benchmarks.channels: its programs are x86-64 code: run it on an x86-64 machine")
+        sys.exit("benchmarks.channels: its programs are x86-64 code. Run it on an x86-64 machine")
     chosen = [channel for channel in CHANNELS if channel.name in (options.channels or channel.name)]
     with docker.APIClient(**kwargs_from_env()) as client:
         info = client.info()
@@ -150,7 +150,7 @@ def main() -> None:
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
     console.print(table)
     if _GVISOR not in info["Runtimes"]:
-        console.print("gVisor: not measured, since the engine has no runtime runsc (scripts/gvisor)")
+        console.print("gVisor: not measured, because the engine has no runtime runsc (see scripts/gvisor)")
 
 
 def _ways(runtime: str, *, gvisor: bool) -> Iterator[Way]:
@@ -170,7 +170,7 @@ def _measured(channel: Channel, way: Way, times: int) -> list[Heard]:
 
 
 def _image(hall: Hall, copy: int | None) -> str:
-    """Build the program, and return its image; with that copy of the file if it is not to share it."""
+    """Build the program, and return its image; ``copy`` numbers its own copy of the file, if it has one."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, _WHISPER.name if copy is None else f"{_WHISPER.name}-{copy}")
         folder.mkdir()

@@ -1,8 +1,8 @@
 """Measure the CPU time that the sandbox's controls add to a decision: ``python -m benchmarks.controls``.
 
-A match seats the same bot twice, once with all controls and once without some of them, and then the other way
-round. Both bots are asked by the same referee at the same times, so other work on the machine slows both: the
-ratio of their CPU time per decision is also valid on a busy host. The first line takes nothing away, which
+A match seats the same bot twice: one has all controls, the other lacks some of them. In the next match they
+swap seats. The same referee asks both bots at the same times, so other work on the machine slows both, and
+the ratio of their CPU times per decision is valid on a busy host too. The first line removes nothing, which
 shows the precision.
 """
 
@@ -31,7 +31,7 @@ _MICRO: Final = 1e6
 
 
 class _LooseClient(docker.APIClient):
-    """The engine's client. It takes controls away from the containers of one seat."""
+    """The engine's client. It removes controls from the containers of one seat."""
 
     def __init__(self) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64)
@@ -50,7 +50,7 @@ def _nothing(_: dict[str, Any]) -> None:
 
 
 def _by_name(arguments: dict[str, Any]) -> None:
-    """Allow each call by its name, so that the kernel looks at no argument; the init sets no filter."""
+    """Allow each call by name, so that the kernel checks no arguments, and the init can't set a filter."""
     options = arguments["host_config"]["SecurityOpt"]
     place, profile = next(
         (place, json.loads(option.removeprefix("seccomp=")))
@@ -69,7 +69,7 @@ def _by_name(arguments: dict[str, Any]) -> None:
 
 
 def _open_files(arguments: dict[str, Any]) -> None:
-    """Keep only the engine's default masks, and skip the init's Landlock domain."""
+    """Use only the engine's default masks, and skip the init's Landlock domain."""
     config = arguments["host_config"]
     del config["MaskedPaths"]
     options = config["SecurityOpt"]
@@ -77,7 +77,7 @@ def _open_files(arguments: dict[str, Any]) -> None:
 
 
 def _all(arguments: dict[str, Any]) -> None:
-    """Do both, and lift the limits on the disk."""
+    """Do both of the above, and remove the limits on the disk."""
     _open_files(arguments)
     _by_name(arguments)
     for name in ("BlkioDeviceReadBps", "BlkioDeviceReadIOps"):
@@ -115,7 +115,7 @@ def main() -> None:
 
 
 def _both_ways(hall: Hall, client: _LooseClient) -> tuple[float, float]:
-    """Play two matches; return the CPU seconds a decision with all controls, and without some."""
+    """Play two matches; return the CPU seconds per decision with all controls, and without some."""
     tight = loose = 0.0
     for client.seat in (0, 1):
         cpu = [bot_cpu([Diary.read(seat.stderr)]) for seat in _play(hall).seats]
@@ -128,16 +128,16 @@ def _play(hall: Hall) -> MatchRecord:
     record = hall.play(hall.spec(games=_GAMES, at_once=1))
     decisions = (decision for game in record.games for step in game.steps for decision in step)
     if any(decision is not None and decision.standin for decision in decisions):
-        raise RuntimeError("not all decisions were the bots' own, so there is nothing to measure")
+        raise RuntimeError("the stand-in made some decisions, so this match can't be measured")
     return record
 
 
 def _print(machine: dict[str, str], costs: dict[str, list[tuple[float, float]]]) -> None:
     console = Console(highlight=False, width=120)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)
-    table = Table(title="A bot's CPU a decision, with all controls and without some", box=box.SIMPLE_HEAD)
-    table.add_column("taken away")
-    for heading in ("with, µs", "without, µs", "ratio", "quartiles", "least", "most", "pairs"):
+    table = Table(title="A bot's CPU per decision, with all controls and without some", box=box.SIMPLE_HEAD)
+    table.add_column("removed")
+    for heading in ("with, µs", "without, µs", "ratio", "quartiles", "minimum", "maximum", "pairs"):
         table.add_column(heading, justify="right")
     for name, pairs in costs.items():
         ratios = [tight / loose for tight, loose in pairs]

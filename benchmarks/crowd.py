@@ -1,15 +1,15 @@
 """Make an arena with many games: ``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``.
 
-Fills an SQLite store in a few minutes, for measuring what pages cost after years. The log of the ladder and
-all that follows from it (ratings, changes, curves, meetings, highlights) are written by the store's own code,
-in large portions and with a very cheap rating step. So all of it is consistent, but the ratings are not those
-that a rebuild would compute. The first and the newest games are played, checked and recorded like any other;
-those of a few watched bots reuse the record and the replay of a first game with as many seats.
+Fills an SQLite store in a few minutes, for measuring what pages cost after years. The store's own code writes
+the ladder's log and everything that follows from it (ratings, changes, curves, meetings, highlights), in
+large batches and with a very cheap rating step. So the data is consistent, but the ratings are not those that
+a rebuild would compute. The first and the newest games are played, checked and recorded as in an arena. Games
+of a few watched bots reuse the record and the replay of one of the first games with the same number of seats.
 
 Card statistics have realistic sizes: each match adds the counts of the first match with as many seats.
 
-Missing: records and replays of the other games (a filler replaces them), logs of bots, accounts and
-submissions.
+Other games have a filler instead of a record and a replay. The store has no accounts, no submissions and no
+logs of bots.
 """
 
 import argparse
@@ -51,8 +51,8 @@ _NEAR: Final = 60
 _HOUSE: Final = 20
 _PLAYERS: Final = (2, 3, 4, 5)
 _FIRST: Final = _PLAYERS * 3
-"""Players of the first matches of two games, in which the first bots meet: so some have more games than a
-page shows. Together they are ``DEALS`` games with each number of players."""
+"""Numbers of players in the first matches. These have two games each and seat the first bots, so that some
+bots have more games than a page shows. Together they have ``DEALS`` games with each number of players."""
 _FAULTY: Final = 0.01
 _WATCHED: Final = 50
 """One bot in this many is watched."""
@@ -73,7 +73,7 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class _Seated:
-    """A match's bots, by index; a bot's version has the id after its index."""
+    """A match's bots, by index; the id of a bot's version is its index plus 1."""
 
     number: int
     bots: tuple[int, ...]
@@ -144,11 +144,11 @@ def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: dat
     store.queue.add(new)
     claim = store.leases.claim("here", "worker", ended, RuntimeName.DOCKER)
     if claim is None or not store.results.record(played(claim, dice, ended)):
-        raise RuntimeError("the store refused a match")
+        raise RuntimeError("the store did not accept a match")
 
 
 def _samples(connection: Connection) -> dict[int, _Sample]:
-    """Return the first game of each number of players, and what all ``DEALS`` of them say of cards."""
+    """Return the first game of each number of players, with the card statistics of all ``DEALS`` of them."""
     rows = connection.execute(
         select(GameRow.players, GameRow.record, GameRow.replay).order_by(GameRow.number.desc())
     )
@@ -191,7 +191,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
 
 
 def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
-    """Draw matches until there are enough games, some thousand games at a time."""
+    """Draw matches until there are enough games; yield some thousand games at a time."""
     portion: list[_Seated] = []
     games, number = 0, len(_FIRST)
     while left > 0:
@@ -217,7 +217,7 @@ def _play(
     dice: random.Random,
     at: datetime,
 ) -> int:
-    """Write matches with their games and ratings; return how many games that were."""
+    """Write matches with their games and ratings; return the number of games."""
     numbers = ladder.lock(connection)
     rows: dict[type, list[Row]] = {
         kind: [] for kind in (MatchRow, MatchSeatRow, DealRow, GameRow, GameSeatRow)
@@ -352,7 +352,7 @@ def main() -> None:
     arguments = parser.parse_args()
     file: Path = arguments.folder / "arena.sqlite3"
     if file.exists():
-        sys.exit(f"{file} already exists")
+        sys.exit(f"{file} already exists: choose another folder")
     file.parent.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     fill(file, Crowd(arguments.bots, arguments.games))

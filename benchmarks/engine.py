@@ -1,4 +1,4 @@
-"""Only the rules engine: random play that lists all legal moves and checks every choice."""
+"""The rules engine without anything else: random play that lists all legal moves and checks every choice."""
 
 import random
 import time
@@ -11,14 +11,14 @@ PLAYER_COUNTS = (2, 3, 4, 5)
 
 
 class Speed(NamedTuple):
-    """Games a second of one core, the shuffle left out or not."""
+    """Games per second on one core, without and with the shuffle."""
 
     without_shuffle: float
     with_shuffle: float
 
 
 def measure_engine(players: int, games: int) -> Speed:
-    """Play the same games twice: from decks made before, and from seeds."""
+    """Play the same games twice: from decks shuffled in advance, and from seeds."""
     rules = Rules(players=players)
     seeds = [number.to_bytes(16, "big") for number in range(games)]
     decks = [shuffled_deck(rules, seed) for seed in seeds]

@@ -1,4 +1,4 @@
-"""A place to play matches in: the arena's own launcher over containers or plain processes."""
+"""A place to play matches: the arena's own launcher with containers or plain processes."""
 
 import itertools
 import secrets
@@ -31,7 +31,7 @@ LIMITS: Final = Limits(cpus=_SLOTS.share)
 """The arena's limits, so that a bot has the same share of the host as in a rated game."""
 
 _CLOCK: Final = Clock(start_millis=60_000, move_millis=10_000, bank_millis=60_000)
-"""Long, so that on a busy host bots are slow and not absent."""
+"""Long times, so that bots on a busy host are slow but not absent."""
 
 _BOT: Final = Path(__file__).parent / "bot"
 
@@ -42,7 +42,7 @@ class Hall:
 
     runtime: Runtime  # runs the bots
     name: RuntimeName  # the runtime's name
-    slots: int  # number of bots that may run at a time on this host
+    slots: int  # number of bots that may run on this host at the same time
     _install: str
     _launcher: Launcher
     _folder: Path
@@ -74,7 +74,7 @@ class Hall:
 
     @contextmanager
     def lone_bot(self) -> Iterator[SandboxSpec]:
-        """Yield a function that starts one bot without a referee."""
+        """Yield the specification of one bot that starts without a referee."""
         folder = self._folder / "lone"
         folder.mkdir(mode=0o711)
         try:
@@ -111,15 +111,15 @@ class Hall:
 def open_hall(
     name: RuntimeName, engine: Callable[[], docker.APIClient] = connect, container_runtime: str | None = None
 ) -> Iterator[Hall]:
-    """Open a hall; remove all of it but the bots' images, which make the next run faster.
+    """Open a hall. At the end, remove everything except the bots' images, which make the next run faster.
 
-    ``engine`` returns the client by which containers are made, ``container_runtime`` is the engine's name of
-    what runs them; None for its default. From now on SIGTERM ends the program as Ctrl-C does, so that nothing
-    is left then either.
+    ``engine`` returns the client that creates containers. ``container_runtime`` is the engine's name of the
+    container runtime; None for its default. From now on SIGTERM ends the program as Ctrl-C does, so that it
+    leaves nothing behind either.
     """
     exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address has at most 107 bytes
     folder.chmod(0o711)
     docked = name is RuntimeName.DOCKER
     runtime = DockerRuntime(engine(), runtime=container_runtime) if docked else ProcessRuntime()

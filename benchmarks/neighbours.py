@@ -63,7 +63,7 @@ def main() -> None:
         alone = _honest(hall, honest, games // 10)
         with _noise(hall, noisy) as records:
             beside = _honest(hall, honest, games)
-    print(f"{hall.slots} slots of {LIMITS.cpus:g} cores; {len(records)} matches of burning neighbours")
+    print(f"{hall.slots} slots of {LIMITS.cpus:g} cores; {len(records)} matches of busy neighbours")
     print(f"without neighbours: {alone}")
     print(f"with neighbours:    {beside}")
     print(f"ratio of medians:   {statistics.median(beside.millis) / statistics.median(alone.millis):.2f}x")

@@ -1,8 +1,8 @@
 """Measure whether pages are as fast after a million games as after a hundred: ``python -m benchmarks.pages``.
 
-Makes two stores (:mod:`benchmarks.crowd`) unless they are named, serves each with a site of one process, and
-requests all public pages and lists from the two in turn, so that other load on the host affects both, while
-both record matches. Exits with 1 if a goal was missed.
+Creates two stores (:mod:`benchmarks.crowd`) unless they are named, and serves each with a one-process site.
+While both record matches, it requests all public pages and lists from the two in turn, so that other load on
+the host affects both. Exits with 1 if a goal was missed.
 """
 
 import argparse
@@ -41,9 +41,9 @@ RATIO: Final = 2.0
 P99_SECONDS: Final = 0.05
 """Maximum 99th percentile of the leaderboard on the large store, while games are recorded."""
 SERVED: Final = 0.85
-"""Minimum number of leaderboards served in the time of a minimal answer, while games are recorded."""
+"""Minimum number of leaderboards served in the time of a minimal response, while games are recorded."""
 BYTES: Final = 100_000
-"""Maximum size of a page in bytes, without pictures."""
+"""Maximum size of a page in bytes, without images."""
 
 _BOARD: Final = "/leaderboard"
 _AT_ONCE: Final = 10
@@ -76,7 +76,7 @@ class Site:
         body = answer.read()
         took = time.perf_counter() - begin
         if answer.status != http.client.OK:
-            sys.exit(f"{self.url}{path} answers {answer.status}: {body[:200].decode(errors='replace')}")
+            sys.exit(f"{self.url}{path} returned {answer.status}: {body[:200].decode(errors='replace')}")
         return took, len(body)
 
 
@@ -148,13 +148,13 @@ def made(stack: ExitStack, crowd: Crowd) -> Path:
 
 @contextmanager
 def served(folder: Path) -> Iterator[Site]:
-    """Start a site, and return it with its pages."""
+    """Start a site, and yield it with its pages."""
     with run_site(os.environ | {"ARENA_DATA_DIR": str(folder)}) as (process, address):
         yield Site(process, address, paths(folder))
 
 
 def paths(folder: Path) -> dict[str, str]:
-    """Return the pages and lists that everybody may see, each with the address of one such."""
+    """Return the public pages and lists by kind, each with the path of one example."""
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
         newest = store.games.newest(limit=1)[0]
         board = store.ratings.standings()
@@ -242,10 +242,10 @@ def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
 
 
 def _measure_served(site: Site) -> tuple[float, float]:
-    """Return the processor time of the leaderboard and of the plainest answer, in seconds."""
-    _tell("the leaderboard and the plainest answer")
+    """Return the processor times of the leaderboard and of a minimal response, in seconds."""
+    _tell("the leaderboard and a minimal response")
     with plainest() as (process, url):
-        time.sleep(1)  # until it serves; earlier connections wait
+        time.sleep(1)  # until the site serves; earlier connections wait
         pairs = [
             (
                 cpu_of_an_answer(site.process, site.url, _BOARD, _ANSWERS),
@@ -272,13 +272,13 @@ def _report(machine: dict[str, str], timed: dict[str, list[Timed]], served: tupl
     console.print(table)
     board, plain = served
     console.print(
-        f"CPU of an answer while games are recorded: the leaderboard {1e6 * board:.0f} µs, the plainest one "
+        f"CPU of a response while games are recorded: the leaderboard {1e6 * board:.0f} µs, a minimal one "
         f"{1e6 * plain:.0f} µs, so {plain / board:.2f}x as many leaderboards are served",
         soft_wrap=True,
     )
     missed = list(_missed(timed))
     if plain < SERVED * board:
-        missed.append(f"fewer than {SERVED}x as many leaderboards are served as plainest answers")
+        missed.append(f"fewer than {SERVED}x as many leaderboards are served as minimal responses")
     for text in missed:
         console.print(f"missed: {text}")
     return 1 if missed else 0
@@ -289,9 +289,9 @@ def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
         if large.middle > RATIO * small.middle:
             yield f"{name} takes more than {RATIO:.0f} times as long on the large store"
         if name.startswith("leaderboard") and large.p99 >= P99_SECONDS:
-            yield f"one in a hundred of {name} takes {1000 * P99_SECONDS:.0f} ms or longer"
+            yield f"1 % of the requests for {name} take {1000 * P99_SECONDS:.0f} ms or longer"
         if large.size >= BYTES and not name.startswith("API"):
-            yield f"{name} has {large.size:,} bytes"
+            yield f"{name} has {large.size:,} bytes (limit {BYTES:,})"
 
 
 def _tell(what: str) -> None:

@@ -25,7 +25,7 @@ from tests.browser.visits import Windows, chromium
 SECONDS: Final = 1.0
 """Maximum median time to a page's first contentful paint."""
 CROWD: Final = Crowd(bots=100, games=84)
-"""All games are really played, so every one can be watched; the recorded ones add to them."""
+"""The store's first bots and games. These games are really played, so each can be watched."""
 _SIZES: Final = ("phone", "desktop")
 Times = dict[str, dict[str, list[float]]]
 """Seconds to the first paint, by page and size."""

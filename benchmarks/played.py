@@ -1,4 +1,4 @@
-"""Matches that were really played, at random and in this process: for a store that is to be filled."""
+"""Matches to fill a store with, really played in this process by random choices."""
 
 import random
 from datetime import datetime
@@ -10,7 +10,7 @@ from arena.scheduler.check import finish
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
-    """Return a match's result, as after the check of a launcher's record."""
+    """Return a match's result, as if a launcher's record had been checked."""
     return finish(claim, encode(_record(claim.spec, dice)), ended)
 
 

@@ -1,4 +1,4 @@
-"""Arenas and sites as processes of their own, for benchmarks that measure them from outside."""
+"""Arenas and sites in separate processes, for benchmarks that measure them from outside."""
 
 import os
 import re
@@ -31,7 +31,7 @@ class RunningArena:
 @contextmanager
 def run_arena(**settings: str) -> Iterator[RunningArena]:
     """Run an arena with these settings in a new folder; yield it once a game has been played."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address holds 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address has at most 107 bytes
     environment = {
         **os.environ,
         "ARENA_DATA_DIR": str(folder / "data"),
@@ -56,12 +56,12 @@ def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
     with _running(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
         address = _address_of(process)
         if address is None:
-            sys.exit("the site did not start")
+            sys.exit("the site did not start: see its output above")
         yield process.pid, address
 
 
 def exit_on_sigterm() -> None:
-    """From now on, let SIGTERM end this program as Ctrl-C does, so that it leaves nothing behind."""
+    """From now on, SIGTERM ends this program as Ctrl-C does, so that it leaves nothing behind."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -70,7 +70,7 @@ def await_that(condition: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"waited {_PATIENCE_SECONDS:.0f} s in vain for {what}")
+            sys.exit(f"{what} did not appear within {_PATIENCE_SECONDS:.0f} s")
         time.sleep(0.05)
 
 
@@ -95,7 +95,7 @@ def _running(
 def _address_of(site: "subprocess.Popen[str]") -> str | None:
     """Return the address of a started site once it serves, or None if it has exited.
 
-    From then on its log is read and discarded, so that it never waits for a reader.
+    From then on the site's log is read and discarded, so that the site never waits for a reader.
     """
     for line in site.stderr or ():
         if found := re.search(r"http://[\w.:]+", line):

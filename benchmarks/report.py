@@ -1,4 +1,4 @@
-"""The figures of one run, their medians over several, and the host of the measurements: a table, and JSON."""
+"""The figures of a run, their medians over several repetitions, and the host: as a table and as JSON."""
 
 import json
 import os
@@ -19,9 +19,9 @@ from rich.table import Table
 class Figure(NamedTuple):
     """One measured value."""
 
-    section: str  # what it is part of
+    section: str  # the part of the report
     name: str  # unique in its section
-    value: float  # in that unit
+    value: float  # in the unit below
     unit: str  # `x` is a ratio of two figures of the same repetition
     goal: str = ""  # in words, or empty
 
@@ -41,7 +41,7 @@ def summarise(repetitions: Sequence[Sequence[Figure]]) -> Iterator[Summary]:
 
 
 def describe_machine(sandbox: str) -> dict[str, str]:
-    """Return the machine's properties by their names, in the order of reading."""
+    """Return the machine's properties by name, in the order in which they are shown."""
     return {
         "cores": f"{len(os.sched_getaffinity(0))} ({_processor()})",
         "load at the start": f"{os.getloadavg()[0]:.1f}",
@@ -70,7 +70,7 @@ _MEASURED = ("x", "%", "µs", "ms")
 
 
 def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> None:
-    """Print everything on stdout; without colours and wide enough where that is a file."""
+    """Print everything on stdout; if that is a file, without colours and wide enough."""
     console = Console(highlight=False)
     console.width = max(console.width, 120)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)

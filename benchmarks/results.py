@@ -24,14 +24,14 @@ _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Keeping(NamedTuple):
-    """CPU seconds a game."""
+    """CPU seconds per game."""
 
-    check: float  # playing the record again and making the public replay
+    check: float  # replaying the record and making the public replay
     store: float  # the transaction that stores and rates it, in SQLite
 
 
 def measure_results(match: Match) -> Keeping:
-    """Take a match that was really played for several short ones, and keep them."""
+    """Split a match that was really played into several short ones, and check and store them."""
     check = store_ = 0.0
     with _temporary_store() as store:
         claims = _claims(store, match)
@@ -41,7 +41,7 @@ def measure_results(match: Match) -> Keeping:
             finished = finish(claim, data, _NOW)
             between = time.process_time()
             if not store.results.record(finished):
-                raise RuntimeError("the store did not take a result")
+                raise RuntimeError("the store did not accept a result")
             store_ += time.process_time() - between
             check += between - begin
     games = _MATCHES * DEALS
@@ -58,7 +58,7 @@ def _temporary_store() -> Iterator[Store]:
 
 
 def _claims(store: Store, match: Match) -> list[Claim]:
-    """Add the match's bots, and claim matches with its seeds, this many each."""
+    """Add the match's bots, and claim matches with its seeds, ``DEALS`` each."""
     spec = match.spec
     versions = tuple(
         store.bots.add_version(
@@ -81,7 +81,7 @@ def _claims(store: Store, match: Match) -> list[Claim]:
         store.queue.add(new)
         claim = store.leases.claim("here", "worker", _NOW, spec.runtime)
         if claim is None:
-            raise RuntimeError("the store did not give out a match")
+            raise RuntimeError("no match could be claimed from the store")
         claims.append(claim)
     return claims
 

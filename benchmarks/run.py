@@ -24,7 +24,7 @@ Tell = Callable[[str], None]
 
 
 class _Wire(NamedTuple):
-    """Bare echoes, and tables in the shape of one."""
+    """Bare echoes, and tables in the shape of an echo."""
 
     one: Cost
     pair: Cost
@@ -34,7 +34,7 @@ class _Wire(NamedTuple):
 
 
 class _Matches(NamedTuple):
-    """Matches over the arena's own launcher."""
+    """Matches with the arena's own launcher."""
 
     start: Start
     one: Tables
@@ -44,7 +44,7 @@ class _Matches(NamedTuple):
 
 def repetition(hall: Hall, tell: Tell) -> list[Figure]:
     """Measure everything once."""
-    # What this process holds already must not be looked through again and again in what is measured here.
+    # Garbage collections during the measurements must not scan the existing objects again and again.
     gc.collect()
     gc.freeze()
     tell("messages")
@@ -95,12 +95,12 @@ def _measure_matches(hall: Hall, tell: Tell) -> _Matches:
 def _start_figures(start: Start) -> Iterator[Figure]:
     section = "Start"
     yield Figure(section, "a single sandbox, to `import arena.sdk`", start.imported * _MILLI, "ms")
-    yield Figure(section, "a single sandbox, to gRPC imported too", start.ready * _MILLI, "ms")
+    yield Figure(section, "a single sandbox, to the end of gRPC's import", start.ready * _MILLI, "ms")
     yield Figure(
         section, "a match of two, from the call to the first decision", start.first_decision * _MILLI, "ms"
     )
     ratio = start.first_decision / start.ready
-    yield Figure(section, "ratio to a single sandbox, gRPC imported", ratio, "x", "at most 1.3")
+    yield Figure(section, "ratio to a single sandbox with gRPC imported", ratio, "x", "at most 1.3")
     yield Figure(section, "CPU of a match of one game, referee", start.referee * _MILLI, "ms")
     yield Figure(section, "CPU of a match of one game, bots", start.bots * _MILLI, "ms")
 
@@ -110,10 +110,10 @@ def _table_figures(what: str, tables: Tables, echo: float) -> Iterator[Figure]:
     section = f"A table of two, {what}"
     both = tables.referee + tables.bots
     yield Figure(section, "decisions", tables.rate, "/s")
-    yield Figure(section, "CPU a decision, referee", tables.referee * _MICRO, "µs")
-    yield Figure(section, "CPU a decision, bots", tables.bots * _MICRO, "µs")
-    yield Figure(section, "CPU a decision, together", both * _MICRO, "µs")
-    yield Figure(section, "CPU a decision, bare echo with two client processes", echo * _MICRO, "µs")
+    yield Figure(section, "CPU per decision, referee", tables.referee * _MICRO, "µs")
+    yield Figure(section, "CPU per decision, bots", tables.bots * _MICRO, "µs")
+    yield Figure(section, "CPU per decision, together", both * _MICRO, "µs")
+    yield Figure(section, "CPU per decision, bare echo with two client processes", echo * _MICRO, "µs")
     yield Figure(section, "ratio to the bare echo", both / echo, "x")
 
 
@@ -123,7 +123,7 @@ def _side_by_side_figures(hall: Hall, matches: _Matches) -> Iterator[Figure]:
     yield Figure(section, "tables", tables, "")
     yield Figure(section, "decisions, all tables", matches.side_by_side.rate, "/s")
     both = matches.side_by_side.referee + matches.side_by_side.bots
-    yield Figure(section, "CPU a decision, together", both * _MICRO, "µs")
+    yield Figure(section, "CPU per decision, together", both * _MICRO, "µs")
     yield Figure(
         section, "ratio of decisions/s to one table", matches.side_by_side.rate / matches.many.rate, "x"
     )
@@ -156,15 +156,15 @@ def _wire_figures(wire: _Wire, small: Talk, large: Talk) -> Iterator[Figure]:
 
 
 def _engine_figures() -> Iterator[Figure]:
-    section = "Rules engine, one core: every legal move made, every choice checked, full log"
+    section = "Rules engine, one core: all legal moves listed, every choice checked, full log"
     for players in PLAYER_COUNTS:
         speed = measure_engine(players, games=600 // players)
-        yield Figure(section, f"{players} players, decks at hand", speed.without_shuffle, "games/s")
+        yield Figure(section, f"{players} players, without the shuffle", speed.without_shuffle, "games/s")
         yield Figure(section, f"{players} players, with the shuffle", speed.with_shuffle, "games/s")
 
 
 def _result_figures(keeping: Keeping, matches: _Matches) -> Iterator[Figure]:
-    section = "Results: CPU a game of two"
+    section = "Results: CPU per two-player game"
     yield Figure(section, "check of the record and public replay", keeping.check * _MICRO, "µs")
     yield Figure(section, "store and rating", keeping.store * _MICRO, "µs")
     one, many, start = matches.one, matches.many, matches.start
@@ -172,7 +172,7 @@ def _result_figures(keeping: Keeping, matches: _Matches) -> Iterator[Figure]:
     ways = {
         "one game at a time": _DECISIONS_A_GAME * (one.referee + one.bots),
         f"{AT_ONCE} games at once": _DECISIONS_A_GAME * (many.referee + many.bots),
-        f"{DEALS} deals a match, start included": rated + _DECISIONS_A_GAME * (many.referee + many.bots),
+        f"{DEALS} deals per match, with its start": rated + _DECISIONS_A_GAME * (many.referee + many.bots),
     }
     for name, playing in ways.items():
         yield Figure(section, f"playing: {name}", playing * _MICRO, "µs")

@@ -1,6 +1,6 @@
-"""CPU time to send the leaderboard, compared with the same server's simplest answer.
+"""CPU time to send the leaderboard, compared with the simplest response of the same server.
 
-Only the serving process counts, without other load and without the client.
+Only the serving process counts: neither the client nor other load.
 """
 
 import http.client
@@ -22,7 +22,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
-    """Return the seconds of processor time that a process needs per answer."""
+    """Return the seconds of processor time that a process needs per response."""
     address = urlsplit(url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port)
     before = 0.0
@@ -33,14 +33,14 @@ def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
         answer = connection.getresponse()
         answer.read()
         if answer.status != http.client.OK:
-            raise RuntimeError(f"{url}{path} answers {answer.status}")
+            raise RuntimeError(f"{url}{path} returned {answer.status}")
     connection.close()
     return (cpu_of(process) - before) / answers
 
 
 @contextmanager
 def plainest() -> Iterator[tuple[int, str]]:
-    """Serve a site with one plain answer; yield its process id and address."""
+    """Serve a site that always returns the same minimal response; yield its process id and address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         process = multiprocessing.get_context("fork").Process(target=_serve, args=(listener,))
         process.start()

@@ -1,9 +1,9 @@
 """Measure the effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
 
-Addresses of this machine attack at the same time. 3,000 connections send a part of a header, then a byte now
-and then, and are opened again when the site closes them. Four accounts drip images. Six addresses guess an
-author's password. During the attack that author logs in and submits a bot, and a visitor views pages. Exits
-with 1 if the author is refused, or the 99th percentile of the pages misses the goal.
+Several addresses of this machine attack at the same time. 3,000 connections send a part of a header, then an
+occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
+addresses guess an author's password. During the attack this author logs in and submits a bot, and a visitor
+views pages. Exits with 1 if the author is refused, or the 99th percentile of the pages misses the goal.
 """
 
 import argparse
@@ -41,7 +41,7 @@ _GUESSERS: Final = 6
 _PAUSE: Final = 0.05
 _PATIENCE: Final = 20.0
 _HELD_SECONDS: Final = 120.0
-"""Maximum time until the site holds the guessers."""
+"""Maximum time until the site stops the guessers."""
 
 _AUTHOR: Final = "author"
 _PASSWORD: Final = "rarely guessed, not at all"  # noqa: S105 - a benchmark's
@@ -127,7 +127,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
 
 
 def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]) -> None:
-    """Attack until the parent says something; then send it lines that say how it went."""
+    """Attack until the parent sends a message; then send it lines with the results."""
     crowd = _Crowd(site, connections)
     crowd.fill()
     over = threading.Event()
@@ -152,7 +152,7 @@ def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]
     parent.send(
         (
             f"silent connections: {crowd.open} open, {crowd.made} made, {crowd.ended} ended by the site",
-            f"dripping uploads: {uploads['begun']} begun, {uploads['ended']} ended by the site",
+            f"slow uploads: {uploads['begun']} begun, {uploads['ended']} ended by the site",
             f"guesses: {guesses[403]} checked, {guesses[429]} refused, {guesses[303]} right",
         )
     )
@@ -161,7 +161,7 @@ def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]
 def _guess(
     site: _Site, number: int, guesses: Counter[int], held: threading.Barrier, over: threading.Event
 ) -> None:
-    """Guess the author's password until the end; meet the others when the site refuses the first guess."""
+    """Guess the author's password until the end; once the site refuses a guess, wait for the others."""
     is_held = False
     while not over.wait(10 * _PAUSE):
         status, _ = _log_in(site, "a wrong guess", source=f"127.0.3.{1 + number}")
@@ -189,7 +189,7 @@ def _drip(site: _Site, number: int, token: str, uploads: Counter[str], over: thr
 
 
 class _Crowd:
-    """Connections that ask for nothing."""
+    """Connections that never complete a request."""
 
     def __init__(self, site: _Site, most: int) -> None:
         self._address = site
@@ -203,13 +203,13 @@ class _Crowd:
         return len(self._sockets)
 
     def fill(self) -> None:
-        """Make as many as there may be, for as long as the site takes them."""
+        """Open as many connections as there may be, while the site accepts them."""
         end = time.monotonic() + _PATIENCE
         while self.open < self._most and time.monotonic() < end:
             self._turn()
 
     def press(self, goes_on: Callable[[], bool]) -> None:
-        """Reopen connections that the site closes, and drip, until the end."""
+        """Send bytes slowly, and reopen connections that the site closes, until the end."""
         while goes_on():
             self._turn()
             time.sleep(_PAUSE)
@@ -261,7 +261,7 @@ def _ask(  # noqa: PLR0913 - what a request consists of
     *,
     source: str = "127.0.0.1",
 ) -> tuple[int, Message]:
-    """Send a request on its own connection, from this address; return the answer's status and headers."""
+    """Send a request on its own connection, from this address; return the response's status and headers."""
     connection = http.client.HTTPConnection(*site, timeout=_PATIENCE, source_address=(source, 0))
     with closing(connection):
         connection.request(method, path, body, dict(headers or {}))
@@ -271,7 +271,7 @@ def _ask(  # noqa: PLR0913 - what a request consists of
 
 
 def _times(site: _Site, requests: int) -> list[float]:
-    """Return the seconds of requests for pages in turn."""
+    """Request the pages in turn; return the seconds that each request took."""
     seconds = []
     for number in range(requests):
         path = _PAGES[number % len(_PAGES)]
@@ -279,14 +279,14 @@ def _times(site: _Site, requests: int) -> list[float]:
         status, _ = _ask(site, "GET", path)
         seconds.append(time.perf_counter() - began)
         if status != http.client.OK:
-            sys.exit(f"{path} answers {status}")
+            sys.exit(f"{path} returned {status}")
         time.sleep(_PAUSE)
     return seconds
 
 
 def _told(seconds: list[float]) -> str:
     median, slow = (_percentile(seconds, percent) * 1000 for percent in (50, 99))
-    return f"median {median:.0f} ms, p99 {slow:.0f} ms, most {max(seconds) * 1000:.0f} ms"
+    return f"median {median:.0f} ms, p99 {slow:.0f} ms, maximum {max(seconds) * 1000:.0f} ms"
 
 
 def _percentile(seconds: list[float], percent: int) -> float:

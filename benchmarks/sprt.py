@@ -2,9 +2,9 @@
 
     python -m benchmarks.sprt --tests 1000
 
-Draws the differences of deals from distributions of known mean and applies the command's test to them.
-`duel` has the spread of two-player games between quite different bots, `close` that of two versions of
-one bot, which mostly play alike, and `table` that of five-player games.
+Draws the differences of deals from distributions with a known mean, and applies the command's test to them.
+`duel` has the spread of two-player games between very different bots. `close` has that of two versions of one
+bot, which usually make the same moves, and `table` that of five-player games.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Rates:
 
 
 def with_mean(shape: Distribution, mean: float) -> Distribution:
-    """Return the distribution of that mean that is nearest to a shape: each share times exp(t value)."""
+    """Return the distribution with that mean that is closest to a shape: each share times exp(t · value)."""
     low, high = -50.0, 50.0
     tilted: dict[float, float] = {}
     for _ in range(_HALVINGS):

@@ -1,11 +1,11 @@
-"""Measure the sample bots' strength: each plays against one other bot on all other seats, in one process.
+"""Measure the sample bots' strength: each plays against another bot that has all other seats, in one process.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
 
-Every deal is played from every seat. Figures are shares of opponents left behind; a shared place counts
-half, with 95 % confidence intervals of the means of deals: the games of one deal depend on each other.
-The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
+Every deal is played from every seat. Figures are shares of opponents beaten (a shared place counts half),
+with 95 % confidence intervals. The intervals are those of the means of deals, because the games of one deal
+depend on each other. The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
 """
 
 import argparse
@@ -28,7 +28,7 @@ load = cache(load_bot)
 def share(bot: str, field: str, players: int, deal: int) -> tuple[float, float]:
     """Play a deal from every seat.
 
-    Returns the mean share of opponents that ``bot`` left behind, and its CPU time for a decision in seconds.
+    Returns the mean share of opponents that ``bot`` beat, and its CPU time per decision in seconds.
     """
     random.seed(deal)
     clock = _Clock(load(samples() / bot / "bot.py"))
@@ -52,7 +52,7 @@ class _Clock:
         self.decisions = 0
 
     def bot(self) -> Bot:
-        """Return the bot, to be played with for one game."""
+        """Return the bot for one game, with its decisions measured."""
         choose = new_chooser(self._bot).choose
 
         def timed(view: View) -> Choice:
@@ -101,14 +101,14 @@ def main() -> None:
     )
     given = parser.parse_args()
     if unknown := sorted(set(given.bots) - set(names)):
-        parser.error(f"no sample bot is called {unknown[0]}: there are {', '.join(names)}")
+        parser.error(f"no sample bot is called {unknown[0]}: the sample bots are {', '.join(names)}")
     if alone := [bot for bot in given.bots if given.against == [bot]]:
         parser.error(f"{alone[0]} has no opponent: name another bot after --against")
     if given.deals < 2:  # noqa: PLR2004 - one deal has no deviation
-        parser.error("--deals: 2 or more")
+        parser.error("--deals must be 2 or more")
     with ProcessPoolExecutor() as pool:
         for players in given.players:
-            print(f"\n| {players} players | {' | '.join(given.against)} | CPU a decision |")
+            print(f"\n| {players} players | {' | '.join(given.against)} | CPU per decision |")
             print("| --- " * (len(given.against) + 2) + "|")
             for bot in given.bots or names:
                 cells, seconds = [], []

@@ -82,7 +82,7 @@ def _token(store: Store) -> str:
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
-    """Submit a bot as its author does, wait for its first rated game, and print how long each took."""
+    """Submit a bot as its author would, wait for its first rated game, and print how long each stage took."""
     begun = time.time()  # the clock of the stages
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "arena", "submit", str(target), "--name", name, "--json"],

@@ -12,12 +12,12 @@ from benchmarks.hall import Hall
 
 
 class Note(NamedTuple):
-    """One line."""
+    """One line of a bot's output."""
 
-    event: str  # `started`, `imported`, `ready`, `first`, or `played` now and then
+    event: str  # `started`, `imported`, `ready`, `first`, or `played` at intervals
     decisions: int  # made so far
     cpu: float  # seconds used so far
-    at: float  # when; seconds of the machine's monotonic clock
+    at: float  # time in seconds of the machine's monotonic clock
 
 
 class Diary(NamedTuple):
@@ -27,19 +27,19 @@ class Diary(NamedTuple):
 
     @classmethod
     def read(cls, stderr: str) -> Self:
-        """Read a bot's stderr. Other lines are the SDK's own, and the last one may be cut off."""
+        """Read a bot's stderr. Skip the SDK's own lines, and the last line, which may be cut off."""
         lines = [line.split() for line in stderr.split("\n")[:-1] if not line.startswith("kaiten: ")]
         return cls(
             tuple(Note(event, int(decisions), float(cpu), float(at)) for event, decisions, cpu, at in lines)
         )
 
     def time_of(self, event: str) -> float | None:
-        """Return when that happened first, or None."""
+        """Return when an event first happened, or None."""
         return next((note.at for note in self.notes if note.event == event), None)
 
     @property
     def steady(self) -> tuple[Note, Note]:
-        """The first and the last line of the time in which it did nothing but play.
+        """The first and the last line of the time in which the bot only played.
 
         Raises ValueError if it did not play for long enough.
         """
@@ -50,14 +50,14 @@ class Diary(NamedTuple):
 
 
 def bot_cpu(diaries: Sequence[Diary]) -> float:
-    """Return the CPU seconds a decision of these bots, their start left out."""
+    """Return the CPU seconds per decision of these bots, without their start."""
     spans = [diary.steady for diary in diaries]
     decisions = sum(last.decisions - first.decisions for first, last in spans)
     return sum(last.cpu - first.cpu for first, last in spans) / decisions
 
 
 def decisions_a_second(diaries: Sequence[Diary]) -> float:
-    """Return the decisions a second of all these bots together."""
+    """Return the decisions per second of all these bots together."""
     return sum(
         (last.decisions - first.decisions) / (last.at - first.at)
         for first, last in (diary.steady for diary in diaries)
@@ -121,13 +121,13 @@ class Start:
     imported: float  # a single sandbox, from its launch to its first line after `import arena.sdk`
     ready: float  # a single sandbox, to the first line after the SDK has imported gRPC
     first_decision: float  # a whole match, from the call of the launcher to the first decision
-    referee: float  # CPU of the whole match, which is nearly nothing but its start
+    referee: float  # the referee's CPU for the whole match, nearly all of which is its start
     bots: float  # CPU of all its bots
     decisions: int  # number of its decisions
 
 
 def measure_start(hall: Hall) -> Start:
-    """Start a single sandbox, and play a match that consists almost only of its start."""
+    """Start a single sandbox, and play a match that consists of little more than its start."""
     launched, diary = _lone_start(hall)
     (match,), children = _with_children_cpu(lambda: [_play(hall, games=1, at_once=1)])
     bots = sum(diary.notes[-1].cpu for diary in match.diaries)
@@ -144,7 +144,7 @@ def measure_start(hall: Hall) -> Start:
 def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables: int = 1) -> Tables:
     """Play a long match at every table, all at the same time.
 
-    The costs ``start`` of the start are deducted. Bots play ``at_once`` games concurrently.
+    The costs of the start, given by ``start``, are deducted. Bots play ``at_once`` games concurrently.
     """
 
     def play() -> list[Match]:
@@ -175,7 +175,7 @@ def _play(hall: Hall, *, games: int, at_once: int, first_slot: int = 0) -> Match
     match = Match(spec=spec, record=hall.play(spec, first_slot), called=called)
     if match.faults or len(match.record.games) < games:
         said = [f"{seat.trouble}: {seat.stderr[-1000:]}" for seat in match.record.seats]
-        raise RuntimeError(f"not all decisions were the bots' own, so there is nothing to measure: {said}")
+        raise RuntimeError(f"the stand-in made some decisions, so this match can't be measured: {said}")
     return match
 
 
@@ -195,7 +195,7 @@ def _lone_start(hall: Hall) -> tuple[float, Diary]:
 
 
 def _with_children_cpu(play: Callable[[], list[Match]]) -> tuple[list[Match], float]:
-    """Return the match, and the CPU seconds of child processes that ended during it."""
+    """Return the matches, and the CPU seconds of child processes that ended during them."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     matches = play()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""The same conversation without a wire: every message made, read and answered in this process.
+"""The conversation of a match without a wire: this process makes, reads and answers every message.
 
 It measures the length of messages, and the cost of everything except the wire.
 """
@@ -18,17 +18,17 @@ from arena.wire.v1 import referee_pb2 as pb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Talk:
-    """A match between two bots. Means."""
+    """Means over a match between two bots."""
 
     request_bytes: int  # size of a referee's message
     answer_bytes: int  # size of a bot's message
-    decisions: float  # in a bot's message
+    decisions: float  # number per message of a bot
     referee: float  # CPU seconds per decision for rules and messages
     bots: float  # CPU seconds per decision for messages and views
 
 
 def encoder() -> Encoder:
-    """Return an encoder as the referee has one."""
+    """Return an encoder like the referee's."""
     return Encoder()
 
 
@@ -38,7 +38,7 @@ def seeds(games: int) -> tuple[str, ...]:
 
 
 def first_card(view: View) -> Card:
-    """Play the first card: what the bench's bot does."""
+    """Play the first card, like the benchmarks' bot."""
     return view.hand[0]
 
 

@@ -1,8 +1,8 @@
 """Measure the processor time that a visitor takes from the ladder: ``python -m benchmarks.visitors``.
 
 Starts an arena and its site. Visitors open the front page, the leaderboard and a running game in turn, and
-ask for news of the game as the viewer's script does. The arena does nothing for them that it doesn't do
-anyway, so they cost the ladder what the site's process takes.
+request news of the game as the viewer's script does. The arena itself does no extra work for them, so they
+cost the ladder only what the site's process takes.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def _share(process: int, seconds: float) -> float:
 
 @contextmanager
 def _visitors(address: str) -> Iterator[None]:
-    """Let visitors use the site; raise the first error that any of them had."""
+    """Run visitors of the site within the context; then raise the first error that any of them had."""
     over = threading.Event()
     with ThreadPoolExecutor(_VISITORS) as pool:
         visits = [pool.submit(_visit, address, over, number) for number in range(_VISITORS)]

@@ -1,7 +1,7 @@
-"""A bare echo over gRPC, and tables in the same two processes: the cost of the work compared with the wire.
+"""A bare echo over gRPC, and tables in the same two processes: compares the cost of the work with the wire's.
 
-The servers are ``grpc.aio`` under uvloop, with one socket per stream, like the
-referee; the clients are ``grpc.aio`` under asyncio, like the SDK.
+The servers use ``grpc.aio`` under uvloop, with one socket per stream, like the referee. The clients use
+``grpc.aio`` under asyncio, like the SDK.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Used(NamedTuple):
 
 
 class Meter:
-    """Counts up to a number, the first part of it as a warm-up."""
+    """Counts up to a number. The first part is the warm-up."""
 
     def __init__(self, warm_up: int, count: int) -> None:
         self._warm_up = warm_up
@@ -56,7 +56,7 @@ class Meter:
         return self._end is not None
 
     def add(self, count: int) -> None:
-        """Count these."""
+        """Count more messages or decisions."""
         self._seen += count
         if self._begin is None:
             if self._seen >= self._warm_up:
@@ -67,10 +67,10 @@ class Meter:
     def used(self) -> Used:
         """Return what was measured.
 
-        Raises ValueError if not even the warm-up was.
+        Raises ValueError if the warm-up was not complete.
         """
         if self._begin is None:
-            raise ValueError(f"only {self._seen} of the {self._warm_up} of the warm-up were counted")
+            raise ValueError(f"only {self._seen} of the warm-up's {self._warm_up} were counted")
         end, begin = self._end or self._now(), self._begin
         return Used(end.done - begin.done, end.cpu - begin.cpu, end.wall - begin.wall)
 
@@ -79,7 +79,7 @@ class Meter:
 
 
 def cpu_of(processes: Sequence[Used]) -> float:
-    """Return the CPU seconds one message or decision takes these processes, which share the work."""
+    """Return the CPU seconds per message or decision of these processes, which share the work."""
     return sum(used.cpu for used in processes) / sum(used.done for used in processes)
 
 
@@ -128,7 +128,7 @@ def measure_echo(sizes: Sizes, shape: Shape) -> Cost:
 
 
 def measure_tables(shape: Shape) -> Cost:
-    """Play tables of two, one game at a time: all referees in one process, two streams a table."""
+    """Play tables of two, one game at a time: all referees in one process, two streams per table."""
     return _measure(serve_tables, call_tables, shape, shape)
 
 

@@ -1,6 +1,6 @@
-"""The bench's bot: plays its first card, and says now and then on stderr what it has used so far.
+"""The benchmarks' bot: plays its first card, and sometimes reports on stderr what it has used so far.
 
-A line holds an event, decisions made, CPU seconds used, and a monotonic clock
+A line has an event, the number of decisions made, the CPU seconds used, and the time of a monotonic clock
 that all processes of the machine share.
 """
 
@@ -16,7 +16,7 @@ from arena.sdk import Card, View, run  # noqa: E402
 
 IMPORTED = time.monotonic()
 
-import arena.sdk.match  # noqa: E402, F401 - what run() needs, imported here to see how long it takes
+import arena.sdk.match  # noqa: E402, F401 - run() needs it; imported here to measure how long that takes
 
 _EVERY_SECONDS = 0.1
 

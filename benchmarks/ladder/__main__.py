@@ -115,7 +115,7 @@ def _measure(
 
 
 def _newcomer(usual_deals: int, seed: int) -> float:
-    """Return how many games the last bot of a ladder has some matches after it came."""
+    """Return how many games the newest bot of a ladder has some matches after it entered."""
     dice = random.Random(f"newcomer {seed}")  # noqa: S311 - must be reproducible
     newcomer = _NEWCOMER_AMONG - 1
     season = Season(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)

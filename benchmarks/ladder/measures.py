@@ -29,7 +29,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
-    """Return Kendall's τ of an order with the true one: agreeing less disagreeing pairs, as a share."""
+    """Return Kendall's τ of an order and the true one: agreeing minus disagreeing pairs, as a share."""
     bots = sorted(values)
     signs = [
         _sign(values[bot] - values[other]) * _sign(truth[bot] - truth[other])
@@ -43,7 +43,7 @@ class Held(NamedTuple):
     """The quality of rank intervals."""
 
     share: float  # share of true ranks inside their interval
-    width: float  # mean of worst less best rank
+    width: float  # mean difference between worst and best rank
 
 
 def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
@@ -56,7 +56,7 @@ def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
 
 
 def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:
-    """Return how many pairs of bots operators would see reported: false alarms on an honest ladder."""
+    """Return how many pairs of bots would be reported to operators: false alarms on an honest ladder."""
     predicted = [
         PredictedGame(
             versions=game.bots,
@@ -71,7 +71,7 @@ def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> i
 
 
 def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
-    """Return by which share the log-loss of predicted pairs exceeds that of the true strengths."""
+    """Return the share by which the log-loss of predicted pairs exceeds that of the true strengths."""
     lost, least = 0.0, 0.0
     for players in SIZES:
         for bot, rating in ratings.items():

@@ -1,10 +1,10 @@
 """Populations of bots with known strengths.
 
-The weighers play real games; their strengths were fitted once (``recorded.json``). The others are synthetic:
-a bot's result in a game is its strength plus normal noise, as points of real games are (their kurtosis is
-3.0 to 3.1), and the best result wins.
+The weighers play real games; their strengths were fitted once (``recorded.json``). The other populations are
+synthetic: a bot's result in a game is its strength plus noise, and the best result wins. The noise is normal,
+like that of points in real games (their kurtosis is 3.0 to 3.1).
 
-Strengths are in deviations of that noise, for each number of players.
+Strengths are in standard deviations of that noise, for each number of players.
 """
 
 import json
@@ -26,16 +26,16 @@ RECORDED: Final = Path(__file__).with_name("recorded.json")
 WEIGHERS_SEED: Final = 1
 
 _SPREAD: Final = 0.54
-"""Deviation of the weighers' strengths in games of two."""
+"""Standard deviation of the weighers' strengths in two-player games."""
 
 _EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
 """Spread of strengths by number of players, like the weighers'."""
 
 _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
-"""The same as the ratings assume (their β), fitted to the sample bots and relatives of them."""
+"""The noise that the ratings assume (their β), fitted to the sample bots and relatives of them."""
 
 _TIE: Final = 0.03
-"""Results nearer than this share a place: about as often as points and puddings are equal."""
+"""Results closer than this share a place. This happens about as often as points and puddings are equal."""
 
 Skills = Mapping[int, Sequence[float]]
 """Strengths of all bots, by number of players."""
@@ -47,7 +47,7 @@ class Population:
 
     name: str
     skills: Skills
-    # A bot's gain on another beyond its strength, for styles that beat each other in a circle.
+    # A bot's advantage over another in addition to its strength, for styles that beat each other in a circle.
     edge: Callable[[int, int], float]
     # Plays a game of bots, given by seat; returns their places.
     play: Callable[[Sequence[int], random.Random], tuple[int, ...]]
@@ -64,7 +64,7 @@ class Population:
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """Share of random opponents that each bot leaves behind, all numbers of players equally often."""
+        """Share of random opponents that each bot beats, if all numbers of players are equally frequent."""
         bots = range(len(self))
         return tuple(
             math.fsum(self.ahead(players, bot, other) for players in SIZES for other in bots if other != bot)
@@ -123,7 +123,7 @@ def _synthetic(name: str, skills: Skills, edge: Callable[[int, int], float] | No
 
 
 def _places(results: Sequence[float]) -> tuple[int, ...]:
-    """Rank results; the best is first, and results within ``_TIE`` of the next better one share its place."""
+    """Rank results, the best first. A result within ``_TIE`` of the next better one shares its place."""
     order = sorted(range(len(results)), key=lambda seat: -results[seat])
     places = [1] * len(results)
     for index, (before, seat) in enumerate(pairwise(order), start=2):
@@ -155,7 +155,7 @@ def _families(count: int, dice: random.Random) -> list[float]:
 
 
 def _specialists(count: int, dice: random.Random) -> Skills:
-    """Return strengths; those for two players correlate with the others only by 0.8, like the weighers'."""
+    """Return strengths; as with weighers, those for two players correlate by only 0.8 with the others."""
     common, duels = _normal(count, dice), _normal(count, dice)
     apart = {
         2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],

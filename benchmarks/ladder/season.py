@@ -46,10 +46,10 @@ class _Standing:
 
 
 class Season:
-    """A ladder on which matches are drawn, played and rated; all bots are of different authors.
+    """A ladder on which matches are drawn, played and rated; all bots have different authors.
 
-    ``games`` are in the order in which they were rated; ``waits`` counts matches between two matches of the
-    same bot, for every pair of consecutive ones.
+    ``games`` are in the order in which they were rated; ``waits`` are the numbers of matches between
+    consecutive matches of the same bot.
     """
 
     def __init__(self, bots: Collection[int], play: Play, usual_deals: int, dice: random.Random) -> None:

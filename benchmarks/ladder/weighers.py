@@ -1,7 +1,7 @@
 """Bots for the laboratory that play real games fast: each weighs cards by its own fixed habits.
 
-A weigher is drawn from a seed. Skill comes from its habits (how near they are to good ones) and from how
-often it takes a random card instead.
+A weigher is drawn from a seed. Its skill depends on how close its habits are to good ones, and on how often
+it takes a random card instead.
 """
 
 import random
@@ -25,7 +25,7 @@ _BASE: Final = {
     Card.WASABI: 2.8,
     Card.CHOPSTICKS: 0.6,
 }
-"""About what a card is worth in points, before the weigher has any of its kind."""
+"""Approximate worth of a card in points, before the weigher has any of its kind."""
 
 _NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
 
@@ -74,7 +74,7 @@ def draw_weigher(dice: random.Random) -> Weigher:
 
 
 def play_weighers(table: Sequence[Weigher], dice: random.Random) -> State:
-    """Play a game of the arena's rules to its end, each seat by one weigher."""
+    """Play a game by the arena's rules to its end, with one weigher in each seat."""
     rules = Rules(players=len(table))
     state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
     while not state.over:

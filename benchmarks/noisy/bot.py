@@ -1,4 +1,4 @@
-"""A neighbour from hell: eight processes that only burn, and one that plays its first card."""
+"""A noisy neighbour: eight processes that only use processor time, and one that plays its first card."""
 
 import os
 

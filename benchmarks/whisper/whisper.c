@@ -1,9 +1,9 @@
 /* One end of a channel between two bots, for `python -m benchmarks.channels`, which builds and starts it.
 
-   It waits for the file `go` in its socket folder: the channel, `say` or `hear`, the start in seconds of the
-   host's clock, the length of a slot in seconds, the number of slots and the bits per slot. The sender draws
-   its bits from the kernel and prints them at the end. The receiver prints a number for each bit, larger if
-   it has seen more of the sender. Nothing else passes between the two. */
+   It waits for the file `go` in its socket folder, which contains the channel, `say` or `hear`, the start in
+   seconds of the host's clock, the length of a slot in seconds, the number of slots, and the bits per slot.
+   The sender draws its bits from the kernel and prints them at the end. The receiver prints a number for each
+   bit, which is larger if it has seen more of the sender. Nothing else passes between the two. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
@@ -57,7 +57,7 @@ static void map_lines(void) {
     int file = open(found.gl_pathv[0], O_RDONLY);
     char *map = mmap(NULL, 1 << 21, PROT_READ, MAP_PRIVATE, file, 0);
     if (map == MAP_FAILED) fail(found.gl_pathv[0]);
-    /* Pages apart and at different places in them, so that the processor fetches none ahead. */
+    /* In distant pages and at different offsets, so that the processor prefetches none of them. */
     for (int k = 0; k < LINES; k++) (void)*(line[k] = map + (1 << 20) + k * 3 * 4096 + k * 7 % 64 * 64);
     (void)*(other = map + (1 << 19));
 }
@@ -76,7 +76,7 @@ static void map_zeros(void) {
 static void say_lines(void) {
     while (now() < at(1)) {
         for (int k = 0; k < width; k++) {
-            /* No branch: a processor would also run ahead into the wrong one, and load the line. */
+            /* No branch: a processor could execute the wrong one speculatively, and load the line. */
             volatile char *chosen = other + (line[k] - other) * bits[k];
             (void)*chosen;
         }
@@ -93,7 +93,8 @@ static uint64_t ticks(volatile char *p) {
     return __rdtscp(&core) - before;
 }
 
-/* Ticks between a load from the nearest cache and one from memory, by a line that only this process uses. */
+/* A number of ticks between those of a load from the nearest cache and of one from memory, measured with a line
+   that only this process uses. */
 static uint64_t limit(void) {
     static volatile char own[64] __attribute__((aligned(64)));
     uint64_t near = UINT64_MAX, far = UINT64_MAX, t;
@@ -150,8 +151,8 @@ static void hear_names(void) {
     }
 }
 
-/* The others say a one by work in the first half of a slot, a zero by work in the second. The receiver
-   compares the halves, so it needs no limit, and slow changes of the host's load cancel out. */
+/* The other channels send a one by work in the first half of a slot, and a zero by work in the second. The
+   receiver compares the halves, so it needs no limit, and slow changes of the host's load cancel out. */
 
 static void (*begin)(void), (*end)(void);
 static long (*count)(double);
@@ -201,7 +202,7 @@ static long numbers_taken(double until) {
 
 static void use_inodes(void) { begin = take_numbers, end = nothing, count = numbers_taken; }
 
-/* Number of the host's processes: links of /proc. */
+/* Number of the host's processes: the link count of /proc. */
 
 static pid_t child[CHILDREN];
 
