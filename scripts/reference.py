@@ -1,6 +1,6 @@
-"""Write the reference pages made from sources: settings, controls, commands, routes, metrics, messages.
+"""Write the reference pages that are generated: settings, controls, commands, routes, metrics, messages.
 
-``python scripts/reference.py`` writes them into docs/; ``--check`` fails where a committed page differs.
+``python scripts/reference.py`` writes them into docs/; ``--check`` fails if a committed page differs.
 """
 
 import difflib
@@ -57,7 +57,7 @@ how they work together. `{name}` is required, `[name]` optional; `--json` prints
 """
 _JSON: Final = ("--json", "Print JSON.")
 _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
-"""Meanings that the usage shows."""
+"""Meanings that are left out, because the usage line shows them."""
 
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
@@ -94,7 +94,7 @@ def api_page(current: str) -> str:
 
 
 def _described_api() -> dict[str, Any]:
-    """Return the OpenAPI description of the site over an empty database."""
+    """Return the OpenAPI description of a site with an empty database."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder), database_url=None)
         with closing(open_store(settings.url)) as store:

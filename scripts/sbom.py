@@ -2,8 +2,8 @@
 
 Packages that only the wheel's extras need are marked as optional.
 
-An image's is read from its files: Debian's list of packages, Python's metadata, npm's package.json. Nothing
-in it is started. If there is no engine, or an image isn't built, one line says so.
+An image's packages are read from its files: Debian's package list, Python's metadata, npm's package.json.
+No program in the image is started. If there is no engine, or an image isn't built, a line reports that.
 
 Usage: .venv/bin/python -m scripts.sbom [FOLDER [IMAGE ...]]
 """
@@ -83,7 +83,7 @@ def contained(tar: tarfile.TarFile) -> Iterator[Component]:
 def _debian(file: IO[bytes]) -> Iterator[Component]:
     for stanza in file.read().decode(errors="replace").split("\n\n"):
         fields = dict(line.split(": ", 1) for line in stanza.splitlines() if re.match(r"\S+: ", line))
-        # Those with a Status are on Debian's list, which also has removed ones; others are only unpacked.
+        # Entries with a Status are from Debian's package list, which includes removed packages.
         if "Package" in fields and fields.get("Status", " installed").endswith(" installed"):
             yield _component("deb", fields["Package"], fields["Version"])
 
@@ -125,14 +125,14 @@ def write_image(client: docker.DockerClient, name: str, folder: Path) -> None:
     finally:
         client.api.remove_container(container["Id"], v=True, force=True)
     if not any(each.purl is not None and each.purl.type == "deb" for each in found):
-        say = f"SKIPPED Debian's packages in the SBOM of {name}: its parent image keeps no list of them"
+        say = f"SKIPPED Debian's packages in the SBOM of {name}: its parent image has no list of them"
         print(say, file=sys.stderr)
     root = Component(type=ComponentType.CONTAINER, name=name, version=str(image.id), bom_ref=name)
     write(folder / f"{name.rpartition('/')[2].partition(':')[0]}.cdx.json", root, found)
 
 
 def main(folder: Path, images: Iterable[str]) -> None:
-    """Write all SBOMs that can be had."""
+    """Write all SBOMs for which an engine and images exist."""
     root = Component(
         type=ComponentType.APPLICATION, name="kaiten-arena", version=__version__, bom_ref="kaiten-arena"
     )
@@ -147,7 +147,7 @@ def main(folder: Path, images: Iterable[str]) -> None:
         try:
             write_image(client, name, folder)
         except ImageNotFound:
-            print(f"SKIPPED SBOM of {name}: it is not built here", file=sys.stderr)
+            print(f"SKIPPED SBOM of {name}: it has not been built on this engine", file=sys.stderr)
     client.close()
 
 

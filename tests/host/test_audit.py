@@ -121,7 +121,7 @@ def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
     reports = {"requirements.lock": [_CLEAN, _HIT], "requirements-dev.lock": [_UNKNOWN], "*": [_CLEAN]}
     status, said = audit(tmp_path, _REFUSED, reports)
     assert status == 1
-    assert "uv 1.0: PYSEC-2026-1, mended in 1.1" in said
+    assert "uv 1.0: PYSEC-2026-1, fixed in 1.1" in said
 
 
 def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
@@ -139,8 +139,7 @@ def test_data_out_of_reach_is_said_once_an_auditor(tmp_path: Path, report: objec
     status, said = audit(tmp_path, _REFUSED, {"*": report})
     assert status == 0
     assert said.splitlines() == [
-        f"SKIPPED {auditor}: its vulnerability data can't be reached from here"
-        for auditor in ("pip-audit", "npm audit")
+        f"SKIPPED {auditor}: its vulnerability data is unreachable" for auditor in ("pip-audit", "npm audit")
     ]
 
 

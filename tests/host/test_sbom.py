@@ -88,5 +88,5 @@ def test_an_images_has_what_is_installed_in_it(tmp_path: Path, image: str) -> No
         "pkg:pypi/numpy@2.0",
         "pkg:npm/%40grpc/grpc-js@1.14.0",
     }
-    assert "SKIPPED SBOM of kaiten/test-none:latest: it is not built here" in done.stderr
+    assert "SKIPPED SBOM of kaiten/test-none:latest: it has not been built on this engine" in done.stderr
     assert "Debian's packages" not in done.stderr
