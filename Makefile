@@ -1,26 +1,26 @@
-# Everything that is done from the outside; each line of `make help` is one of these.
+# All commands for developers and operators of a checkout; `make help` lists them.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo image test soak check generate lock bench hostile faults clean dev
 
-help: ## Say what there is to make
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Make the environment (.venv) that the arena runs in
+setup: ## Create the environment (.venv) in which the arena runs
 	@scripts/venv
 
-demo: setup ## Play rated games among the sample bots and serve the site; ONCE=1 ends after the leaderboard
+demo: setup ## Play rated games between the sample bots and serve the site; ONCE=1 ends after the leaderboard
 	@scripts/demo
 
-image: setup ## Make the image that docker-compose.yml runs
+image: setup ## Build the image that docker-compose.yml runs
 	@scripts/server-image
 
-test: ## Install what is missing, where it can, then run all checks and tests
+test: ## Install what is missing, if possible, then run all checks and tests
 	@scripts/test
 
-soak: ## The same with full numbers, every hostile bot 20 times and the whole fault suite; takes hours
+soak: ## Run `test` with full numbers, every hostile bot 20 times, and the whole fault suite; takes hours
 	@SOAK=1 scripts/test
 
-check: dev ## Formatting, lint, types, imports, protocol, generated code, known vulnerabilities, SBOMs
+check: dev ## Check formatting, lint, types, imports, protocol, generated code, vulnerabilities; write SBOMs
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
 # The longest first.
@@ -30,7 +30,7 @@ CHECKS = check-types check-tests check-ruff check-proto check-generated check-in
 check-types:
 	.venv/bin/mypy
 
-# That all tests can be imported. What it compiles, the workers of `make test` need not compile again, each of them.
+# Checks that all tests can be imported. This also compiles them once for all workers of `make test`.
 check-tests:
 	@mkdir -p build && env -u PYTHONDONTWRITEBYTECODE .venv/bin/python -m pytest --collect-only -qq >build/tests.txt || { cat build/tests.txt; exit 1; }
 
@@ -59,21 +59,21 @@ check-audit:
 check-sbom:
 	.venv/bin/python -m scripts.sbom
 
-generate: dev ## Write the Python code of proto/ and the reference pages made from sources
+generate: dev ## Write the Python code of proto/, and the reference pages that are generated from sources
 	scripts/generate
 
 lock: dev ## Write the lock files
 	scripts/lock
 
-bench: setup ## Measure the arena beside a bare echo, in one run; JSON=FILE keeps the figures
+bench: setup ## Measure the arena and, for comparison, a bare echo; JSON=FILE stores the figures
 	@. scripts/uv-env.sh && if scripts/engine; then sandbox=docker; else sandbox=process; fi && \
 	ARENA_SANDBOX=$$sandbox .venv/bin/python -m benchmarks $(if $(JSON),--json $(JSON))
 
-hostile: dev ## Play hostile bots against the sandbox and print the results; RUNTIME=runsc under gVisor, TIMES=20
+hostile: dev ## Play hostile bots and print which the sandbox stopped; RUNTIME=runsc uses gVisor, TIMES=20
 	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.sandbox.hostile \
 	$(if $(RUNTIME),--runtime $(RUNTIME)) $(if $(TIMES),--times $(TIMES))
 
-faults: dev ## Kill, starve and cut off real arenas and print what was lost; SCENARIO='NAME …', TIMES=1, SEED=1, JSON=FILE
+faults: dev ## Kill, starve and cut off real arenas, and print losses; SCENARIO='NAME …', TIMES=1, SEED=1, JSON=FILE
 	@. scripts/uv-env.sh && scripts/engine && .venv/bin/python -m tests.faults $(SCENARIO) \
 	$(if $(TIMES),--times $(TIMES)) $(if $(SEED),--seed $(SEED)) $(if $(JSON),--json $(JSON))
 
