@@ -113,7 +113,7 @@ class Bots(Repository):
             return find(connection, name)
 
     def of_account(self, account: int) -> tuple[KnownBot, ...]:
-        """Return the bots of an account, by name."""
+        """Return the bots of an account, sorted by name."""
         with self._transactions.read() as connection:
             rows = connection.execute(_bots().where(BotRow.account_id == account).order_by(BotRow.name))
             return tuple(map(_known, rows))
@@ -126,7 +126,7 @@ class Bots(Repository):
         state: BotState | None = None,
         author: str | None = None,
     ) -> tuple[KnownBot, ...]:
-        """Return at most ``limit`` bots by name, those after ``after``.
+        """Return at most ``limit`` bots with a name after ``after``, sorted by name.
 
         ``state`` and ``author`` (case-insensitive) narrow the list.
         """
@@ -143,7 +143,7 @@ class Bots(Repository):
             return tuple(map(_known, connection.execute(wanted)))
 
     def against_people(self, limit: int) -> tuple[KnownBot, ...]:
-        """Return the active bots that anyone may play against: house bots, then others, by name."""
+        """Return the active bots that anyone may play against: house bots first, then sorted by name."""
         wanted = (
             _bots()
             .where(BotRow.state == BotState.ACTIVE, BotRow.house | BotRow.open_to_people)
@@ -239,7 +239,7 @@ class Bots(Repository):
             return len(gone)
 
     def house_versions(self) -> tuple[HouseVersion, ...]:
-        """Return the active versions of house bots, by name."""
+        """Return the active versions of house bots, sorted by name."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(BotVersionRow.id, BotRow.name.label("bot"), BotVersionRow.source)
@@ -251,7 +251,7 @@ class Bots(Repository):
             return tuple(from_row(HouseVersion, row) for row in rows)
 
     def note_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
-        """Record which versions of house bots, by id, have lost their source or have it again."""
+        """Record the versions of house bots, by id, whose source was lost or is back."""
         if not gone and not back:
             return
         with self._transactions.write() as connection:

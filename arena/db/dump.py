@@ -195,7 +195,7 @@ class Snapshot:
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """Yield the store's present content. It stays the same within the context. Others may write meanwhile.
+    """Yield the store's present content. It stays the same within the context, without blocking writers.
 
     Raises DatabaseChanged, DatabaseDamaged or DatabaseUnavailable.
     """

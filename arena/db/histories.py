@@ -75,8 +75,8 @@ class RecordedGame:
     ended: datetime  # UTC
     rules: Rules
     record: GameRecord
-    seat: int  # the bot's
-    version: int  # the bot's
+    seat: int  # seat of the bot
+    version: int  # version number of the bot
     places: tuple[int, ...]  # per seat
     taken_over: tuple[bool, ...]  # per seat, whether the stand-in finished the game
 
@@ -88,7 +88,7 @@ class WantedGames:
     version: int | None = None  # the bot's version number
     opponent: str | None = None  # name of another bot in the game
     players: int | None = None
-    place: int | None = None  # the bot's
+    place: int | None = None  # the bot's place
     low: int | None = None  # the bot's minimum points
     high: int | None = None  # the bot's maximum points
     faulty: bool | None = None  # whether the bot had a fault
@@ -116,7 +116,7 @@ _BATCH: Final = 200
 
 
 class Histories(Repository):
-    """Histories of bots by name; empty for an unknown bot."""
+    """Histories of bots, which are given by name. An unknown bot has empty histories."""
 
     def opponents(
         self, bot: str, offset: int = 0, limit: int = 20, players: int = OVERALL

@@ -191,7 +191,7 @@ class Leases:
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
         """Requeue overdue matches, or quarantine them after too many losses.
 
-        Returns their new states by id and the attempt that ended.
+        Returns their new states, keyed by id and the attempt that ended.
         """
         with self._write() as connection:
             now = self._clock(connection)
@@ -232,13 +232,13 @@ class Leases:
             return _give_back(connection, (match, attempt), "voids", reason, at)
 
     def workers(self) -> tuple[KnownWorker, ...]:
-        """Return the workers by name, except those without a recent heartbeat."""
+        """Return the workers with a recent heartbeat, sorted by name."""
         with self._database.read() as connection:
             rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_(None)))
             return tuple(KnownWorker(row.coordinator, from_row(WorkerStatus, row)) for row in rows)
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Return the workers that get no matches by name, except those without a recent heartbeat."""
+        """Return the workers that get no matches but have a recent heartbeat, sorted by name."""
         with self._database.read() as connection:
             rows = connection.execute(self._recent(connection).where(WorkerRow.refused.is_not(None)))
             return tuple(from_row(RefusedWorker, row, reason=row.refused) for row in rows)

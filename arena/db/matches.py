@@ -146,7 +146,7 @@ class FinishedMatch:
     """The result of a claim."""
 
     match: str
-    attempt: int  # the claim's
+    attempt: int  # number from the claim
     reports: tuple[SeatReport, ...]  # one per bot of the match
     games: tuple[FinishedGame, ...]  # in the order of the seeds; fewer than the seeds after a crash
     ended: datetime  # UTC

@@ -46,8 +46,8 @@ from arena.db.schema import (
 from arena.protocol.states import BotState, Role
 
 MOST_COUNTERS: Final = 100_000
-"""Maximum number of rate limit counters. Evicting one takes this many attempts, each of which costs a
-hash."""
+"""Maximum number of rate limit counters. To evict one, an attacker must make this many attempts, and each
+attempt costs a hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class People(Repository):
             return account
 
     def account(self, name: str) -> StoredPassword | None:
-        """Return an account by name, ignoring case, with its password hash; None if unknown or deleted."""
+        """Return an account and its password hash by name (case-insensitive); None if unknown or deleted."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(AccountRow.__table__).where(

@@ -34,7 +34,7 @@ class NewPersonGame:
     account: int | None  # the person's account
     rules: Rules
     opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
-    seat: int  # the person's, from 0
+    seat: int  # seat of the person, from 0
     created: datetime  # UTC
 
 
@@ -61,7 +61,7 @@ class PersonGame:
     state: PersonGameState
     rules: Rules
     opponents: tuple[TableBot, ...]  # in the order of the other seats
-    seat: int  # the person's, from 0
+    seat: int  # seat of the person, from 0
     created: datetime  # UTC
     ended: datetime | None  # UTC
     seen: datetime  # when the person was last there, UTC

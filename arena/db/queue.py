@@ -185,7 +185,7 @@ def due(
 
 def next_of(
     connection: Connection,  # in a write transaction
-    runtime: RuntimeName,  # the match's
+    runtime: RuntimeName,  # the runtime for which the match was queued
     *,
     most: int | None,  # maximum number of seats; None for any
     house_only: bool = False,  # skip matches with third-party bots

@@ -44,7 +44,7 @@ class QualificationGame:
     match: str
     state: MatchState
     rules: Rules
-    seat: int  # the submission's
+    seat: int  # seat of the submission
     reason: str | None  # why the arena last voided the match, or None
     report: SeatReport | None  # of the submission's sandbox, with its stderr
     game: str | None  # the game's id

@@ -64,7 +64,7 @@ class DueNotice:
     topic: str  # a Topic, TEST or CONFIRM
     news: News
     subscription: KnownSubscription
-    secret: str  # the subscription's
+    secret: str  # of the subscription
     owner: str  # the account's name
 
 
