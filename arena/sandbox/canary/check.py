@@ -64,7 +64,7 @@ _PREFIX: Final = "canary-"
 """Prefix of the canary's socket folders."""
 
 _SLOT: Final = 1_000
-"""The canary's first slot: far above those of matches, so that both can run at the same time."""
+"""The canary's first slot: far above the slots of matches, so that both can run at the same time."""
 
 _UNMEASURED: Final = (
     "a busy host can make bots late, because the time that they wait for the host can't be measured: {}. "
@@ -276,7 +276,7 @@ class Canary:
 
     @contextmanager
     def _folder(self, task: str) -> Iterator[Path]:
-        """Create a socket's folder like a match's, with the task and another slot's socket in it."""
+        """Create a socket folder as for a match; it also contains the task and another slot's socket."""
         slot = _SLOT + TASKS.index(task)
         mine, others = self._owned(slot), self._owned(slot + len(TASKS))
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._run_dir))

@@ -55,7 +55,7 @@ class Trial:
     share: Share | None = None  # of the processor; None if not measured
     # The finding about the limit on all bots while it ran; None if not checked.
     together: Finding | None = None
-    warnings: tuple[str, ...] = ()  # the engine's, when it created the container
+    warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

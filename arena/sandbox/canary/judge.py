@@ -329,7 +329,7 @@ def judge(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport:
-    """Return a host's report. ``runtime`` is the bots', such as ``docker/runc``; ``checked`` is in UTC."""
+    """Return a host's report. ``runtime`` is that of bots, such as ``docker/runc``; ``checked`` is UTC."""
     engine = evidence.engine
     warnings = {warning for trial in evidence.trials.values() for warning in trial.warnings}
     return HostReport(

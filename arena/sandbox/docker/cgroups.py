@@ -50,7 +50,7 @@ class GroupPlace:
     """The location of the bots' common control group."""
 
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
-    driver: str  # the engine's, `cgroupfs` or `systemd`
+    driver: str  # the engine's cgroup driver, `cgroupfs` or `systemd`
     version: int  # of the control groups, 1 or 2
     root: Path = _ROOT
 

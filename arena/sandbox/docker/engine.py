@@ -26,7 +26,7 @@ _IMAGE_FAULTS: Final = {
 
 
 def connect() -> docker.APIClient:
-    """Return a client of the engine in DOCKER_HOST, by default this host's. Raises EngineGone."""
+    """Return a client of the engine in DOCKER_HOST; the default is this host's engine. Raises EngineGone."""
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         where = kwargs_from_env()

@@ -28,7 +28,7 @@ _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
 class EngineImage:
     """An image that fits the template."""
 
-    id: str  # the engine's
+    id: str  # the engine's id of it
     command: tuple[str, ...]  # its entry point with its arguments; at least one word
     # The folders on the engine's machine whose files all its containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)

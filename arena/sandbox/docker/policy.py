@@ -79,9 +79,9 @@ class EngineHost:
     gvisor: bool = False  # whether that is gVisor
     cgroup_parent: str  # of all bots together, from `cgroup_parent`
     init_file: str  # path of the containers' init on the engine's host
-    uid: int  # the caller's
-    gid: int  # the caller's
-    cores: str = ""  # those that bots may use, such as `1-3`; empty for all
+    uid: int  # user id of the arena
+    gid: int  # group id of the arena
+    cores: str = ""  # cores that bots may use, such as `1-3`; empty for all
     disk: str = ""  # the block device of the engine's images, such as `/dev/sda`; empty if unknown
 
 
@@ -124,7 +124,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         # The image's other variables stay. They affect only the bot: the init is static, and so ignores
         # LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
-        # With NetworkMode alone, the engine still has an endpoint for every container, and engines before
+        # With only NetworkMode, the engine still has an endpoint for every container, and engines before
         # 20.10.27 can deadlock when two of them end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings may contain passwords

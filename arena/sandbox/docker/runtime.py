@@ -52,7 +52,7 @@ class DockerRuntime:
         self,
         client: docker.APIClient,  # from `arena.sandbox.docker.engine.connect`; closed by `close`
         *,
-        cores: str = "",  # those that bots may use, such as `1-3`; empty for all
+        cores: str = "",  # cores that bots may use, such as `1-3`; empty for all
         runtime: str | None = None,  # the engine's name of the container runtime; None for its default
         # The installation's id, for a control group of its bots; without an id all installations share one.
         install: str = "",

@@ -62,7 +62,7 @@ class DockerSandbox:
         self._name = name
         self.limits = limits
         self.cpu = cpu
-        self.warnings = warnings  # the engine's, from creating it
+        self.warnings = warnings  # the engine's warnings when it created the container
         self._overruns = overruns
         self._overruns_before = overruns()
         self._capture = Capture()

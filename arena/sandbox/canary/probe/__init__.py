@@ -1,4 +1,4 @@
-"""Tries to break out, from inside a container that is started like a bot's.
+"""Tries to break out of a container that is started like a bot's container.
 
 Needs only Python's standard library, and is copied only into the canary's image. ``/run/arena/task`` names
 the attempts and limits; each attempt stops at twice its limit. Observations go to stderr, in lines of JSON

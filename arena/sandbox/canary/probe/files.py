@@ -105,7 +105,7 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
 
 
 def telling(_: dict[str, int]) -> dict[str, Any]:
-    """Read files about the whole host: all of /proc and /sys except those of processes and control groups.
+    """Read files about the whole host: all of /proc and /sys except files of processes and control groups.
 
     One readable file per folder is enough. Then read what a process's folder discloses about others, and a
     terminal.
@@ -149,7 +149,7 @@ def _dial(path: str) -> str:
 
 
 def channel(_: dict[str, int]) -> dict[str, Any]:
-    """Use the referee's socket, connect to the one next to it (another slot's), then attack its own."""
+    """Use the referee's socket, connect to another slot's socket, then try to change the socket folder."""
     own = Path(FOLDER, "referee.sock")
     seen = {"referee": _dial(str(own)), "foreign": _dial(f"{FOLDER}/other.sock")}
     with socket.socket(socket.AF_UNIX) as server:
