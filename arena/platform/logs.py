@@ -1,4 +1,4 @@
-"""The log: one line per event on stderr, for people or programs, including those of libraries.
+"""The log: one line per event, including events of libraries, on stderr, for people or programs.
 
 Bots' output doesn't go here; it is stored with their games.
 """

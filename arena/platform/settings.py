@@ -132,9 +132,8 @@ class Settings(BaseSettings):
     executor: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "Where matches are played: on this host (`local`, the default), or by the workers of [a "
-            "cluster](cluster.md), given as its scheduler's address, `dask://HOST:PORT`. `arena worker` "
-            "uses this setting too."
+            "`local`, the default, plays matches on this host. `dask://HOST:PORT`, a scheduler's address, "
+            "plays them on the workers of its [cluster](cluster.md); `arena worker` uses it to join."
         ),
     )
     cluster_ca: Path | None = Field(
@@ -166,7 +165,7 @@ class Settings(BaseSettings):
         ge=1,
         description=(
             "Maximum total size of submitted images, in GiB. Above it, images that no longer play [are "
-            "pruned](intake.md#pruning), starting with those unused for longest."
+            "pruned](intake.md#pruning), starting with those unused for the longest."
         ),
     )
     disk_floor_gib: float | None = Field(
