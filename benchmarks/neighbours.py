@@ -88,7 +88,7 @@ def _honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
 
 @contextmanager
 def _noise(hall: Hall, source: str) -> Iterator[list[MatchRecord]]:
-    """Keep all slots but those of the honest bots busy, match after match."""
+    """Keep all slots except the honest bots' busy, match after match."""
     over = threading.Event()
     records: list[MatchRecord] = []
     seats = (source,) * min(5, hall.slots - _HONEST)

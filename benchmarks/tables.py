@@ -121,7 +121,7 @@ class Start:
     imported: float  # a single sandbox, from its launch to its first line after `import arena.sdk`
     ready: float  # a single sandbox, to the first line after the SDK has imported gRPC
     first_decision: float  # a whole match, from the call of the launcher to the first decision
-    referee: float  # the referee's CPU for the whole match, nearly all of which is its start
+    referee: float  # the referee's CPU for the whole match; nearly all of it is for the start
     bots: float  # CPU of all its bots
     decisions: int  # number of its decisions
 

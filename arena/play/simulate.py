@@ -33,9 +33,9 @@ class SimulatedBotFailed(RuntimeError):
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]
     ) -> None:
         super().__init__(text)
-        self.seat = seat  # the bot's
+        self.seat = seat  # seat of the bot
         self.state = state  # the position
-        self.seed = seed  # the game's, 16 bytes
+        self.seed = seed  # seed of the game, 16 bytes
         self.moves = moves  # every joint move before it
 
 

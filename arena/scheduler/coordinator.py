@@ -282,7 +282,7 @@ class Coordinator:
             self._given -= {self._ended.popleft()}
 
     def _failed_overtaken(self, playing: Playing) -> bool:
-        """Return True if a match failed because the program changed. Its attempt doesn't count then."""
+        """Return True if a match failed because the program changed. Such an attempt doesn't count."""
         if playing.has_record:
             return False
         self._look_at_program()

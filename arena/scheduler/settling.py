@@ -31,7 +31,7 @@ _EVERY: Final = Backoff(first=0.5, most=15.0)
 class RetryDelays:
     """Backoffs after arena faults."""
 
-    one: Backoff = _ONE  # for a match, by the number of its own failures
+    one: Backoff = _ONE  # for a match, by its number of failures
     every: Backoff = _EVERY  # for all matches, by the number of failures since a match was last played
 
 
@@ -155,7 +155,7 @@ class LeasesKept:
 
 
 MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept
-"""What happened to a match or to leases. A FinishedMatch is one that was played and stored."""
+"""An event of a match or of leases. A FinishedMatch was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
 """Called with each event, in the coordinator's thread unless the event says otherwise."""

@@ -50,7 +50,7 @@ class BotOperators:
         self._now = now
 
     def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
-        """Yield bots by name, optionally only those in a state or of an author (case-insensitive)."""
+        """Yield bots sorted by name, optionally only those in a state or of an author (case-insensitive)."""
         after = None
         while page := self._store.bots.listed(after, _PAGE, state=state, author=author):
             yield from page
@@ -196,7 +196,7 @@ class UserStatus:
     """An account with its bots and quotas."""
 
     account: KnownAccount
-    bots: tuple[KnownBot, ...]  # by name
+    bots: tuple[KnownBot, ...]  # sorted by name
     submissions: int  # sent within the last 24 hours
     submissions_a_day: QuotaStatus  # within 24 hours
     most_bots: QuotaStatus

@@ -29,7 +29,7 @@ _SPREAD: Final = 0.54
 """Standard deviation of the weighers' strengths in two-player games."""
 
 _EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
-"""Spread of strengths by number of players, like the weighers'."""
+"""Spread of strengths by number of players, like that of the weighers."""
 
 _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
 """The noise that the ratings assume (their β), fitted to the sample bots and relatives of them."""

@@ -246,7 +246,7 @@ _AIMLESS: Final = frozenset({"random"})
 
 
 def house_bots(folder: Path) -> dict[str, Factory]:
-    """Return the house bots of a folder that are written in Python and play to win, by name.
+    """Return the house bots of a folder that are written in Python and play to win, keyed by name.
 
     Bots that can't be loaded are left out.
     """

@@ -86,7 +86,7 @@ def _left(state: State) -> list[int]:
 
 
 def _future(state: State, left: list[int], rng: Random) -> Future:
-    """Deal the rounds after a state's, and play them with simple players."""
+    """Deal the rounds after the one of a state, and play them with simple players."""
     rules = state.rules
     size, count = rules.hand_size, rules.participants
     cards = iter(rng.sample(left, (ROUNDS - state.round) * size * count))

@@ -65,7 +65,7 @@ class SeatSockets:
     def hand_over(self) -> None:
         """Restrict each socket to its bot. Call this once the referee listens."""
         for path, slot in zip(self.paths, self._slots, strict=True):
-            if not path.exists():  # a person's
+            if not path.exists():  # a person has no socket
                 continue
             path.chmod(0o600)
             os.lchown(path, *slot_owner(slot, os.geteuid(), os.getegid()))
@@ -151,7 +151,7 @@ class Seats:
         """
         began = time.monotonic()
         with ThreadPoolExecutor(len(self._bots)) as pool:
-            # The copied context adds this match to the log lines of those threads.
+            # The copied context adds this match to the threads' log lines.
             launches = [
                 pool.submit(copy_context().run, self._launch, seat, started, ended) for seat in self._bots
             ]

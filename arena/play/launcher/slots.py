@@ -99,7 +99,7 @@ SWEEP_SECONDS: Final = 20.0
 def sweeper(
     runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
 ) -> Recurring:
-    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for those of running matches.
+    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for names in running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose answer was lost.

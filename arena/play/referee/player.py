@@ -97,7 +97,7 @@ class PlayerAnswer(NamedTuple):
     move: Move | None  # None if it can't be read
     note: str = ""  # for the bot's owner
     broken: str | None = None  # the message's breach of the protocol, or None
-    nonce: int = 0  # the request's, or 0 from a bot that doesn't return it
+    nonce: int = 0  # nonce of the request, or 0 from a bot that doesn't return it
 
 
 class Lost(NamedTuple):

@@ -32,7 +32,7 @@ class _Room:
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
-        """Return the seats in use. The coordinator's own count is newer than the heartbeat's."""
+        """Return the seats in use. The coordinator's own count is newer than the one in the heartbeat."""
         return min(self.given + self._others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
@@ -107,7 +107,7 @@ class ClusterCapacity:
         self._change(run, rests_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Send a worker nothing that others could play before this time, and then one match at a time."""
+        """Until this time, send a worker nothing that others could play; afterwards, one match at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:

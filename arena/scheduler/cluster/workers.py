@@ -66,7 +66,7 @@ class Tickets:
             return self._given.pop(ticket, None)
 
     def elsewhere(self, runs: Collection[str]) -> tuple[InFlight, ...]:
-        """Return the matches at workers other than these."""
+        """Return the matches at all workers except these."""
         with self._lock:
             return tuple(given for given in self._given.values() if given.run not in runs)
 
