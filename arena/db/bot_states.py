@@ -197,7 +197,7 @@ def _play_version(connection: Connection, bot: Row[Any], number: int, at: dateti
         select(BotVersionRow.gone).where(BotVersionRow.bot_id == bot.id, BotVersionRow.number == number)
     ).one_or_none()
     if version is None:
-        raise NoSuchVersion(f"{bot.name} has no version {number}: it has 1 to {bot.newest}")
+        raise NoSuchVersion(f"{bot.name} has no version {number}: its versions are 1 to {bot.newest}")
     if version.gone is not None:
         raise VersionGone(
             f"the image of {bot.name}@{number} was removed on {version.gone:%Y-%m-%d} to make room: "

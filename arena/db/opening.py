@@ -47,7 +47,7 @@ def check_revision(connection: Connection, url: str) -> None:
     if found != NEWEST_REVISION:
         raise DatabaseChanged(
             f"the tables of {url} are at revision {found}, but this program needs {NEWEST_REVISION}: "
-            "restart it with the version that changed them"
+            "restart the program in the version that changed them"
         )
 
 
@@ -112,8 +112,8 @@ def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
     """Keep the lock within the context, so that no older arena runs."""
     if not lock.take():
         raise DatabaseInUse(
-            f"another arena runs on {url}, or is migrating it: if it is of an older version, stop it, make a "
-            "backup, then start this version"
+            f"another arena runs on {url}, or is migrating it: if that arena is an older version, stop it, "
+            "make a backup, then start this version"
         )
     try:
         yield
@@ -129,7 +129,7 @@ def _migrate(database: Database) -> None:
         revision = revision_of(connection, database.url)
         if revision is not None and not is_known(revision):
             raise DatabaseNewer(
-                f"{database.url} was made by a newer Kaiten (its tables are at {revision}): "
+                f"{database.url} was made by a newer Kaiten (its tables are at revision {revision}): "
                 "install that version"
             )
         upgrade(connection)

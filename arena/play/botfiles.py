@@ -64,7 +64,7 @@ def load_bot(file: Path) -> Bot:
     choose: Chooser | None = getattr(module, "choose", None)
     if callable(choose):
         return choose
-    raise BotBroken(f"{file} has neither a function choose(view) nor a class Bot")
+    raise BotBroken(f"{file} has neither a function choose(view) nor a class Bot: define one of them")
 
 
 def _run(file: Path) -> ModuleType:

@@ -221,7 +221,7 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     first = games[0].record.steps[0]
     if house and all(decision is not None and decision.fault in _LOST for decision in first):
-        raise MatchVoid(f"no bot played a card, not even the house bots {', '.join(house)}")
+        raise MatchVoid(f"no bot played a card, not even the house bots {', '.join(house)}: the host failed")
 
 
 def _finished(claim: Claim, index: int, game: CheckedGame) -> FinishedGame:

@@ -20,7 +20,7 @@ REFUSED = (
     (("unbench", "mine"), "mine is active, not benched"),
     (("retire", "other"), "other is already retired"),
     (("play-version", "mine", "2"), "mine@2 is already active"),
-    (("play-version", "mine", "3"), "mine has no version 3: it has 1 to 2"),
+    (("play-version", "mine", "3"), "mine has no version 3: its versions are 1 to 2"),
     (("disqualify", "mine", "--reason", "why"), "stdin is not a terminal: pass --yes"),
     (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a house bot"),
     (("disqualify", "yours", "--reason", "why", "--yes"), "no bot is called yours"),

@@ -110,7 +110,7 @@ def test_only_versions_that_are_there_can_play(store: Store) -> None:
         add_bot(store, "mine", source=source)
     assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 1
     assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 0
-    with pytest.raises(NoSuchVersion, match="mine has no version 4: it has 1 to 3"):
+    with pytest.raises(NoSuchVersion, match="mine has no version 4: its versions are 1 to 3"):
         store.bot_states.play_version("mine", 4, NOW)
     with pytest.raises(VersionGone, match=r"the image of mine@1 was removed on 2026-03-01"):
         store.bot_states.play_version("mine", 1, NOW)

@@ -131,7 +131,7 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
     """One of a future revision is refused with a text that says what to do."""
     open_store(url).close()
     run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
-    with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at 9999.*install that version"):
+    with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at revision 9999.*install that version"):
         open_store(url)
 
 
@@ -293,7 +293,7 @@ def test_tables_are_not_changed_under_an_older_arena(
         assert older.coordinator_lock.take()
         become(monkeypatch, tmp_path)
         with pytest.raises(
-            DatabaseInUse, match=r"another arena runs on .*: if it is of an older version, stop it"
+            DatabaseInUse, match=r"another arena runs on .*: if that arena is an older version, stop it"
         ):
             open_store(url)
         assert revision(url) == NEWEST_REVISION

@@ -224,7 +224,7 @@ def gone(world: World) -> None:
             409,
             "cheat",
         ),
-        (None, "mine", {"version": 9}, 422, "no version 9: it has 1 to 3"),
+        (None, "mine", {"version": 9}, 422, "no version 9: its versions are 1 to 3"),
     ],
 )
 def test_what_is_refused_changes_nothing(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said

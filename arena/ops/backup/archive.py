@@ -163,7 +163,10 @@ class BackupArchive:
         with self._damage():
             entry = self._zip.getinfo(MANIFEST)
             if entry.file_size > _MOST_MANIFEST:
-                raise BackupDamaged(f"{self._path} is not a backup: its manifest has {entry.file_size} bytes")
+                raise BackupDamaged(
+                    f"{self._path} is not a backup (its manifest has {entry.file_size} bytes): use another "
+                    "file"
+                )
             self.manifest = _read(self._zip.read(entry), path)
 
     @classmethod
@@ -253,7 +256,7 @@ def _read(content: bytes, path: Path) -> BackupManifest:
     if not is_known(manifest.revision):
         raise BackupNewer(
             f"{path} was made by Kaiten {visible(manifest.version)}, which is newer (its tables are at "
-            f"{visible(manifest.revision)}): {remedy}"
+            f"revision {visible(manifest.revision)}): {remedy}"
         )
     return manifest
 

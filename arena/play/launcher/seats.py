@@ -81,14 +81,14 @@ def seat_sockets(run_dir: Path, slots: tuple[int, ...]) -> Iterator[SeatSockets]
         run_dir.mkdir(parents=True, exist_ok=True, mode=0o711)
         root = Path(tempfile.mkdtemp(prefix="", dir=run_dir))
     except OSError as error:
-        raise MatchVoid(f"can't create socket folders in {run_dir}: {error}") from error
+        raise MatchVoid(f"can't create socket folders in {run_dir}: {error}. Check ARENA_RUN_DIR") from error
     try:
         root.chmod(0o711)
         sockets = SeatSockets(root, slots)
         sockets.make()
         yield sockets
     except OSError as error:
-        raise MatchVoid(f"can't create socket folders in {root}: {error}") from error
+        raise MatchVoid(f"can't create socket folders in {root}: {error}. Check ARENA_RUN_DIR") from error
     finally:
         shutil.rmtree(root, ignore_errors=True)
 

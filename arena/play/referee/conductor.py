@@ -123,8 +123,8 @@ class Conductor:
             # From the beginning: a bot may have started before the referee could learn that it did.
             missed = self._now.missed
             if missed > _PATIENCE_SECONDS:
-                why = f"the referee did not run for {missed:.1f} s before seat {seat} greeted"
-                self.failed(StoodStill(f"{why}, which then exited: {lost.why}"))
+                why = f"the referee did not run for {missed:.1f} s while the bot of seat {seat} started"
+                self.failed(StoodStill(f"{why}, and the bot then exited: {lost.why}"))
                 return
         self._hear(lambda now: self._match.lose(seat, lost, now))
 

@@ -290,7 +290,7 @@ def _turns(state: State, steps: Sequence[Step] | None) -> Iterator[ReplayTurn]:
     nobody: Step = (None,) * state.rules.players
     asked = sum(not is_automatic(state.rules, turn.turn) for turn in state.turns)
     if steps is not None and len(steps) != asked:
-        raise ValueError(f"{len(steps)} steps for a game of {asked} joint decisions")
+        raise ValueError(f"{len(steps)} steps given for a game with {asked} joint decisions")
     step = iter(steps if steps is not None else (nobody,) * asked)
     for turn in state.turns:
         seats = nobody if is_automatic(state.rules, turn.turn) else next(step)

@@ -49,7 +49,7 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
         authority, key = _authority(folder, now)
         return tuple(_member(folder / name, authority, key, now) for name in names)
     except (OSError, ValueError, TypeError) as error:
-        raise KeysTrouble(f"keys can't be made in {folder}: {error}") from error
+        raise KeysTrouble(f"keys can't be created in {folder}: {error}") from error
 
 
 def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:

@@ -108,6 +108,6 @@ def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
     found = ClusterMember(address=address, card=read(card, WorkerCard), state=read(state, WorkerState))
     if found.card.name != said.get("name"):
         raise ValueError(
-            f"its card says {found.card.name!r}, but the scheduler calls it {said.get('name')!r}"
+            f"its card has the name {found.card.name!r}, but the scheduler calls it {said.get('name')!r}"
         )
     return found

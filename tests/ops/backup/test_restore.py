@@ -257,7 +257,7 @@ def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path:
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
         restored(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"), there)
-    with pytest.raises(BackupNewer, match=r"tables are at 9999.*install that version"):
+    with pytest.raises(BackupNewer, match=r"tables are at revision 9999.*install that version"):
         restored(altered(kept, tmp_path / "revision.zip", revision="9999"), there)
     assert nothing_in(there)
 

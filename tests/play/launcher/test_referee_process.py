@@ -107,5 +107,5 @@ def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
     """Anyone who is less patient than our library ends, and the match is void."""
-    with pytest.raises(MatchVoid, match=r"the referee did not run for .* before seat 0 greeted"):
+    with pytest.raises(MatchVoid, match=r"the referee did not run for .* while the bot of seat 0 started"):
         _stood_still(process_hall, tmp_path, IMPATIENT, 6)

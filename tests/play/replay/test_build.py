@@ -107,7 +107,7 @@ def test_lists_that_do_not_fit_are_refused() -> None:
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE)[:2])
     with pytest.raises(ValueError, match="3 seats and 4 places for 3 players"):
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE), places=(1, 2, 3, 4))
-    with pytest.raises(ValueError, match="23 steps for a game of 24 joint decisions"):
+    with pytest.raises(ValueError, match="23 steps given for a game with 24 joint decisions"):
         build(
             game="game-1",
             seed=SEED.hex(),
