@@ -36,8 +36,8 @@ _NO_IMAGE = "its image was removed while it was disqualified: submit it again"
 class BotStates(Repository):
     """Changes of bots' states.
 
-    Every method raises NoSuchBot for an unknown bot and WrongState for a house bot; all but
-    :meth:`disqualify` and :meth:`reinstate` raise BotDisqualified for a disqualified one.
+    Every method raises NoSuchBot for an unknown bot and WrongState for a house bot. All methods except
+    :meth:`disqualify` and :meth:`reinstate` raise BotDisqualified for a disqualified bot.
     """
 
     def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:

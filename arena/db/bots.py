@@ -58,8 +58,8 @@ class KnownBot:
     def is_of(self, author: str, account: int | None) -> bool:
         """Return True if it belongs to this author and account.
 
-        A bot that an operator added may have no account even if its author has one. The name is enough then,
-        because no one else can register it.
+        A bot that an operator added may have no account even if its author has one. In that case the author's
+        name is enough, because no one else can register it.
         """
         return not self.house and self.author == author and self.account in {None, account}
 

@@ -84,7 +84,7 @@ def _of_postgresql(error: DBAPIError) -> "PostgresError | None":
 def _sqlite_code(error: DBAPIError) -> int | None:
     if not isinstance(error.orig, sqlite3.Error):
         return None
-    code = getattr(error.orig, "sqlite_errorcode", None)  # the driver's own errors have none
+    code = getattr(error.orig, "sqlite_errorcode", None)  # the driver's own errors have no code
     return None if code is None else code & 0xFF  # the higher bits are the extended code
 
 
@@ -145,7 +145,7 @@ class Joined:
 class Repository:
     """Queries and changes of one subject; each method is a transaction.
 
-    Every method may raise DatabaseUnavailable; a write is then complete or absent. Threads may share one.
+    Every method may raise DatabaseUnavailable; in that case a write is complete or absent. Thread-safe.
     """
 
     def __init__(self, transactions: Transactions) -> None:
@@ -179,7 +179,7 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Write in one transaction. On SQLite it excludes all other writers.
+        """Write in one transaction. On SQLite this excludes all other writers.
 
         Raises DatabaseDamaged, or DatabaseUnavailable if it can't be reached, stayed locked, or is read-only.
         """
@@ -247,7 +247,7 @@ def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[st
 
 
 def check_references(connection: Connection) -> None:
-    """Check all foreign keys of SQLite. Raises IntegrityError if one refers to no row."""
+    """Check all foreign keys of SQLite. Raises IntegrityError if one of them refers to no row."""
     check = "PRAGMA foreign_key_check"
     if broken := connection.execute(text(check)).first():
         raise IntegrityError(

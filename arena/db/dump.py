@@ -139,7 +139,7 @@ class TableRows:
     _check: Callable[[Rows], None]
 
     def batches(self) -> Generator[list[list[Any]], None, None]:
-        """Yield all rows in batches, in the order of their keys. Close it if not all of them are read."""
+        """Yield all rows in batches, in the order of their keys. Close it if you don't read all rows."""
         everything = select(self._table).order_by(*self._table.primary_key)
         with self._connection.execution_options(yield_per=BATCH).execute(everything) as rows:
             for batch in rows.partitions():

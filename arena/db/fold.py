@@ -169,7 +169,7 @@ class RatingHistory:
 
 
 def of_versions(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
-    """Return the stored points of versions in one list: by version, first to last."""
+    """Return the stored points of versions in one list, keyed by version, first to last."""
     found: dict[int, list[Any]] = {}
     for row in connection.execute(
         select(RatingPointRow.__table__)

@@ -87,7 +87,7 @@ class LadderRepository(Repository):
     def rebuild(self) -> Rebuilt:
         """Fold the log from its beginning, compare, and replace what differs.
 
-        It takes about a millisecond per rated game; only the last part blocks others.
+        This takes about a millisecond per rated game; only the last part blocks others.
         """
         rate = cache(update_ratings)
         with self._transactions.read() as connection:

@@ -85,7 +85,7 @@ class ClaimedSeat:
 
     version: int | None  # id; None for a submission that is not yet a version
     bot: str
-    number: int  # of the version, from 1; for a submission, the next free one
+    number: int  # of the version, from 1; for a submission, the next free number
     author: str
 
 
@@ -261,7 +261,7 @@ _SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Return an attempt's specification with a new seed for each one dealt before, and note all as dealt."""
+    """Return an attempt's specification, with new seeds for deals dealt before, and record all as dealt."""
     dealt = _dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])

@@ -29,7 +29,7 @@ SCRIPTS: Final = "arena.db:migrations"
 """Location of the migrations for alembic."""
 
 VERSION_TABLE: Final = "kaiten_schema"
-"""Holds the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
+"""The table with the revision. Its name distinguishes Kaiten's databases from others that use alembic."""
 
 FIRST_REVISION: Final = "0100"
 """The first of ``migrations/versions``. Revisions are four digits, each larger than the one before."""
@@ -173,7 +173,7 @@ def check(database: Database) -> None:
     file = sqlite_file(database.url)
     if file is None:
         with database.write() as connection:
-            # Matches no row, but a read-only server rejects it as it would reject a result.
+            # This matches no row, but a read-only server rejects it, as it would reject a result.
             connection.execute(text("DELETE FROM ladder WHERE false"))
     else:
         _try_lock(file)

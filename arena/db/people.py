@@ -244,7 +244,7 @@ class People(Repository):
     def attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
         """Count an attempt against the limits in order; return the first exceeded one.
 
-        Limits after it don't count the attempt.
+        The limits after the exceeded one don't count the attempt.
         """
         with self._transactions.write() as connection:
             exceeded = (_count_attempt(connection, limit, now) for limit in limits)

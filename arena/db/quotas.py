@@ -86,8 +86,8 @@ def of_author(connection: Connection, account: int | None, usual: Quota) -> Quot
 def check_file(connection: Connection, new: NewSubmission) -> None:
     """Check that no version or open submission of the bot has the same file.
 
-    A rejected file may be sent again, as may that of a version whose image was removed. A file may be
-    submitted during its check. Raises SameContent, which names the version or the submission.
+    A rejected file may be sent again, as may the file of a version whose image was removed. While a file is
+    being checked, it may also be submitted. Raises SameContent, which names the version or the submission.
     """
     bot = new.bot
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
@@ -225,7 +225,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
 def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[int, int]:
-    """Return the number of an author's uploads that became submissions, or checks, and of unfinished ones."""
+    """Return the numbers of an author's finished uploads (submissions or checks) and unfinished ones."""
     finished = _count(
         connection,
         _of(author, account),

@@ -380,7 +380,7 @@ class RatingChangeRow(Base):
 class RatingRow(Base):
     """The current rating of a version in one list, with the sums for the leaderboard.
 
-    ``mean`` and ``deviation`` are its rating's. ``times`` and ``closings`` are those of
+    ``mean`` and ``deviation`` are those of its rating. ``times`` and ``closings`` are those of
     :class:`arena.ladder.rating_log.Entry`, as JSON.
     """
 
@@ -476,9 +476,9 @@ class BotRow(Base):
     """A bot. ``playing`` is the number of its active version.
 
     ``author`` is the displayed name. ``account_id`` is the owner; None for house bots and bots that an
-    operator added. ``revision`` is the ladder's at the last change that a leaderboard shows. ``state`` is a
-    :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't bench the bot
-    again. ``open_to_people`` says whether anyone may play against it.
+    operator added. ``revision`` is that of the ladder at the last change that a leaderboard shows. ``state``
+    is a :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't bench the
+    bot again. ``open_to_people`` says whether anyone may play against it.
     """
 
     __tablename__ = "bot"

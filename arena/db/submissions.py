@@ -211,8 +211,8 @@ class SubmissionRepository(Repository):
     def activate(self, id_: str, at: datetime) -> int | None:
         """Make a qualifying submission the newest version of its bot; return that version's number.
 
-        Matches with older versions are unchanged and count for those. Return None if the submission is not
-        qualifying. Raises BotTaken.
+        Matches with older versions are unchanged and count for these versions. Return None if the submission
+        is not qualifying. Raises BotTaken.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # first, as the deletion of an account and a disqualification do

@@ -117,7 +117,7 @@ class Subscriptions(Repository):
     def set_topics(
         self, account: int, subscription: int, topics: Collection[Topic], entry: NewAuditEntry
     ) -> KnownSubscription | None:
-        """Change what a subscription is about; return None if the account has no such subscription.
+        """Change the topics of a subscription; return None if the account has no such subscription.
 
         Waiting notices of other topics are removed.
         """
@@ -157,7 +157,7 @@ class Subscriptions(Repository):
     def test(self, account: int, subscription: int, news: News) -> KnownSubscription | None:
         """Queue a test, and switch the subscription on again.
 
-        Return None if the account has no such subscription. An unconfirmed one gets no test.
+        Return None if the account has no such subscription. An unconfirmed subscription gets no test.
         """
         with self._transactions.write() as connection:
             if not _lock(connection, account, subscription):
@@ -234,7 +234,7 @@ class Subscriptions(Repository):
     def failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
         """Record a failed delivery, to be tried ``again``; None switches the subscription off.
 
-        Notices of one that is switched off are removed.
+        If it is switched off, its notices are removed.
         """
         values: dict[str, Any] = {
             "failures": notice.subscription.failures + 1,
