@@ -57,25 +57,25 @@ class Sandbox(Protocol):
 
     @property
     def cpu(self) -> CpuFiles:
-        """The files that count its threads' processor time and waits."""
+        """The files that count the processor time and the waits of the bot's threads."""
 
     def wait(self) -> Exit:
-        """Wait for its end and return the exit. Raises RuntimeTrouble if the runtime lost track of it."""
+        """Wait for the bot's end and return it. Raises RuntimeTrouble if the runtime lost track of it."""
 
     def check_untouched(self) -> None:
-        """Check, before ``remove``, that nothing outside it stopped or ended it.
+        """Check, before ``remove``, that nothing outside the sandbox stopped or ended the bot.
 
         Raises RuntimeTrouble if something did, or if that is unknown.
         """
 
     def remove(self) -> None:
-        """End it and remove everything that belongs to it. Idempotent.
+        """End the bot, and remove everything that belongs to the sandbox. Idempotent.
 
         Raises RuntimeTrouble if something may be left: call again, or rely on ``sweep``.
         """
 
     def stderr(self) -> str:
-        """Return the head and the tail of its stderr so far, at most 64 KiB."""
+        """Return the head and the tail of the bot's stderr so far, at most 64 KiB."""
 
 
 class BotsGroup(Protocol):
@@ -86,10 +86,10 @@ class BotsGroup(Protocol):
         """True if the group exists."""
 
     def hold(self) -> None:
-        """Create it with its limits, before there are bots."""
+        """Create the group with its limits, before there are bots."""
 
     def remove(self) -> None:
-        """Remove it, and kill leftover processes in it. Call this only while no bot is running."""
+        """Remove the group, and kill leftover processes in it. Call this only while no bot is running."""
 
 
 class CanaryParts(NamedTuple):
@@ -108,7 +108,7 @@ class Runtime(Protocol):
 
     @property
     def isolates(self) -> bool:
-        """True if it isolates bots from this host, so that it may run submitted images."""
+        """True if this runtime isolates bots from the host, so that it may run submitted images."""
 
     def common_group(self, limits: Limits, slots: int) -> BotsGroup:
         """Return the group of all bots, for ``slots`` bots with these limits."""
@@ -133,8 +133,8 @@ class Runtime(Protocol):
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.
 
-        Raises LaunchRefused if it is the bot's fault (the text is for its owner), or RuntimeTrouble if it is
-        an arena fault.
+        Raises LaunchRefused if the bot is at fault (the text is for its owner), or RuntimeTrouble if the
+        arena is.
         """
 
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
@@ -212,7 +212,7 @@ class KeptImage:
 
     config: bytes  # its configuration, whose digest is its id
     # Yields the image in chunks as `docker save` writes it, under the given name. May raise RuntimeTrouble at
-    # any chunk; the image is incomplete then.
+    # any chunk; in that case the image is incomplete.
     archive: Callable[[str], Iterator[bytes]]
 
 

@@ -268,7 +268,7 @@ class Canary:
         return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
-        """Return the control group's limit, or the engine's if that can't be read."""
+        """Return the limit of the control group, or the engine's if the group's file can't be read."""
         with suppress(OSError):
             return self._group.disk_rate(found["Id"])
         kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()

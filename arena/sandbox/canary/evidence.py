@@ -47,13 +47,13 @@ class Trial:
     exit: Exit  # how it ended
     in_time: bool  # False if it had to be killed
     seconds: float | None = None  # from its start to its end, by the engine's clock; None if unknown
-    memory: int = 0  # the memory limit that the engine kept, in bytes; 0 for none
+    memory: int = 0  # the memory limit that the engine recorded, in bytes; 0 for none
     memory_and_swap: int = 0  # the same for memory and swap together; -1 for none
     cpus: float = 0  # the engine's limit in cores; 0 for none
     disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
-    log_bytes: int = 0  # size of the output that the engine kept
+    log_bytes: int = 0  # size of the output that the engine stored
     share: Share | None = None  # of the processor; None if not measured
-    # The finding about the limit on all bots while it ran; None if not checked.
+    # The finding about the limit on all bots, while the container ran; None if not checked.
     together: Finding | None = None
     warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
 

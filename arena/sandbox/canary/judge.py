@@ -22,7 +22,7 @@ _SHARE_SLACK: Final = 1.25
 """A quota has periods of 100 ms, and the measurement begins and ends within one."""
 
 _DEADLINE_SLACK: Final = 3.0
-"""Seconds that a busy engine may take to notice an end."""
+"""Seconds that a busy engine may take to notice a container's end."""
 
 Verdict = tuple[bool, str]
 """True if the control passed, and the observation."""
@@ -350,7 +350,7 @@ def _verdict(name: str, evidence: Evidence) -> Verdict:
         if name in _OWN_KERNEL and (kernel := _look(evidence)["kernel"]) != evidence.engine.kernel:
             held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
-        # The probe was cut short, or couldn't try this control and, if possible, reported that.
+        # The probe was cut short, or it couldn't try this control and reported that if possible.
         said = evidence.trials["look"].said or {}
         errors = "; ".join(f"{part}: {error}" for part, error in said.get("errors", {}).items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER

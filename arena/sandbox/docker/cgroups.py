@@ -313,7 +313,7 @@ class Overruns:
 
 
 def containers_below(place: GroupPlace) -> frozenset[str]:
-    """Return the ids of all containers that have a group below the common one."""
+    """Return the ids of all containers that have a group below the common group."""
     names: list[str] = []
     for top in place.tops():
         with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices
@@ -336,7 +336,7 @@ def _clear(tops: list[Path]) -> None:
 
 
 def _cleared(top: Path) -> bool:
-    """Kill the processes in a group and below it, and return whether it could be removed."""
+    """Kill the processes in a group and below it, and return whether the group could be removed."""
     with contextlib.suppress(OSError):  # the kernel and the engine remove groups too
         # Innermost first.
         for folder in sorted((path.parent for path in top.rglob("cgroup.procs")), reverse=True):

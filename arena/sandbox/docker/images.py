@@ -28,7 +28,7 @@ _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
 class EngineImage:
     """An image that fits the template."""
 
-    id: str  # the engine's id of it
+    id: str  # the engine's id of the image
     command: tuple[str, ...]  # its entry point with its arguments; at least one word
     # The folders on the engine's machine whose files all its containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)
@@ -187,8 +187,8 @@ _FROM_THE_ENGINE: Final = "/etc/hostname"
 def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
 
-    It is unknown if the engine runs on another kernel, and if there is no single device, as with ZFS, tmpfs
-    and btrfs on several disks. ``info`` is the engine's.
+    The device is unknown if the engine runs on another kernel, and if there is no single device, as with ZFS,
+    tmpfs and btrfs on several disks. ``info`` is the engine's description of itself.
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
         return ""

@@ -42,7 +42,7 @@ _DIGITS: Final = 12
 
 @dataclass(frozen=True)
 class Init:
-    """The program for one ``machine``, such as ``x86_64``. ``readable``: see the modes above."""
+    """The program for one ``machine``, such as ``x86_64``; ``readable`` selects one of the modes above."""
 
     machine: str
     program: bytes

@@ -76,7 +76,7 @@ class EngineHost:
     """Facts about the engine and the arena's user that the template needs."""
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
-    gvisor: bool = False  # whether that is gVisor
+    gvisor: bool = False  # whether this runtime is gVisor
     cgroup_parent: str  # of all bots together, from `cgroup_parent`
     init_file: str  # path of the containers' init on the engine's host
     uid: int  # user id of the arena
@@ -88,8 +88,8 @@ class EngineHost:
 def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
     """Return uid and gid of a slot's bot, which must own its socket.
 
-    ``uid`` and ``gid`` are the caller's. Only root can change a socket's owner, so another user's bots run as
-    that user.
+    ``uid`` and ``gid`` are those of the arena. Only root can change a socket's owner, so if the arena runs as
+    another user, bots run as that user too.
     """
     if uid != 0:
         return uid, gid
@@ -99,9 +99,9 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
 def cgroup_parent(driver: str, install: str = "") -> str:
     """Return the common control group of an installation's bots in the engine's form.
 
-    ``driver`` is the engine's, ``cgroupfs`` or ``systemd``; systemd has only slices, which it nests by the
-    dashes in their names. ``install`` is the installation's id, for a group with its own limit; without an
-    id, all installations share a group.
+    ``driver`` is the engine's cgroup driver, ``cgroupfs`` or ``systemd``. systemd has only slices, which it
+    nests by the dashes in their names. ``install`` is the installation's id, for a group with its own limit;
+    without an id, all installations share a group.
     """
     if driver == "systemd":
         return f"{BOTS_GROUP}-{install}.slice" if install else f"{BOTS_GROUP}.slice"
@@ -111,7 +111,7 @@ def cgroup_parent(driver: str, install: str = "") -> str:
 def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str, ...]) -> dict[str, Any]:
     """Return the keyword arguments of docker-py's ``APIClient.create_container``.
 
-    ``command`` is the image's own.
+    ``command`` is that of the image.
     """
     uid, gid = slot_owner(spec.slot, host.uid, host.gid)
     return {
@@ -214,8 +214,8 @@ def _ulimit(name: str, most: int) -> dict[str, str | int]:
 def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Describe a bot's limits in words.
 
-    ``warnings`` are the engine's, from creating the container: they are its only sign of limits that it
-    dropped because the host can't enforce them.
+    ``warnings`` are those that the engine gave when it created the container. They are the only sign of
+    limits that it dropped because the host can't enforce them.
     """
     limits = spec.limits
     uid, _ = slot_owner(spec.slot, host.uid, host.gid)

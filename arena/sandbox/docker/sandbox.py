@@ -72,7 +72,7 @@ class DockerSandbox:
         self._exit: Exit | None = None
 
     def start(self) -> None:
-        """Start it, and capture its stderr from the first byte on. Raises LaunchRefused or RuntimeTrouble."""
+        """Start the container, and capture all of its stderr. Raises LaunchRefused or RuntimeTrouble."""
         with launch_errors(f"start container {self._name}"):
             stream: SocketIO = self._client.attach_socket(self._container, params={"stderr": 1, "stream": 1})
             self._reader = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
@@ -93,7 +93,7 @@ class DockerSandbox:
             self._reader.join(_LAST_WORDS_SECONDS)
 
     def wait(self) -> Exit:
-        """Wait for its end and return the exit; ``code`` is None if :meth:`remove` came first.
+        """Wait for the container's end and return it; ``code`` is None if :meth:`remove` came first.
 
         Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
         removed it, or it was killed because all bots together ran out of memory.
@@ -150,7 +150,7 @@ class DockerSandbox:
             return None
 
     def check_untouched(self) -> None:
-        """Check that nothing outside it stopped or ended it.
+        """Check that nothing outside the container stopped or ended it.
 
         Raises RuntimeTrouble if the engine was asked to do so or doesn't know, or if the host ran out of
         memory.
@@ -171,7 +171,7 @@ class DockerSandbox:
             )
 
     def remove(self) -> None:
-        """Remove it with its volumes."""
+        """Remove the container with its volumes."""
         with self._lock:
             if self._removed:
                 return
@@ -180,7 +180,7 @@ class DockerSandbox:
         self._await_last_words()
 
     def stderr(self) -> str:
-        """Return the head and the tail of its stderr so far."""
+        """Return the head and the tail of the container's stderr so far."""
         return self._capture.text()
 
 

@@ -27,7 +27,7 @@ _NAMESPACE_FLAGS: Final = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET; NEWTIME needs clone3 or unshare."""
 
 _CLONE_PIDFD: Final = 0x1000
-"""The inode number of such a descriptor counts the host's processes."""
+"""The inode number of a process descriptor counts the host's processes."""
 
 _QUERY_PERSONALITY: Final = 0xFFFF_FFFF
 
@@ -73,8 +73,8 @@ _WAITING_AND_SOCKETS: Final = """
 _MSG_OOB: Final = 1
 
 _FLAGS_ARGUMENT: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
-"""Index of these calls' flags. Out-of-band data on unix sockets is an unused feature that allowed sandbox
-escapes (CVE-2025-38236)."""
+"""Index of the argument with the flags. Out-of-band data on unix sockets is an unused feature that allowed
+sandbox escapes (CVE-2025-38236)."""
 
 _FUTEX_PRIVATE: Final = 128
 """Without this flag a futex on a mapped file is keyed by the file, which other containers map too, so another
@@ -104,12 +104,12 @@ _MAP_ANONYMOUS: Final = 0x20
 """Memory with both flags gets an inode number from a counter for the whole host."""
 
 _O_DIRECT: Final = {"amd64": 0x4000, "arm64": 0x1_0000}
-"""Bypasses the page cache, at the speed of the disk. On the other architecture the bit is O_DIRECTORY."""
+"""Bypasses the page cache, at the speed of the disk. On the other architecture this bit means O_DIRECTORY."""
 
 _O_ASYNC: Final = 0x2000
 
 _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
-    # Others are refused: a pseudo-terminal's line disciplines reach old kernel code.
+    # Other requests are refused: a pseudo-terminal's line disciplines reach old kernel code.
     "ioctl": (
         1,
         {
@@ -147,7 +147,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_NAME": 15,
             "PR_GET_NAME": 16,
             "PR_GET_SECCOMP": 21,
-            # For the init, whose filter then refuses it to the bot.
+            # For the init, whose filter then refuses this option to the bot.
             "PR_SET_SECCOMP": 22,
             "PR_CAPBSET_READ": 23,
             "PR_SET_TIMERSLACK": 29,

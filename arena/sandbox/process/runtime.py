@@ -67,7 +67,7 @@ class ProcessSandbox:
                 self._capture.feed(data)
 
     def wait(self) -> Exit:
-        """Wait for its end and return how it ended."""
+        """Wait for the process's end, and return how it ended."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:  # removed by another thread
@@ -83,7 +83,7 @@ class ProcessSandbox:
         """Do nothing: the cause of a process's end isn't recorded."""
 
     def remove(self) -> None:
-        """End it, and remove its home folder."""
+        """End the process group, and remove its home folder."""
         with self._lock:
             if self._removed:
                 return
@@ -95,7 +95,7 @@ class ProcessSandbox:
         self._reader.join(_LAST_WORDS_SECONDS)
 
     def stderr(self) -> str:
-        """Return the head and the tail of its stderr so far."""
+        """Return the head and the tail of the process's stderr so far."""
         return self._capture.text()
 
 

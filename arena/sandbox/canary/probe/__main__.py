@@ -55,7 +55,7 @@ def memory(limits: dict[str, int]) -> None:
 
 
 def processes(limits: dict[str, int]) -> None:
-    """Fork until that is refused."""
+    """Fork until the kernel refuses."""
     count = 1
     while count < 2 * limits["processes"] and attempt(_fork_a_sleeper) == "done":
         count += 1
