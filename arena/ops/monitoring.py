@@ -64,7 +64,7 @@ class InTime(Generic[T]):
     def __call__(self) -> T:
         """Return the function's result, or raise its error.
 
-        Raises TimeoutError if the call has not returned in time; it continues.
+        Raises TimeoutError if the call has not returned in time. The call continues.
         """
         return self.begin().result(self._seconds)
 
@@ -73,7 +73,7 @@ class InTime(Generic[T]):
         with self._lock:
             if self._asked is None or self._asked.done():
                 self._asked = Future()
-                self._asked.set_running_or_notify_cancel()  # nobody can cancel it
+                self._asked.set_running_or_notify_cancel()  # no caller can cancel it
                 # A daemon thread, because a hung call must not delay the shutdown.
                 threading.Thread(target=self._run, args=(self._asked,), name="check", daemon=True).start()
             return self._asked
@@ -141,7 +141,7 @@ def checked(checks: Mapping[str, Check]) -> Answer:
 class OpsServer:
     """Serves GET and HEAD at an address within its context; ``answers`` are handlers by path.
 
-    Raises CannotListen if the address is in use, or not this machine's.
+    Raises CannotListen if the address is in use, or doesn't belong to this machine.
     """
 
     def __init__(self, address: Address, answers: Mapping[str, Answer]) -> None:

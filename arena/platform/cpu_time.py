@@ -1,6 +1,6 @@
 """Linux's counts of processor time: how long threads ran and waited, and how long their quota throttled them.
 
-A runnable thread that isn't running is in a queue. The kernel adds that time to the thread's run delay
+A runnable thread that isn't running waits in a queue. The kernel adds this wait to the thread's run delay
 (``/proc/TID/schedstat``) once the thread runs again. There are three reasons to be in the queue:
 
 * Other programs use the processors. That is the host's share, which this module measures.

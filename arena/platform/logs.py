@@ -129,7 +129,7 @@ def _for_people() -> list[Processor]:
 
 
 def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
-    """Put the fields that every line has first."""
+    """Put first the fields that every line has."""
     first = {key: line.pop(key) for key in _FIRST}
     first.update(line)
     return first

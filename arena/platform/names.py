@@ -42,7 +42,7 @@ def check_name(name: str, what: str) -> None:
 def look(name: str) -> str:
     """Return a name's skeleton. People may confuse two names with the same skeleton.
 
-    It ignores case. ``i``, ``l`` and ``1`` look the same, and so do ``o`` and ``0``, and ``-`` and ``_``.
+    The skeleton ignores case. ``i``, ``l`` and ``1`` look the same; so do ``o`` and ``0``, ``-`` and ``_``.
     """
     return "".join(LOOKS.get(letter, letter) for letter in name.lower())
 

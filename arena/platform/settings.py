@@ -390,7 +390,7 @@ class Settings(BaseSettings):
     @field_validator("source_url", "package_url", mode="after")
     @classmethod
     def _download(cls, value: str | None) -> str | None:
-        # Visitors copy it into a shell.
+        # Visitors copy this address into a shell.
         if value is not None and not re.fullmatch(
             r"https?://[A-Za-z0-9.:\[\]-]+/[A-Za-z0-9._~/%+@=:#-]*", value
         ):

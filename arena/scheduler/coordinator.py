@@ -258,7 +258,7 @@ class Coordinator:
             why = "its lease expired"
             self._news.put(AttemptFailed(match, attempt, why, lost=True, quarantined=given_up))
         self._settling.tell(LeasesKept(len(kept), len(expired)))
-        # Last, because it is only displayed: a failure or delay here costs no match.
+        # Last, because this data is only displayed: a failure or delay here costs no match.
         self._store.leases.tell(self._name, self._workers.status(), self._workers.refused())
 
     def _hear(self) -> None:

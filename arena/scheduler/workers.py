@@ -32,7 +32,7 @@ class Verdict(Enum):
     """The record passed its checks."""
 
     FAILED = "failed"
-    """The match failed there, or its record failed the checks."""
+    """The match failed on the worker, or its record failed the checks."""
 
     LOST = "lost"
     """No record came back in time."""
@@ -47,7 +47,7 @@ class Place(Protocol):
 
     @property
     def seats(self) -> int:
-        """The number of bots that fit."""
+        """The number of bots for which there is capacity."""
 
     @property
     def cpus(self) -> float:

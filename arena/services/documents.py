@@ -1,4 +1,4 @@
-"""The API's documents of bots and of the arena's activity, which commands print as well."""
+"""The API's documents about bots and the arena's activity, which commands also print."""
 
 from datetime import datetime
 from typing import Final

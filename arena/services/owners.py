@@ -156,7 +156,7 @@ class Owners:
         return made
 
     def _opponent(self, account: int, name: str) -> int:
-        """Return the version id of a bot that may be challenged: any on the leaderboard, or an own bot."""
+        """Return the version id of a bot that may be challenged: on the leaderboard, or of the account."""
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:

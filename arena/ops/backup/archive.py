@@ -60,7 +60,7 @@ class BackupManifest:
         return self.tables[table].rows if table in self.tables else 0
 
     def names(self, folder: str) -> tuple[str, ...]:
-        """Return the names of the parts in a folder, without its own, in archive order."""
+        """Return the names of the parts in a folder, without the folder's name, in archive order."""
         prefix = f"{folder}/"
         return tuple(name.removeprefix(prefix) for name in self.parts if name.startswith(prefix))
 

@@ -47,7 +47,7 @@ class Note:
         """Return the folder's note, or None if it is missing or incomplete."""
         try:
             return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=cls)
-        except (FileNotFoundError, ValueError):  # killed while writing it, before anything else
+        except (FileNotFoundError, ValueError):  # killed while writing the note, before anything else
             return None
 
     def leave_in(self, folder: Path) -> None:

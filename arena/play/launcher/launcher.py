@@ -121,7 +121,7 @@ class RefereeProcess:
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
 _HOST_TIMES: Final = 4
-"""Factor on the time that clocks allow a match: they stop while the host keeps bots waiting."""
+"""Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
 """Maximum lifetime of a sandbox after the match's deadline, if it isn't removed."""
@@ -188,7 +188,7 @@ class Launcher:
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat, used by no other
         match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
         encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and must not raise.
-        ``person`` takes the seat that the specification names as a person's.
+        ``person`` takes the seat that the specification assigns to a person.
         Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now
         (leftovers are swept once it can); or LauncherStopped after :meth:`stop` (nothing of the match
         remains).

@@ -18,7 +18,7 @@ FULL_TABLE: Final = 5
 _STEP: Final = 0.05
 
 RESERVE_MIB: Final = 384
-"""Memory for everything but bots: the system, the engine, the arena and its referees."""
+"""Memory for everything except bots: the system, the engine, the arena and its referees."""
 
 
 class SlotPool:

@@ -92,7 +92,7 @@ class AttendedTime:
         self._waited = waited
         self._seen = now()
         self.missed = 0.0  # total length of the pauses, in seconds
-        # Seconds of the last wait for a processor; it falls to 0 in as much time. Answers that came in
+        # Seconds of the last wait for a processor; falls to 0 in the same time. Answers that came in
         # that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
@@ -118,6 +118,6 @@ class AttendedTime:
     def arrived(self) -> float:
         """Return the earliest time at which data that is readable now may have arrived.
 
-        That is now, less the time the referee waited for a processor before it looked.
+        This is the present time minus the time that the referee waited for a processor before it looked.
         """
         return self() - self._late

@@ -14,7 +14,7 @@ MAX_CONNECTIONS: Final = 4
 """Maximum number of open connections per seat. Further ones are closed immediately."""
 
 MAX_CONNECTIONS_IN_ALL: Final = 64
-"""Maximum number of connections per seat. After these, its socket stops listening."""
+"""Maximum number of connections per seat. After these, the seat's socket stops listening."""
 
 
 class Breach(Exception):
@@ -186,7 +186,7 @@ class FrameGuard:
         """Check the next bytes, in pieces of any size.
 
         Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
-        exceeded. Don't feed more after that.
+        exceeded. After an exception, don't feed more.
         """
         at, end = self._begin(data) if self._preface else 0, len(data)
         while at < end:

@@ -66,7 +66,7 @@ class Encoder:
     """Encodes messages for all seats of a match, common parts only once."""
 
     def __init__(self) -> None:
-        # The last position and turn of every game: the seats are served one after another.
+        # The last position and turn of every game. This is enough, because seats are served one by one.
         self._positions: dict[int, tuple[object, pb.Position]] = {}
         self._shared: dict[int, tuple[Event, pb.Event]] = {}
 
@@ -136,7 +136,7 @@ _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
-    # Without this one, metadata that is too large is refused only sometimes. A client that never
+    # Without this option, metadata that is too large is refused only sometimes. A client that never
     # acknowledges the settings evades both; only the guard's limit on HEADERS applies to every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 is "no compression": a small message can't become a large one.

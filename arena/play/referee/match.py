@@ -179,7 +179,7 @@ class RefereedMatch:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
     def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
-        """Charge a fault for an unasked answer: to the decision that it names, if that is in the future."""
+        """Charge a fault for an unasked answer: to the decision that it names, if this is still to come."""
         if not 0 <= answer.game < len(self._seeds):
             self._breach_of_nothing(bot, answer, now)
             return
@@ -202,7 +202,7 @@ class RefereedMatch:
         if table is not None:
             table.breach(self._seat(bot, table.game), text, now)
         elif not self.begun:
-            # It counts against this bot's first decision.
+            # The fault counts against this bot's first decision.
             self._breaches.setdefault(bot, []).append(text)
 
     def _begin(self, now: float) -> None:

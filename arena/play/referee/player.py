@@ -116,7 +116,7 @@ class Listener(Protocol):
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """Handle the bot's answers to one or more games, in order of arrival.
 
-        ``lag`` is the part of the time since the request that the line itself took, in seconds.
+        ``lag`` is how much of the time since the request the line itself took, in seconds.
         """
 
     def lost(self, seat: int, lost: Lost) -> None:

@@ -106,7 +106,7 @@ def disclose(
 
 
 def encode_disclosed(game: DisclosedGame) -> str:
-    """Return it as compact JSON; the same game gives the same text."""
+    """Return a partial game as compact JSON; the same game gives the same text."""
     return msgspec.json.encode(game).decode()
 
 

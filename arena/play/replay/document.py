@@ -179,7 +179,7 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 def is_json(text: bytes | str) -> bool:
-    """Whether the text is one JSON document."""
+    """Return True if the text is one JSON document."""
     try:
         msgspec.json.decode(text, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -212,7 +212,7 @@ class HostSeats(WorkerPlugin):
 
 
 def play_here(spec: bytes, session: str, ticket: str) -> bytes:
-    """Play an encoded match on the worker that runs this, and return an encoded answer.
+    """Play an encoded match on the worker that runs this function, and return an encoded answer.
 
     ``session`` and ``ticket`` identify the coordinator and its match in progress messages.
     """

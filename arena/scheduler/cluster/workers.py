@@ -367,7 +367,7 @@ class ClusterPlace:
         self._member = member
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play a match there."""
+        """Play a match on the reserved seats."""
         return self._workers.play(self._member, self.seats, spec, progress)
 
     def judge(self, verdict: Verdict) -> None:
