@@ -465,7 +465,8 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
 
 
 PARTS_OF_THE_RING: str = """() => {
-  const parts = [...document.querySelectorAll("#film > *, .seat header, .seat .no, .seat h3, .race")];
+  const names = "#film > *, .seat header, .seat .no, .seat h3, .seat .score b, .race, .moments";
+  const parts = [...document.querySelectorAll(names)];
   const still = parts.filter((part) => !part.matches(".says, .sheet"));
   return still.map((part) => {
     const { left, top } = part.getBoundingClientRect();
@@ -473,7 +474,7 @@ PARTS_OF_THE_RING: str = """() => {
     return [name, Math.round(left), Math.round(top)];
   });
 }"""
-"""Returns the positions of seats, names, controls and the graph."""
+"""Returns where seats, names, scores, controls, the graph and the moments are."""
 
 
 @pytest.mark.parametrize(
@@ -492,6 +493,52 @@ def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
         assert page.locator("#sheet").evaluate(unseen) == [0, 0], (width, height)
         assert page.locator("#says").evaluate(unseen) == [0, 0], (width, height)
         page.keyboard.press("ArrowLeft")
+
+
+ROWS_IN_SEATS: str = """() => [...document.querySelectorAll("#sheet tbody tr")].map((row) => {
+  const seat = document.querySelector(`.seat.s${row.className.match(/s([0-9])/)[1]}`);
+  const [inner, outer] = [row, seat].map((part) => part.getBoundingClientRect());
+  const name = seat.querySelector("h3 bdi").textContent;
+  return [
+    row.querySelector("bdi").textContent.split("@")[0] === name,
+    row.querySelector("td b").textContent === seat.querySelector(".score b").textContent,
+    seat.querySelector("header").getBoundingClientRect().bottom <= inner.top && inner.bottom <= outer.bottom,
+  ];
+})"""
+"""Returns of each row of the score sheet whether it has its seat's name and points, and is below its head."""
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        f"{FIVE}/3/7",
+        pytest.param("/games/faulty-0-0/3/8", marks=pytest.mark.soak),
+        f"{THREE}/3/9",
+        "/games/two-0-0/3/10",
+        pytest.param("/games/dummy-0-0/3/9", marks=pytest.mark.soak),
+    ],
+)
+def test_nothing_moves_at_the_end_in_narrow_windows(visit: Visit, game: str) -> None:
+    """The score sheet has a row in each seat, where its cards were."""
+    page = watch(visit, f"{game}?step=score")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+        for width, height in ((390, 844), (600, 900), (768, 1024), (890, 1100)):
+            page.set_viewport_size(ViewportSize(width=width, height=height))
+            before = page.evaluate(PARTS_OF_THE_RING)
+            page.keyboard.press("End")
+            expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+            assert page.evaluate(PARTS_OF_THE_RING) == before, (theme, width)
+            assert {tuple(row) for row in page.evaluate(ROWS_IN_SEATS)} == {(True, True, True)}
+            assert page.evaluate(SHEET_IN_SIGHT)[:6] == [
+                "",
+                "Points",
+                "Round 1",
+                "Round 2",
+                "Round 3",
+                "Puddings",
+            ]
+            page.keyboard.press("ArrowLeft")
 
 
 COVERED: str = """() => {

@@ -63,6 +63,7 @@ def race(film: Film) -> Race:
 class SheetRow:
     """A player's points by round and by category."""
 
+    seat: int
     place: int
     name: str
     rounds: tuple[int, ...]  # without puddings
@@ -92,6 +93,7 @@ def score_sheet(film: Film) -> ScoreSheet | None:
         tuple(kind.replace("_", " ") for kind in shown),
         tuple(
             SheetRow(
+                seat,
                 replay.places[seat],
                 film.names[seat],
                 tuple(played.scores[seat] for played in replay.rounds),
