@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from arena.db.bots import NewVersion
 from arena.db.matches import NewMatch
@@ -24,8 +24,11 @@ from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.workers import local_workers
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
+from tests.db.builders import START, add_bot, claimed
+from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import coordinator_of
+from tests.watched import show
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
@@ -158,6 +161,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     late = without_frames(windows, hall)
     stepped_back(page, hall)
     with_frames(late)
+    sent_elsewhere(page)
     followed(page, hall)
     state(page, "This game is over, the next one is being played.")
     hall.let(2, 1)
@@ -226,6 +230,24 @@ def stepped_back(page: Page, hall: Hall) -> None:
     assert shown(page) == 59
 
 
+def sent_elsewhere(page: Page) -> None:
+    """A redirect that isn't the arena's, such as a proxy's to a log-in page, doesn't end the match."""
+    asked: list[str] = []
+
+    def send(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(status=302, headers={"Location": "/login"})
+
+    def has_asked() -> bool:
+        page.clock.fast_forward(4000)
+        return sum("/api/" in address for address in asked) > 1
+
+    page.route(re.compile(rf"/live/{MATCH}"), send)
+    await_that(has_asked, "questions whether the match is over", pause=0.1)
+    page.unroute_all()
+    expect(page.locator('[data-live="state"]')).to_contain_text("Round 3 is being played.")
+
+
 def followed(page: Page, hall: Hall) -> None:
     """A viewer who has seen the last frame is shown the next round, which can be paused."""
     page.keyboard.press("End")
@@ -251,3 +273,19 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
     ready(page)
     assert page.locator("#film").get_attribute("data-seed") == SEEDS[1]
+
+
+def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_path: Path) -> None:
+    """The page says so, and leads to where the match will be."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
+        claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
+        show(store, claim, 1)
+        visit = windows.open(site.url, "desktop", "light")
+        visit.forgive("404 (Not Found)")
+        page = visit.page
+        page.clock.install()
+        visit.open("/live/s-0")
+        ready(page)
+        store.leases.void("s-0", 1, "engine gone", START)
+        state(page, "The arena could not finish this match and is replaying it.")
+        expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", "/live/s-0")

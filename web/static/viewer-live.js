@@ -34,15 +34,15 @@ function end(words, label, href) {
   document.getElementById("film").dispatchEvent(new Event("gone"));
 }
 
-/** The page is gone because the match ended or failed, or the site can't be reached. */
+/** The page is gone: ask whether the match has ended or failed. Any other answer, such as a proxy's, says nothing. */
 async function ended() {
-  const answer = await fetch(location.href, { method: "HEAD", cache: "no-store", redirect: "manual" });
-  const over = answer.type === "opaqueredirect";
-  if (over) end("This match is over.", "Watch the replay from here");
-  if (answer.status === 404) {
-    end("The arena could not finish this match and is replaying it.", "Watch it", match);
-  }
-  return over || answer.status === 404;
+  const answer = await fetch(state().dataset.facts, { cache: "no-store" });
+  const { state: matchState, game, status } = await answer.json();
+  const isOver = matchState === "done";
+  const hasFailed = !isOver && (game === null || status === 404);
+  if (isOver) end("This match is over.", "Watch the replay from here");
+  if (hasFailed) end("The arena could not finish this match and is replaying it.", "Watch it", match);
+  return isOver || hasFailed;
 }
 
 poll(async () => {
