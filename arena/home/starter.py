@@ -1,11 +1,13 @@
-"""Files of a new bot. Pure, except for writing them."""
+"""Files of a new bot."""
 
 import shutil
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
+from arena.platform.files import shared_folder
 from arena.platform.names import check_name
 
 
@@ -229,9 +231,9 @@ SETUP
 """
 
 _INSTALL: Final = """
-Once, from a clone of Kaiten in `../kaiten`:
+Once, in this folder:
 
-    npm install --install-links ../kaiten/bots/base-javascript/kaiten @grpc/grpc-js@1.14.7 protobufjs@7.6.6
+    npm install --install-links LIBRARY @grpc/grpc-js@1.14.7 protobufjs@7.6.6
 
 Then:
 """
@@ -265,6 +267,7 @@ def starter_files(name: str, language: StarterLanguage) -> Mapping[str, str]:
                 "INTERPRETER": "node",
                 "SETUP": _INSTALL,
                 "TEST": "node --test       ",
+                "LIBRARY": quote(str(shared_folder() / "bots" / "base-javascript" / "kaiten")),
             }
             files = {"bot.js": _BOT_JS, "bot.test.js": _TEST_JS, "package.json": _PACKAGE}
     files = {"Dockerfile": _DOCKERFILE, "README.md": _README} | files

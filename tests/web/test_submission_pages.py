@@ -276,7 +276,7 @@ def test_downloads_are_shown_where_there_are_any(world: World, ann: KnownAccount
     source, package = "https://code.test/kaiten.git", "https://code.test/kaiten.whl"
     world.site = create_app(replace(parts_over(world), downloads=Downloads(source=source, package=package)))
     text = logged_in(world, ann.name).get(path).text
-    assert f">pip install {package}\narena " in text
+    assert f">python3 -m venv .venv\n. .venv/bin/activate\npip install {package}\narena " in text
     assert source in Page(text).links
 
 
