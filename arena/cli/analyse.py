@@ -9,6 +9,7 @@ import typer
 
 from arena.cli.console import Json, echo, fail, opened, print_json, print_table, say, tracked
 from arena.cli.replays import checked, in_file, path_of
+from arena.platform.speech import whole_percent
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
 from arena.play.botfiles import samples
@@ -98,7 +99,7 @@ def _print(game: PublicReplay, analysis: Analysis) -> None:
         )
         for number, turn in enumerate(analysis.turns)
     ]
-    end = ("end", "", *(f"{share:.0%}" for share in analysis.result), "")
+    end = ("end", "", *(f"{whole_percent(share)}%" for share in analysis.result), "")
     print_table(("round", "turn", *names, ""), [*turns, end], numbers=("turn", *names))
     echo("")
     mistakes = [each for each in analysis.decisions if each.grade in COSTLY]
@@ -109,7 +110,7 @@ def _print(game: PublicReplay, analysis: Analysis) -> None:
 
 
 def _chances(known: Outlook, dealt: Outlook) -> str:
-    return f"{known.chance:.0%} ({dealt.chance:.0%})"
+    return f"{whole_percent(known.chance)}% ({whole_percent(dealt.chance)}%)"
 
 
 _COLUMNS: Final = ("round", "turn", "seat", "grade", "played", "best", "chance", "points")
@@ -123,7 +124,7 @@ def _mistake(each: AnalysedDecision) -> Sequence[str]:
         each.grade,
         _words(each.options[each.played]) + (" (stand-in)" if each.standin else ""),
         _words(each.options[0]),
-        f"{-each.lost_chance:+.1%}",
+        f"-{whole_percent(each.lost_chance)}%",
         f"{-each.lost_points:+.1f}",
     )
 
@@ -137,7 +138,7 @@ def _summaries(names: Sequence[str], analysis: Analysis) -> Iterator[Sequence[st
         turn = analysis.turns[seat.swing_turn]
         yield (
             name,
-            "-" if seat.accuracy is None else f"{seat.accuracy:.0%}",
+            "-" if seat.accuracy is None else f"{whole_percent(seat.accuracy)}%",
             *(str(seat.grades[grade]) for grade in Grade),
             f"{seat.swing:+.0%} in round {turn.round}, turn {turn.turn}",
         )

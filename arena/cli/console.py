@@ -82,6 +82,13 @@ def print_table(
     console.print(table)
 
 
+def millis(value: float | None) -> str:
+    """Format milliseconds in whole numbers, below ten with two digits; None as a hyphen."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits are enough
+
+
 def print_json(content: object) -> None:
     """Print documents or other data as JSON without control characters, with the API's keys and times."""
     typer.echo(json.dumps(to_builtins(content), indent=2))

@@ -12,6 +12,7 @@ from rich.text import Text
 from arena.cli.admin import opened_arena
 from arena.cli.console import Json, fail, print_json
 from arena.cli.login import visiting
+from arena.platform.speech import whole_percent
 from arena.protocol.documents import Leaderboard, Row
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent, or a hyphen for None."""
-    return "-" if share is None else f"{100 * share:.0f}"
+    """Return a share in percent, or a hyphen without one."""
+    return "-" if share is None else whole_percent(share)
 
 
 def board_of(store: "Store", players: int = 0) -> Leaderboard:

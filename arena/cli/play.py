@@ -13,7 +13,18 @@ from typing import Annotated, Final, NoReturn
 import typer
 from platformdirs import user_cache_path
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, fail, opened, print_json, print_table, say, tracked
+from arena.cli.console import (
+    INTERRUPTED,
+    WRONG,
+    Json,
+    fail,
+    millis,
+    opened,
+    print_json,
+    print_table,
+    say,
+    tracked,
+)
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
 from arena.home.games import HomeGame, HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
@@ -238,15 +249,9 @@ def _cells(tally: BotTally) -> tuple[str, ...]:
         f"{tally.mean_place:.2f}",
         f"{tally.points:.1f}",
         str(tally.faults),
-        _millis(tally.median_millis),
-        _millis(tally.slowest_millis),
+        millis(tally.median_millis),
+        millis(tally.slowest_millis),
     )
-
-
-def _millis(millis: float | None) -> str:
-    if millis is None:
-        return "-"
-    return f"{millis:.0f}" if millis >= 100 else f"{millis:.2g}"  # noqa: PLR2004 - three digits are enough
 
 
 def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path | None:
@@ -292,7 +297,7 @@ def puzzle(
     if as_json:
         print_json(answer.as_json())
     elif answer.move is not None:
-        typer.echo(f"{found.name} plays {visible(move_text(answer.move))} after {_millis(answer.millis)} ms")
+        typer.echo(f"{found.name} plays {visible(move_text(answer.move))} after {millis(answer.millis)} ms")
     if answer.trace:
         typer.echo(visible_lines(answer.trace), err=True)
     if answer.trouble is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from arena.cli.console import Json, echo, fail, print_json, print_table, say
+from arena.cli.leaderboard import percent
 from arena.cli.login import visiting
 from arena.client.games import part
 from arena.client.sites import SiteProblem
@@ -72,10 +73,10 @@ def _version_row(version: Version) -> tuple[str, ...]:
 
 
 def _figures(result: RatedResult | None) -> tuple[str, ...]:
-    if result is None or not result.games:
+    if result is None:
         return "0", "-", "-", "-"
-    place = "-" if result.mean_place is None else f"{result.mean_place:.2f}"
-    return str(result.games), f"{result.score:.2f}", place, f"{100 * result.wins / result.games:.0f}"
+    score, place = f"{result.score:.2f}", "-" if result.mean_place is None else f"{result.mean_place:.2f}"
+    return str(result.games), score, place, percent(result.wins / result.games if result.games else None)
 
 
 def _changed(name: str, change: dict[str, object]) -> Bot:

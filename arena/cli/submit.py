@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, echo, print_json, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, echo, millis, print_json, say
 from arena.cli.login import visiting
 from arena.client.events import Patience, follow, stage_by_stage
 from arena.client.games import part
@@ -141,7 +141,7 @@ def _game(number: int, game: Document, *, again: bool) -> str:
     figures = game["figures"]
     words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(figures['place'])}"]
     if figures.get("slowest_millis") is not None:
-        words.append(f"slowest decision {_number(figures['slowest_millis'])} ms")
+        words.append(f"slowest decision {millis(figures['slowest_millis'])} ms")
     if figures.get("late"):
         words.append(f"{figures['late']} too late")
     why = ", again because the host was busy" if again else ""
@@ -159,10 +159,8 @@ def _table(games: list[dict[str, Any]]) -> Table:
 
 
 def _number(value: object) -> str:
-    """Format milliseconds: one decimal below ten, None as a dash."""
-    if isinstance(value, float):
-        return f"{value:.1f}" if value < 10 else f"{value:.0f}"  # noqa: PLR2004 - readable at a glance
-    return "-" if value is None else str(value)
+    """Format a count, or milliseconds; None as a hyphen."""
+    return millis(value) if value is None or isinstance(value, float) else str(value)
 
 
 def _ordinal(place: int) -> str:

@@ -1,4 +1,4 @@
-"""Makes untrusted text safe to show, and copies commands' messages to the log."""
+"""Makes untrusted text safe to show, formats shares, and copies commands' messages to the log."""
 
 import logging
 import unicodedata
@@ -35,6 +35,15 @@ def plain(text: str) -> str:
 def visible(text: str) -> str:
     """Return text as one line that can't move a terminal's cursor: unprintable characters are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def whole_percent(share: float) -> str:
+    """Format a share of one in whole percent, without the sign. Never rounds to 0 or 100."""
+    if 0 < share < 0.01:  # noqa: PLR2004 - one percent
+        return "<1"
+    if 0.99 < share < 1:  # noqa: PLR2004 - 99 percent
+        return ">99"
+    return f"{100 * share:.0f}"
 
 
 def spoken(text: str, level: int = logging.INFO) -> bool:

@@ -119,6 +119,8 @@ def test_versions_are_listed_with_their_results(reader: Author) -> None:
     told = json.loads(reader.types("versions", "mine", "--json").out)["versions"]
     assert [each["number"] for each in told] == [3, 2, 1]
     assert told[2]["results"][0]["games"] == 2
+    score = f"{told[0]['results'][0]['score']:.2f}"
+    assert rows[1][rows[1].index("0") :][:4] == ["0", score, "-", "-"]
     others = fine(reader.types("versions", "other"))
     assert len(others) == 2
     missing = reader.types("versions", "nobody")

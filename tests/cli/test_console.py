@@ -3,7 +3,7 @@
 import pytest
 import typer
 
-from arena.cli.console import echo, fail, say
+from arena.cli.console import echo, fail, millis, say
 
 EVIL = "a\x1b[2J\x07\x9b\r\N{RIGHT-TO-LEFT OVERRIDE}b"
 SHOWN = r"a\x1b[2J\x07\x9b\r\u202eb"
@@ -18,3 +18,20 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> N
     out, err = capsys.readouterr()
     assert err == f"arena: {SHOWN}\nmore\narena: {SHOWN}\n"
     assert out == f"{SHOWN}\\nmore\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0171, "0.017"),
+        (1.24, "1.2"),
+        (9.96, "10"),
+        (37.4, "37"),
+        (99.6, "100"),
+        (1234.5, "1234"),
+        (None, "-"),
+    ],
+)
+def test_milliseconds_have_two_digits(value: float | None, shown: str) -> None:
+    """And whole numbers from ten."""
+    assert millis(value) == shown

@@ -19,6 +19,7 @@ from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
+from web.http.rendering import fixed
 
 WHY = "5 of its last 10 games <failed>"
 
@@ -154,6 +155,27 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
     assert [row[:2] for row in bots[1:]] == [["mine@3", "benched"]]
     assert [row[0].split()[0] for row in versions[1:]] == ["mine@3", "mine@2", "mine@1"]
     assert not any("plays" in row[0] for row in versions[1:])
+
+
+def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
+    """Also before its first game: its rank, and the rating that it begins with."""
+    _, *others = add_bots(world.store, [("fresh", "ann"), ("eel", "bo"), ("tuna", "cy")])
+    play_set(world.store, [others], Rules(players=2), name="two")
+    client = browser(world)
+    (row,) = (row for row in client.get("/api/v1/leaderboard").json()["rows"] if row["bot"] == "fresh")
+    rating = f"{fixed(row['mean'])} ± {fixed(row['spread'])}"
+    by_author, versions = Page(client.get("/authors/ann").text).tables
+    assert by_author[1][2:] == ["3", fixed(row["score"]), rating, "0"]
+    assert versions[1][1:3] == [fixed(row["score"]), "0"]
+    assert Page(client.get("/bots/fresh").text).tables[0][1][1:4] == [fixed(row["score"]), rating, "0"]
+    assert Page(client.get("/compare?bots=fresh").text).tables[0][1][1:5] == [
+        "3",
+        fixed(row["score"]),
+        rating,
+        "0",
+    ]
+    (line,) = (each for each in Page(client.get("/leaderboard").text).tables[0] if "fresh" in each[1])
+    assert (line[0], line[2]) == ("3", f"{fixed(row['score'])}{rating}")
 
 
 @pytest.mark.parametrize("author", ["a/b", "x y", "<i>", "50%", "Ümlaut"])

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from arena.platform.names import WrongName, check_name
-from arena.platform.speech import clean_name
+from arena.platform.speech import clean_name, whole_percent
 from arena.protocol.match import OUT_OF_MEMORY
 from arena.protocol.states import Scope
 from web.http.authentication import caller_of, logged_in, note_caller
@@ -20,7 +20,6 @@ from web.http.static import STATIC
 
 _NOTHING: Final = "\N{EN DASH}"
 _MINUS: Final = "\N{MINUS SIGN}"
-_HUNDRED: Final = 100
 _TEN: Final = 10
 _TENTH: Final = 0.1
 _MINUTE: Final = 60
@@ -109,19 +108,14 @@ def odds(probability: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share of one in whole percent. Never rounds to 0 % or 100 %."""
-    if share is None:
+    """Format a share of one in whole percent; None as a dash. Never rounds to 0 % or 100 %."""
+    return _NOTHING if share is None else f"{whole_percent(share)}%"
+
+
+def millis(value: float | None) -> str:
+    """Format milliseconds, in tenths below ten; None as a dash."""
+    if value is None:
         return _NOTHING
-    value = share * _HUNDRED
-    if 0 < value < 1:
-        return "<1%"
-    if _HUNDRED - 1 < value < _HUNDRED:
-        return ">99%"
-    return f"{value:.0f}%"
-
-
-def millis(value: float) -> str:
-    """Format milliseconds, in tenths below ten."""
     if value < _TENTH:
         return "<0.1 ms"
     return f"{value:.1f} ms" if value < _TEN else f"{value:,.0f} ms"
