@@ -9,12 +9,12 @@ import typer
 from arena.cli.admin import explained, opened_arena, settings_of_arena, warn_of_processes
 from arena.cli.console import WRONG, Json, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
-from arena.protocol.match import RefusedWorker, RuntimeName
+from arena.protocol.match import RuntimeName
 
 if TYPE_CHECKING:
     from arena.app.arena import Arena
     from arena.platform.settings import Settings
-    from arena.protocol.status import Running, Worker
+    from arena.protocol.status import RejectedWorker, Running, Worker
 
 
 def up() -> None:
@@ -160,11 +160,11 @@ def cluster_keys(
 def workers(*, as_json: Json = False) -> None:
     """Show the workers, how many of their slots are in use, and the matches they play."""
     from arena.app.folders import utc_now
-    from arena.services.documents import read_workers
+    from arena.services.documents import read_refused, read_workers
 
     with opened_arena() as (_, store):
         seen = read_workers(store, utc_now())
-        refused = store.leases.refused()
+        refused = read_refused(store)
     if as_json:
         print_json({"workers": seen, "refused": refused})
         return
@@ -193,7 +193,7 @@ def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _refused_row(worker: RefusedWorker) -> tuple[str, ...]:
+def _refused_row(worker: "RejectedWorker") -> tuple[str, ...]:
     since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
     return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
 

@@ -110,6 +110,23 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedWorker:
+    """A worker that gets no matches.
+
+    Attributes:
+        name: The worker's name.
+        host: The worker's host; empty if it could not be read.
+        reason: Why it gets no matches.
+        since: Since when, UTC.
+    """
+
+    name: str
+    host: str
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """Numbers of waiting matches.
 
@@ -174,6 +191,7 @@ class Status:
         matches_quarantined: Number of matches quarantined after arena faults.
         running: Matches in progress, oldest first.
         workers: Workers with a recent heartbeat, by name.
+        refused: Workers that get no matches, by name; null unless an operator asks.
         waiting: Waiting matches, by kind.
         quarantined: Quarantined matches, newest first, at most 50; null unless an operator asks.
         hosts: Hosts, the most recently checked first.
@@ -190,6 +208,7 @@ class Status:
     matches_quarantined: int
     running: tuple[Running, ...]
     workers: tuple[Worker, ...]
+    refused: tuple[RejectedWorker, ...] | None
     waiting: Waiting
     quarantined: tuple[QuarantineEntry, ...] | None
     hosts: tuple[Host, ...]

@@ -18,6 +18,7 @@ from arena.protocol.status import (
     Host,
     Hour,
     QuarantineEntry,
+    RejectedWorker,
     Running,
     Seated,
     Status,
@@ -63,6 +64,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
         matches_quarantined=load.quarantined,
         running=tuple(_running(match, named=operator) for match in load.running),
         workers=_workers(workers, load.running, named=operator),
+        refused=read_refused(store) if operator else None,
         waiting=_waiting(load),
         quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MOST_QUARANTINED)))
         if operator
@@ -94,6 +96,16 @@ def _running(match: OpenMatch, *, named: bool) -> Running:
 def read_workers(store: Store, now: datetime) -> tuple[Worker, ...]:
     """Read the workers as operators see them."""
     return _workers(store.leases.workers(), store.activity.workload(now).running, named=True)
+
+
+def read_refused(store: Store) -> tuple[RejectedWorker, ...]:
+    """Read the workers that get no matches, as operators see them."""
+    return tuple(
+        RejectedWorker(
+            name=clean_name(each.name), host=clean_name(each.host), reason=each.reason, since=each.since
+        )
+        for each in store.leases.refused()
+    )
 
 
 def _workers(

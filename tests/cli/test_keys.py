@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from arena.cli.main import app
-from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
 from tests.cli.author import Author
 from tests.cli.test_bots_online import at_home, submit
@@ -36,7 +36,8 @@ def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
             store.leases.void("m-0", attempt, "no engine answers", now)
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER) is not None
         status = WorkerStatus(name="one", host="h", seats=4, busy=2, doubted=False, usable=None)
-        store.leases.tell("here", [status], [])
+        refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
+        store.leases.tell("here", [status], [refused])
         yield author
 
 
@@ -76,6 +77,7 @@ PARTS = (
     ("status mine", "versions", "/bots/mine/versions"),
     ("status mine", "submissions", "/submissions?bot=mine"),
     ("workers", "workers", "/status"),
+    ("workers", "refused", "/status"),
     ("admin quarantine", "quarantined", "/status"),
     ("admin show-user ann", "bots", "/account/bots"),
 )

@@ -12,7 +12,7 @@ from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange
 from arena.protocol.controls import CONTROL_NAMES, CONTROLS
-from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
 from arena.protocol.status import Hour
 from tests.accounts.world import World
@@ -27,6 +27,7 @@ from web.status.model import bars_of
 
 STOPS = {control.name: control.stops for control in CONTROLS}
 REASON = "no engine"
+OLD = "it has version 0.0.9"
 
 
 @pytest.fixture
@@ -49,6 +50,8 @@ def busy(world: World) -> World:
     for _ in range(2):
         assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     store.activity.record_host(host_report(), ())
+    refused = RefusedWorker(name="<i>late", host="h", reason=OLD, since=START)
+    store.leases.tell("here", [], [refused])
     world.add("oper", Role.OPERATOR)
     return world
 
@@ -80,6 +83,7 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
         "matches_quarantined": 0,
         "running": [],
         "workers": [],
+        "refused": None,
         "waiting": {"qualification": 0, "rated": 0, "challenge": 0},
         "quarantined": None,
         "hosts": [],
@@ -188,7 +192,7 @@ def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
 
 @pytest.mark.parametrize("who", ["visitor", "user", "reader"])
 def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str) -> None:
-    """Visitors don't see who qualifies, or which match was quarantined and why."""
+    """Visitors don't see who qualifies, or which match was quarantined or worker rejected, and why."""
     user = busy.add("user")
     someone = {
         "visitor": lambda: browser(busy),
@@ -197,12 +201,13 @@ def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str)
     }[who]()
     for path in ("/status", "/api/v1/status"):
         text = someone.get(path).text
-        assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON))
-    assert someone.get("/api/v1/status").json()["quarantined"] is None
+        assert not any(word in text for word in ("hush", "qualify-0", "aside-0", REASON, OLD))
+    told = someone.get("/api/v1/status").json()
+    assert (told["quarantined"], told["refused"]) == (None, None)
 
 
 def test_operators_are_told_everything(busy: World) -> None:
-    """They see why matches were quarantined, and whose submission plays; names are escaped."""
+    """They see why matches were quarantined and workers rejected, and who qualifies; names are escaped."""
     secret = token(busy, operator(busy), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
     assert found["quarantined"] == [
@@ -215,6 +220,7 @@ def test_operators_are_told_everything(busy: World) -> None:
             "since": when(START + timedelta(minutes=1)),
         }
     ]
+    assert found["refused"] == [{"name": "<i>late", "host": "h", "reason": OLD, "since": when(START)}]
     assert found["running"][0]["match"] == "qualify-0"
     assert found["running"][0]["seats"] == [
         {"bot": "bens", "version": 1},
@@ -225,6 +231,8 @@ def test_operators_are_told_everything(busy: World) -> None:
     assert REASON in text
     assert "&lt;i&gt;hush</bdi>" in text
     assert "<i>hush" not in text
+    assert "&lt;i&gt;late</bdi>" in text
+    assert OLD in text
 
 
 def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
