@@ -13,18 +13,22 @@ from rich.table import Table
 from tests.faults.installation import Again, Installation
 
 _WIDTH: Final = 160
-_COUNTED: Final = (
-    "scenario",
-    "times",
-    "matches",
-    "games",
-    "lost",
-    "doubled",
-    "blamed",
-    "aside",
-    "differing",
-    "left",
-)
+_COUNTED: Final = {
+    "scenario": "scenario",
+    "times": "faults",
+    "matches": "matches",
+    "games": "games",
+    "lost": "games\nlost",
+    "doubled": "games\ntwice",
+    "blamed": "bots\nblamed",
+    "aside": "wrong\nquarantines",
+    "differing": "ratings\ncorrected",
+    "left": "left\nbehind",
+}
+"""Headings of the figures that are counted."""
+
+_TIMED: Final = {"claimed": "claimed\nagain, s", "unhindered": "without\nCPU waits, s"}
+"""Headings of the times, of which the median and the maximum are shown."""
 
 
 @dataclass(slots=True)
@@ -74,29 +78,31 @@ class Tally:
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name."""
+        claimed = [each.seconds for each in self.again]
+        unhindered = [each.seconds - each.waited for each in self.again]
         return {
             **{name: getattr(self, name) for name in _COUNTED},
-            "again, median": _round(median, [each.seconds for each in self.again]),
-            "again, most": _round(max, [each.seconds for each in self.again]),
-            "less waiting, median": _round(median, [each.seconds - each.waited for each in self.again]),
-            "less waiting, most": _round(max, [each.seconds - each.waited for each in self.again]),
+            "claimed_median": _round(median, claimed),
+            "claimed_most": _round(max, claimed),
+            "unhindered_median": _round(median, unhindered),
+            "unhindered_most": _round(max, unhindered),
             "measured": len(self.again),
-            "at most": self.most,
+            "limit": self.most,
             "holds": self.holds,
             "wrong": self.wrong,
         }
 
 
 def print_table(tallies: Sequence[Tally], title: str) -> None:
-    """Print a row per scenario. Times are median/maximum, in seconds."""
+    """Print a row per scenario. Times are median/maximum."""
     table = Table(title=title, box=SIMPLE)
-    for name in (*_COUNTED, "again", "less waiting", "at most", "passed"):
+    for name in (*_COUNTED.values(), *_TIMED.values(), "limit, s", "holds"):
         table.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
     for tally in tallies:
         figures = tally.figures()
         table.add_row(
             *(str(figures[name]) for name in _COUNTED),
-            *(_pair(figures, name) for name in ("again", "less waiting")),
+            *(_pair(figures, name) for name in _TIMED),
             "" if tally.most is None else f"{tally.most:g}",
             "yes" if tally.holds else "NO",
         )
@@ -104,7 +110,7 @@ def print_table(tallies: Sequence[Tally], title: str) -> None:
 
 
 def _pair(figures: dict[str, Any], name: str) -> str:
-    return f"{figures[f'{name}, median']}/{figures[f'{name}, most']}" if figures["measured"] else ""
+    return f"{figures[f'{name}_median']}/{figures[f'{name}_most']}" if figures["measured"] else ""
 
 
 def _round(what: Callable[[list[float]], float], values: list[float]) -> float | None:
