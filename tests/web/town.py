@@ -8,7 +8,7 @@ from typing import Final
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
-from arena.protocol.match import RuntimeName
+from arena.protocol.match import RefusedWorker, RuntimeName
 from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
@@ -148,12 +148,14 @@ def _challenges(world: World) -> dict[str, str]:
 
 
 def _now(world: World, stable: Stable) -> dict[str, str]:
-    """Put a match aside, let two be played, of which one can be watched, and some wait."""
+    """Put a match aside, let two be played, of which one can be watched, and some wait; reject a worker."""
     store = world.store
     table = [*stable.house, stable.other]
     add_matches(store, "aside", table, matches=1)
     put_aside(store)
     add_matches(store, "more", table, deals=6)
+    refused = RefusedWorker(name="late", host="there", reason="it has version 0.0.9", since=START)
+    store.leases.tell("here", [], [refused])
     found = {}
     for name, rounds in (("live", 2), ("unseen", 0)):
         claim = store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
