@@ -575,6 +575,18 @@ def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
     assert status.inner_text() == f"Round 1, turn 2, reveal. {said}"
 
 
+def test_screen_readers_hear_numbers_and_words(visit: Visit) -> None:
+    """Apart from each other, and one point in the singular."""
+    heard: set[tuple[str, str]] = set()
+    for path in (f"{FIVE}/1/4?step=reveal", f"{FIVE}/2/7?step=score", f"{THREE}/1/9?step=score"):
+        for text in watch(visit, path).locator(".score, .stack").all_text_contents():
+            assert not re.search(r"\d[a-z]|[a-z]\d", text), text
+            heard |= set(re.findall(r"(\d+) (points?|rolls?)", text))
+    assert {("1", "point"), ("1", "roll")} <= heard
+    assert {word for number, word in heard if number != "1"} == {"points", "rolls"}
+    assert {word for number, word in heard if number == "1"} == {"point", "roll"}
+
+
 def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> None:
     """Links lead to frames and views. Controls that need a script are hidden."""
     visit = windows.open(url, "phone", "light", script=False)

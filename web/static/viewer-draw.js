@@ -137,8 +137,8 @@ function stack(code, kinds) {
     "li",
     { class: [...letters].some(isNew) ? "stack fresh" : "stack" },
     ...[...letters].flatMap((letter) => [" ", placedCard(letter.toLowerCase(), isNew(letter), kinds)]),
-    ...(rolls ? [element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, counted(Number(rolls), "roll")))] : []),
-    ...(points ? [element("b", { class: "points" }, points, element("span", { class: "hidden" }, counted(Number(points.replace("−", "-")), "point")))] : []),
+    ...(rolls ? [" ", element("b", { class: "rolls" }, rolls, element("span", { class: "hidden" }, counted(Number(rolls), "roll")))] : []),
+    ...(points ? [" ", element("b", { class: "points" }, points, element("span", { class: "hidden" }, counted(Number(points.replace("−", "-")), "point")))] : []),
   );
 }
 
