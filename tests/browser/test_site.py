@@ -93,6 +93,29 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
 
 
+POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => [
+  row.getBoundingClientRect().height,
+  [...row.querySelectorAll(".points")].map((points) => Math.round(points.getBoundingClientRect().right)),
+])"""
+"""Returns how high the row of each game is, and where its points end."""
+
+
+def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
+    """With those of games of as many players, and each game has one line; on a phone all end together."""
+    visit = windows.open(url, "desktop", "light")
+    for size in ("desktop", "phone"):
+        visit.resize(size)
+        visit.open("/games")
+        games = visit.page.evaluate(POINTS_OF_GAMES)
+        counts = {len(ends) for _, ends in games}
+        assert counts >= {2, 5}
+        if size == "desktop":
+            assert max(height for height, _ in games) < 1.1 * min(height for height, _ in games)
+            assert len({tuple(ends) for _, ends in games}) == len(counts)
+        else:
+            assert len({end for _, ends in games for end in ends}) == 1
+
+
 def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, url: str) -> None:
     """The outline is visible even if the name is cut off. The tooltip has the whole name."""
     visit = windows.open(url, "desktop", "light")
