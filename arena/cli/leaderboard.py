@@ -50,7 +50,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def percent(share: float | None) -> str:
-    """Return a share in percent, or a hyphen without one."""
+    """Return a share in percent, or a hyphen for None."""
     return "-" if share is None else whole_percent(share)
 
 

@@ -474,7 +474,7 @@ PARTS_OF_THE_RING: str = """() => {
     return [name, Math.round(left), Math.round(top)];
   });
 }"""
-"""Returns where seats, names, scores, controls, the graph and the moments are."""
+"""Returns the positions of seats, names, scores, controls, the graph and the moments."""
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class Tally:
 def print_table(tallies: Sequence[Tally], title: str) -> None:
     """Print a row per scenario. Times are median/maximum."""
     table = Table(title=title, box=SIMPLE)
-    for name in (*_COUNTED.values(), *_TIMED.values(), "limit, s", "holds"):
+    for name in (*_COUNTED.values(), *_TIMED.values(), "limit, s", "passed"):
         table.add_column(name, justify="left" if name == "scenario" else "right", no_wrap=True)
     for tally in tallies:
         figures = tally.figures()
