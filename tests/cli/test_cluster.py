@@ -25,7 +25,7 @@ REFUSED: tuple[tuple[tuple[str, ...], dict[str, str], int, str], ...] = (
         ("scheduler",),
         {f"ARENA_CLUSTER_{part}": "not-there" for part in ("CA", "CERT", "KEY")},
         1,
-        "not-there: No such file",
+        "not-there can't be read: No such file",
     ),
     (("worker",), {}, 1, "set ARENA_EXECUTOR to the cluster's scheduler"),
     (("worker",), {"ARENA_EXECUTOR": "http://127.0.0.1:1"}, 2, "must be local, or dask://HOST:PORT"),

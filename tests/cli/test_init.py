@@ -1,6 +1,7 @@
 """``arena init`` creates bots that play."""
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -39,7 +40,8 @@ def test_a_bot_in_javascript_passes_its_test(tmp_path: Path, node: str) -> None:
     sample = (ROOT / "bots" / "greedy-js" / "Dockerfile").read_text()
     assert (folder / "Dockerfile").read_text() == sample
     library = ROOT / "bots" / "base-javascript" / "kaiten"
-    assert f"npm install --install-links {library} @grpc" in (folder / "README.md").read_text()
+    command = f"npm install --install-links {shlex.quote(str(library))} @grpc"
+    assert command in (folder / "README.md").read_text()
     shutil.copytree(library, folder / "node_modules" / "kaiten")
     done = subprocess.run([node, "--test"], cwd=folder, capture_output=True, check=False)  # noqa: S603 - the bot's test
     assert done.returncode == 0, done.stdout

@@ -13,8 +13,8 @@ from tests.sandbox.hostile.bot import choose
 _MIB: Final = 1024 * 1024
 
 BOUNDS: Final = Peak(
-    # Five bots at their limits; other programs also use the host's memory.
-    host=1280 * _MIB,
+    # The files in /tmp of five bots; other programs also have files in memory.
+    host=1024 * _MIB,
     # The limit, and what the kernel counts in advance.
     bots=258 * _MIB,
     referees=512 * _MIB,
@@ -66,8 +66,9 @@ def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
         found.append(untold)
     elif not got:
         found.append(f"even without {attack.control.name} it got nothing: {dict(outcome.told)}")
-    if outcome.peak.host > LOOSE_HOST:
-        found.append(_too_much("host", outcome.peak.host, LOOSE_HOST))
+    used = outcome.peak.host + outcome.peak.bots
+    if used > LOOSE_HOST:
+        found.append(_too_much("host", used, LOOSE_HOST))
     if not attack.control.removal:
         found += [f"left: {what}" for what in outcome.left]
     return tuple(found)

@@ -68,7 +68,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "unshare: users and mounts", call("unshare", _NEW_USER | _NEW_MOUNTS)
     yield "unshare: network", call("unshare", _NEW_NETWORK)
     yield "clone: users", call("clone", _NEW_USER | signal.SIGCHLD)
-    yield "setns: its user namespace", lambda: _enters(libc.setns)
+    yield "setns: a child's user namespace", lambda: _enters(call("unshare", _NEW_USER), libc.setns)
     yield "keyctl: a session of keys", call("keyctl", 1, 0)
     yield "add_key", call("add_key", b"user", b"kaiten", b"x", 1, -4)
     yield "io_uring_setup", call("io_uring_setup", 1, room)
@@ -97,9 +97,21 @@ def _perf_event() -> bytes:
     return struct.pack("IIQ", 1, 112, 1).ljust(40, b"\0") + struct.pack("Q", 0x60).ljust(72, b"\0")
 
 
-def _enters(setns: Callable[[int, int], int]) -> bool:
-    with open("/proc/self/ns/user", "rb") as file:  # noqa: PTH123 - its descriptor
-        return setns(file.fileno(), 0) == 0
+def _enters(unshare: Callable[[], bool], setns: Callable[[int, int], int]) -> bool:
+    """Enter the user namespace of a child, which the kernel allows to its creator."""
+    created, create = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(create, b"1" if unshare() else b"0")
+        signal.pause()
+    try:
+        if os.read(created, 1) == b"0":
+            return False
+        with open(f"/proc/{child}/ns/user", "rb") as file:  # noqa: PTH123 - its descriptor
+            return setns(file.fileno(), 0) == 0
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
 
 
 def _makes(family: str, kind: int) -> bool:
