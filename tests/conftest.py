@@ -72,10 +72,9 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 10, 10)
 
 
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Collect what a file's tests left open, so that a test of this file fails for it and not a later one."""
-    if nextitem is None or nextitem.path != item.path:
-        gc.collect()
+def pytest_unconfigure() -> None:
+    """End without the garbage collector's last passes over all objects, which took 5 s in a worker."""
+    gc.freeze()
 
 
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
@@ -131,6 +130,17 @@ def _missing(what: str, remedy: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"CI must not skip: {reason}")
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _leftovers() -> Iterator[None]:
+    """Collect what a file's tests left open, so that a test of this file fails for it and not a later one.
+
+    Later passes leave out the rest, which takes a second to look at after many files.
+    """
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
