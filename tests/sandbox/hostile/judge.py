@@ -13,8 +13,8 @@ from tests.sandbox.hostile.bot import choose
 _MIB: Final = 1024 * 1024
 
 BOUNDS: Final = Peak(
-    # The files in /tmp of five bots; other programs also have files in memory.
-    host=1024 * _MIB,
+    # Under gVisor, all memory of five bots at their limits; other programs also have files in memory.
+    host=1280 * _MIB,
     # The limit, and what the kernel counts in advance.
     bots=258 * _MIB,
     referees=512 * _MIB,
@@ -66,7 +66,7 @@ def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
         found.append(untold)
     elif not got:
         found.append(f"even without {attack.control.name} it got nothing: {dict(outcome.told)}")
-    used = outcome.peak.host + outcome.peak.bots
+    used = max(outcome.peak.host, outcome.peak.bots)
     if used > LOOSE_HOST:
         found.append(_too_much("host", used, LOOSE_HOST))
     if not attack.control.removal:
