@@ -48,8 +48,8 @@ def pytest_configure() -> None:
     """Prepare the environment of the processes that tests start.
 
     A shell that runs the tests in the background makes them ignore Ctrl-C, and all their children would too.
-    A `make` below another one prints additional lines. NumPy gets no threads: they wait by computing, and
-    there are already more workers than processors.
+    A `make` started by another one prints additional lines. NumPy gets no threads: they wait in busy loops,
+    and there are already more workers than processors.
     """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -136,7 +136,7 @@ def _missing(what: str, remedy: str) -> NoReturn:
 def _leftovers() -> Iterator[None]:
     """Collect what a file's tests left open, so that a test of this file fails for it and not a later one.
 
-    Later passes leave out the rest, which takes a second to look at after many files.
+    Objects that stay are frozen, so that later passes skip them: after many files these would take a second.
     """
     yield
     gc.collect()

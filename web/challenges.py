@@ -75,7 +75,7 @@ class ChallengeList:
 
 
 def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
-    """Return the routes of challenges."""
+    """Return the API's routes for challenges."""
     router = DataRouter("challenges")
 
     @router.post(
@@ -136,7 +136,7 @@ A_PAGE: Final = 10
 
 
 def challenge_pages(store: Store) -> APIRouter:
-    """Return the routes of challenges. They require a session; programs use the API."""
+    """Return the pages' routes for challenges. They require a session; programs use the API."""
     router = PageRouter(prefix="/challenges", private=True)
     pages = _Challenges(store)
     router.add_api_route("", pages.listed)

@@ -403,7 +403,7 @@ class Settings(BaseSettings):
     @classmethod
     def _sender(cls, value: str | None) -> str | None:
         if value is not None and not re.fullmatch(r"[!-?A-~]+@[A-Za-z0-9.-]+", value):
-            raise ValueError("must be a mail address, such as kaiten@arena.example")
+            raise ValueError("must be an email address, such as kaiten@arena.example")
         return value
 
     @model_validator(mode="after")

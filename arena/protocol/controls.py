@@ -89,7 +89,8 @@ CONTROLS: Final = (
     Control(
         name="layers-in-memory",
         stops="Finding out which files of an image other bots have read, by how fast they are read.",
-        fix="Use overlay2 or btrfs, and run the arena as root. In a container, mount the layers of overlay2.",
+        fix="Use overlay2 or btrfs, and run the arena as root. In a container, the arena needs a mount "
+        "of overlay2's layers.",
     ),
     Control(
         name="call-arguments",
@@ -113,7 +114,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="swap",
-        stops="Continuing in swap when memory is used up, which slows the whole host.",
+        stops="Spilling into swap when memory is used up, which slows the whole host.",
         fix="Boot with swapaccount=1, or switch swap off (swapoff -a).",
     ),
     Control(
@@ -133,7 +134,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="open-files",
-        stops="Using up the host's file table, and flooding with connections.",
+        stops="Using up the host's file table, and flooding the referee with connections.",
         fix=_TEMPLATE,
     ),
     Control(
@@ -143,8 +144,9 @@ CONTROLS: Final = (
     ),
     Control(
         name="core-dumps",
-        stops="Passing crashes to the host: they fill the disk, and a root program reads what a bot wrote.",
-        fix="Write core into /proc/sys/kernel/core_pattern; a pipe there receives every crash.",
+        stops="Passing core dumps to the host: they fill the disk, or a root program reads them.",
+        fix="Write the word core into /proc/sys/kernel/core_pattern. If a pipe is there, its program gets "
+        "all core dumps.",
     ),
     Control(
         name="shared-memory",

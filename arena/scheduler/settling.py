@@ -21,7 +21,7 @@ from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Place, Verdict, WorkerLost
 
 _MOST_MATCHES: Final = 100
-"""Number of latest failed matches that have a backoff. Older ones may be retried immediately."""
+"""How many of the most recently failed matches have a backoff. Older ones may be retried immediately."""
 
 _ONE: Final = Backoff(first=2.0, most=10.0, factor=5.0)
 _EVERY: Final = Backoff(first=0.5, most=15.0)
@@ -243,7 +243,7 @@ class Settling:
             self._drop(claim)
 
     def tell(self, event: MatchEvent) -> None:
-        """Call the watchers, in their order."""
+        """Call the watchers in order."""
         for watcher in self._watchers:
             watcher(event)
 

@@ -247,9 +247,9 @@ class Incoming:
         """
         if self._place.lost:
             raise PlaceLost(
-                "another upload needed the place of this one, which was too slow: less than "
+                "this upload was ended to make room for another, because it was too slow: less than "
                 f"{SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} seconds. "
-                "It counts towards your quota. Try again over a faster connection"
+                "It still counts towards your quota. Try again over a faster connection"
             )
         self._place.came += len(piece)
         self._size += len(piece)

@@ -124,7 +124,7 @@ def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
     """Layers are read only if half of the spare memory remains."""
     size = pages.file.stat().st_size
     cold = Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
-    assert cold == f"{pages.file.parent} has 32 MiB, and the host can spare 31 MiB for it"
+    assert cold == f"{pages.file.parent} takes 32 MiB, but the host can spare only 31 MiB for it"
     assert not resident(pages.file)
     assert not Warmth(available=lambda: 2 * size).warm([pages.file.parent])
     assert resident(pages.file)

@@ -168,7 +168,7 @@ def test_images_that_drip_keep_no_image_out_for_more_than_a_minute(world: World)
         with slowest.makefile("rb") as answer:
             told = answer.readline() + answer.read(2000)
         assert b" 408 " in told
-        assert b"another upload needed the place of this one" in told
+        assert b"this upload was ended to make room for another" in told
         assert b"counts towards your quota" in told
         assert not select.select(others, [], [], 0)[0]
 

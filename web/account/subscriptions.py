@@ -326,7 +326,7 @@ class _MailLinks:
             found, done = self._subscriptions.unsubscribe(secret, None), "all"
         else:
             raise HTTPException(
-                422, "Nothing was chosen: open the link in the mail, and use the buttons on its page."
+                422, "Nothing was chosen: open the link in the email, and use the buttons on its page."
             )
         # Repeated requests are fine: mail programs send them, and people click twice.
         if not found and done == "confirmed":

@@ -326,7 +326,9 @@ def _files(folder: Path, spare: int) -> list[str]:
             if len(found) > _MOST_FILES or size > _MOST_BYTES:
                 raise _TooLarge(f"{folder} has more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB")
     if size > spare:
-        raise _TooLarge(f"{folder} has {size >> 20} MiB, and the host can spare {spare >> 20} MiB for it")
+        raise _TooLarge(
+            f"{folder} takes {size >> 20} MiB, but the host can spare only {spare >> 20} MiB for it"
+        )
     return found
 
 

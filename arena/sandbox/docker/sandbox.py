@@ -34,7 +34,7 @@ _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
 
 _KILL_SECONDS: Final = 1
-"""Time after a container's end in which the engine may still log the request for it."""
+"""How long after a container's end the engine may still log the request that ended it."""
 
 _LAST_WORDS_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
@@ -93,7 +93,7 @@ class DockerSandbox:
             self._reader.join(_LAST_WORDS_SECONDS)
 
     def wait(self) -> Exit:
-        """Wait for the container's end and return it; ``code`` is None if :meth:`remove` came first.
+        """Wait for the container's end, and return how it ended; ``code`` is None after :meth:`remove`.
 
         Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
         removed it, or it was killed because all bots together ran out of memory.
@@ -103,8 +103,8 @@ class DockerSandbox:
         # The engine reports a lack of memory only if a bot reached its own limit.
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
-                f"container {self._name} was ended because all bots together ran out of memory: "
-                "check what else runs in their control group"
+                f"container {self._name} was killed because the bots together ran out of memory: "
+                "check what else is running in their control group"
             )
         self._await_last_words()
         with self._lock:
@@ -152,8 +152,8 @@ class DockerSandbox:
     def check_untouched(self) -> None:
         """Check that nothing outside the container stopped or ended it.
 
-        Raises RuntimeTrouble if the engine was asked to do so or doesn't know, or if the host ran out of
-        memory.
+        Raises RuntimeTrouble if the engine was asked to do so or can't tell whether it was, or if the host
+        ran out of memory.
         """
         with engine_errors(f"find out what ended container {self._name}"):
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
@@ -167,7 +167,7 @@ class DockerSandbox:
         if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeTrouble(
                 f"a process of container {self._name} was killed because the host ran out of memory: "
-                "check what else runs there"
+                "check what else is running on it"
             )
 
     def remove(self) -> None:
@@ -195,7 +195,7 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
 
 
 def _until(state: dict[str, Any]) -> int:
-    """Return the latest time of a container's events: by the engine's clock if it has ended."""
+    """Return the time up to which to read a container's events, by the engine's clock if it has ended."""
     if state["Running"]:
         return int(time.time()) + 1
     return int(datetime.fromisoformat(state["FinishedAt"]).timestamp()) + 1 + _KILL_SECONDS

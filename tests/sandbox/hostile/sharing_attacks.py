@@ -253,6 +253,10 @@ ATTACKS: Final = (
         program=meeting.hear_by_missing_names,
         accomplice=meeting.say_by_missing_names,
         achieved=effects.whispers,
-        control=Control(name="no shared folder for the init", template=loosening.share_inits_folder),
+        control=Control(
+            name="no shared folder for the init",
+            template=loosening.share_inits_folder,
+            gvisor="its own process looks up names",
+        ),
     ),
 )
