@@ -3,6 +3,7 @@
 If one of them is missing, the tests that need it are skipped with a reason. In CI they fail.
 """
 
+import atexit
 import fcntl
 import gc
 import os
@@ -51,6 +52,8 @@ def pytest_configure() -> None:
     A `make` started by another one prints additional lines. NumPy gets no threads: they wait in busy loops,
     and there are already more workers than processors.
     """
+    # The interpreter's end would otherwise look at all objects several times: 5 s in a worker.
+    atexit.register(gc.freeze)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,11 +73,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
-
-
-def pytest_unconfigure() -> None:
-    """End without the garbage collector's last passes over all objects, which took 5 s in a worker."""
-    gc.freeze()
 
 
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
@@ -136,11 +134,13 @@ def _missing(what: str, remedy: str) -> NoReturn:
 def _leftovers() -> Iterator[None]:
     """Collect what a file's tests left open, so that a test of this file fails for it and not a later one.
 
-    Objects that stay are frozen, so that later passes skip them: after many files these would take a second.
+    What the last test's fixtures hold is collected when the next file begins. Everything else that exists
+    then is frozen, so that later passes skip it: after many files they would take a second each.
     """
-    yield
     gc.collect()
     gc.freeze()
+    yield
+    gc.collect()
 
 
 @pytest.fixture(autouse=True)
