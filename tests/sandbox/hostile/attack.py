@@ -50,7 +50,7 @@ class FaultAt(NamedTuple):
 class Peak(NamedTuple):
     """The highest values that were measured from outside while a match was played."""
 
-    host: float = 0  # increase of the host's memory in use, except that of single processes; bytes
+    host: float = 0  # decrease of the host's available memory; bytes
     bots: float = 0  # memory of the largest bot, as its control group counts it; bytes
     referees: float = 0  # memory of the largest referee; bytes
     # Size of the engine's folders for the match's containers: logs and written layers; bytes.

@@ -13,7 +13,7 @@ from tests.sandbox.hostile.bot import choose
 _MIB: Final = 1024 * 1024
 
 BOUNDS: Final = Peak(
-    # Under gVisor, all memory of five bots at their limits; other programs also have files in memory.
+    # Five bots at their limits; other programs also use the host's memory.
     host=1280 * _MIB,
     # The limit, and what the kernel counts in advance.
     bots=258 * _MIB,
@@ -26,9 +26,8 @@ BOUNDS: Final = Peak(
 """What one hostile match and the second match together may use."""
 
 
-LOOSE_HOST: Final = 3072 * _MIB
-"""Host memory that an attack may use without its control: its program limits itself. Under gVisor the
-processes of the fork bomb take about 2 GiB."""
+LOOSE_HOST: Final = 2048 * _MIB
+"""Host memory that an attack may use without its control: its program limits itself."""
 
 
 def complaints(
@@ -67,9 +66,8 @@ def control_complaints(attack: Attack, outcome: Outcome) -> tuple[str, ...]:
         found.append(untold)
     elif not got:
         found.append(f"even without {attack.control.name} it got nothing: {dict(outcome.told)}")
-    used = max(outcome.peak.host, outcome.peak.bots)
-    if used > LOOSE_HOST:
-        found.append(_too_much("host", used, LOOSE_HOST))
+    if outcome.peak.host > LOOSE_HOST:
+        found.append(_too_much("host", outcome.peak.host, LOOSE_HOST))
     if not attack.control.removal:
         found += [f"left: {what}" for what in outcome.left]
     return tuple(found)

@@ -144,7 +144,7 @@ class Watch:
         """Measure repeatedly while the context lasts."""
         self._seen, self._groups, self._meters = {}, {}, {}
         self._peak, self._quotas, self._shared = Peak(), {}, self._volumes()
-        before, done = _taken(), threading.Event()
+        before, done = _available(), threading.Event()
         failure: list[BaseException] = []
 
         def look() -> None:
@@ -181,7 +181,7 @@ class Watch:
                     self._seen[container], self._groups[container] = details, Group(details)
         groups = self._groups.values()
         now = Peak(
-            host=max(0, _taken() - before),
+            host=max(0, before - _available()),
             bots=max((group.memory() for group in groups), default=0),
             tasks=max((group.tasks() for group in groups), default=0),
             cores=max(
@@ -243,14 +243,11 @@ class Watch:
         ]
 
 
-def _taken() -> int:
-    """Return the bytes of the host's memory that neither are available nor belong to one process.
-
-    A bot's own memory is what its control group counts. Programs beside the test take theirs as well.
-    """
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    kib = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in lines)}
-    return (kib["MemTotal"] - kib["MemAvailable"] - kib["AnonPages"]) * 1024
+def _available() -> int:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("/proc/meminfo has no MemAvailable")
 
 
 def _memory_of(process: Path) -> int:
