@@ -14,7 +14,7 @@ from arena.protocol.match import RuntimeName
 if TYPE_CHECKING:
     from arena.app.arena import Arena
     from arena.platform.settings import Settings
-    from arena.protocol.status import RejectedWorker, Running, Worker
+    from arena.protocol.status import RefusedWorker, Running, Worker
 
 
 def up() -> None:
@@ -193,7 +193,7 @@ def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _refused_row(worker: "RejectedWorker") -> tuple[str, ...]:
+def _refused_row(worker: "RefusedWorker") -> tuple[str, ...]:
     since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
     return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
 

@@ -27,8 +27,9 @@ from arena.db.matches import Claim
 from arena.db.opening import check_revision
 from arena.db.schema import OPEN, MatchRow, WorkerRow
 from arena.platform.environment import reach
-from arena.protocol.match import MatchSpec, RefusedWorker, RuntimeName, WorkerStatus, decode
+from arena.protocol.match import MatchSpec, RuntimeName, WorkerStatus, decode
 from arena.protocol.states import MatchKind, MatchState
+from arena.protocol.status import RefusedWorker
 
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 

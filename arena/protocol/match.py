@@ -6,7 +6,6 @@ nothing else: no database, no names, no secrets.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Final, TypeVar
@@ -193,16 +192,6 @@ class WorkerStatus:
     # Whether its last match failed or its record was rejected, so that other workers are preferred.
     doubted: bool = False
     usable: int | None = None  # number of slots it uses while its host has other work; None for all
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedWorker:
-    """A worker of a cluster that a coordinator gives no matches."""
-
-    name: str  # as in `WorkerStatus`
-    host: str  # its host's name; empty if it could not be read
-    reason: str  # why
-    since: datetime  # when the coordinator refused it, UTC
 
 
 def played_again(rules: Rules, game: GameRecord) -> Replay:

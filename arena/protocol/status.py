@@ -110,8 +110,8 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RejectedWorker:
-    """A worker that gets no matches.
+class RefusedWorker:
+    """A worker of a cluster that a coordinator gives no matches.
 
     Attributes:
         name: The worker's name.
@@ -208,7 +208,7 @@ class Status:
     matches_quarantined: int
     running: tuple[Running, ...]
     workers: tuple[Worker, ...]
-    refused: tuple[RejectedWorker, ...] | None
+    refused: tuple[RefusedWorker, ...] | None
     waiting: Waiting
     quarantined: tuple[QuarantineEntry, ...] | None
     hosts: tuple[Host, ...]

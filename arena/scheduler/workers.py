@@ -16,7 +16,8 @@ from arena.platform.recurring import Backoff, Recurring
 from arena.play.launcher import HostFailed, LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.match import WorkerStatus
+from arena.protocol.status import RefusedWorker
 
 _log = structlog.get_logger()
 

@@ -1,5 +1,6 @@
 """The API's documents about bots and the arena's activity, which commands also print."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -18,7 +19,7 @@ from arena.protocol.status import (
     Host,
     Hour,
     QuarantineEntry,
-    RejectedWorker,
+    RefusedWorker,
     Running,
     Seated,
     Status,
@@ -98,12 +99,10 @@ def read_workers(store: Store, now: datetime) -> tuple[Worker, ...]:
     return _workers(store.leases.workers(), store.activity.workload(now).running, named=True)
 
 
-def read_refused(store: Store) -> tuple[RejectedWorker, ...]:
+def read_refused(store: Store) -> tuple[RefusedWorker, ...]:
     """Read the workers that get no matches, as operators see them."""
     return tuple(
-        RejectedWorker(
-            name=clean_name(each.name), host=clean_name(each.host), reason=each.reason, since=each.since
-        )
+        replace(each, name=clean_name(each.name), host=clean_name(each.host))
         for each in store.leases.refused()
     )
 

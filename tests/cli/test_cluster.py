@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from arena.db.store import open_store
-from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
+from arena.protocol.match import RuntimeName, WorkerStatus
+from arena.protocol.status import RefusedWorker
 from tests.cli.command import arena, environment
 from tests.db.builders import add_bot, add_matches
 

@@ -11,8 +11,9 @@ import pytest
 import typer
 
 from arena.cli.main import app
-from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
+from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
+from arena.protocol.status import RefusedWorker
 from tests.cli.author import Author
 from tests.cli.test_bots_online import at_home, submit
 from tests.db.builders import START, add_bot, add_matches, present

@@ -17,9 +17,10 @@ from arena.db.quotas import AccountQuota
 from arena.db.store import Store
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
 from arena.ladder.settings import LadderChange
-from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.match import WorkerStatus
 from arena.protocol.news import Topic, please_confirm, sample
 from arena.protocol.states import Role
+from arena.protocol.status import RefusedWorker
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.builders import START, analysed, fill, finish, play_set

@@ -11,8 +11,9 @@ from sqlalchemy import Connection, text
 from arena.db.database import Database
 from arena.db.leases import LEASE_SECONDS, KnownWorker, LeaseTime, database_time
 from arena.db.store import Store, open_store
-from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
+from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
+from arena.protocol.status import RefusedWorker
 from tests.db.builders import START, add_bot, add_matches, finished
 from tests.db.test_locks import wait_for_waiting
 from tests.kinds import on_both

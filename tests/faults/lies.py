@@ -17,12 +17,12 @@ from arena.protocol.controls import Gate
 from arena.protocol.match import (
     MatchRecord,
     MatchSpec,
-    RefusedWorker,
     RuntimeName,
     WorkerStatus,
     decode,
     encode,
 )
+from arena.protocol.status import RefusedWorker
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
 from arena.scheduler.workers import Place, Workers, local_workers

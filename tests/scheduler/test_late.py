@@ -13,7 +13,8 @@ import pytest
 from arena.db.database import Database
 from arena.db.store import Store, open_store
 from arena.play.launcher import MatchVoid
-from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.match import WorkerStatus
+from arena.protocol.status import RefusedWorker
 from arena.scheduler.settling import MatchEvent, MatchStarted
 from arena.scheduler.workers import Verdict
 from tests.patience import WAIT_SECONDS

@@ -12,9 +12,9 @@ from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from arena.ladder.settings import LadderChange
 from arena.protocol.controls import CONTROL_NAMES, CONTROLS
-from arena.protocol.match import RefusedWorker, RuntimeName, WorkerStatus
+from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import Role, Scope
-from arena.protocol.status import Hour
+from arena.protocol.status import Hour, RefusedWorker
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, put_aside

@@ -8,8 +8,9 @@ from typing import Final
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
-from arena.protocol.match import RefusedWorker, RuntimeName
+from arena.protocol.match import RuntimeName
 from arena.protocol.news import Topic, please_confirm, sample
+from arena.protocol.status import RefusedWorker
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World

@@ -16,7 +16,8 @@ from distributed.scheduler import KilledWorker
 
 from arena.platform.recurring import Recurring
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
-from arena.protocol.match import RefusedWorker, WorkerStatus
+from arena.protocol.match import WorkerStatus
+from arena.protocol.status import RefusedWorker
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
 from arena.scheduler.cluster.host import play_here
 from arena.scheduler.cluster.link import Heard, Link, SchedulerAway
