@@ -78,9 +78,9 @@ def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER
 
 def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> tuple[int, ...]:
     """Return the numbers of players for which there are enough bots. Raises TooFewBots."""
-    possible = tuple(players for players in counts if players <= _largest_table(candidates))
+    most = _largest_table(candidates)
+    possible = tuple(players for players in counts if players <= most)
     if not possible:
-        most = _largest_table(candidates)
         raise TooFewBots(
             f"a table of {min(counts)} needs {min(counts)} bots, one per author except house bots; of the "
             f"{len(candidates)} bots only {most} may share a table: add more bots"
