@@ -10,7 +10,7 @@ _FIRST, _LAST = 20_000, 32_000
 
 
 def free_port() -> int:
-    """Return a port of this host on which nobody listens, and which the kernel gives to nobody."""
+    """Return a port of this host on which nobody listens, and which the kernel assigns to no client."""
     while True:
         port = _FIRST + secrets.randbelow(_LAST - _FIRST)
         with socket.socket() as probe:

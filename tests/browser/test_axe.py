@@ -36,7 +36,7 @@ class Look:
     Attributes:
         route: The site's route; empty if there is none.
         path: The page's address.
-        who: The user who is logged in; empty for nobody.
+        who: The user who is logged in, or empty if none is.
         status: The response's status.
         act: An action on the page before it is checked.
         soak: True if only the soak run checks the page, because it differs little from another one.
@@ -233,7 +233,7 @@ class Town:
     Attributes:
         url: Its address.
         ids: Ids of challenges and of matches in progress, by their state.
-        windows: By the name of the user who is logged in; in the one of "" nobody is.
+        windows: Browser pages by the name of the user who is logged in; the page for "" is logged out.
     """
 
     url: str

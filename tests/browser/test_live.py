@@ -176,7 +176,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
 
 
 def without_frames(windows: Windows, hall: Hall) -> Visit:
-    """Open the match while its frames can't be loaded: the page says so, and still works."""
+    """Open the match while its frames can't be loaded. The page reports that, and still works."""
     visit = windows.open(hall.url, "phone", "light")
     visit.page.clock.install()
     visit.page.route("**/frames.json?*", lambda route: route.abort())
@@ -276,7 +276,7 @@ def to_the_replay(page: Page, hall: Hall) -> None:
 
 
 def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_path: Path) -> None:
-    """The page says so, and leads to where the match will be."""
+    """The page reports this, and links to where the match will be shown."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
         claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
         show(store, claim, 1)

@@ -477,6 +477,14 @@ PARTS_OF_THE_RING: str = """() => {
 """Returns the positions of seats, names, scores, controls, the graph and the moments."""
 
 
+def reach_the_end(page: Page) -> None:
+    """Go to the score sheet. Fails if anything else moves."""
+    before = page.evaluate(PARTS_OF_THE_RING)
+    page.keyboard.press("End")
+    expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
+    assert page.evaluate(PARTS_OF_THE_RING) == before, page.viewport_size
+
+
 @pytest.mark.parametrize(
     "game", [f"{FIVE}/3/7", pytest.param(f"{THREE}/3/9", marks=pytest.mark.soak), "/games/two-0-0/3/10"]
 )
@@ -485,10 +493,7 @@ def test_nothing_moves_at_the_end_of_the_ring(visit: Visit, game: str) -> None:
     page = watch(visit, f"{game}?step=score")
     for width, height in ((1024, 768), (1280, 720), (1280, 800), (1920, 1080)):
         page.set_viewport_size(ViewportSize(width=width, height=height))
-        before = page.evaluate(PARTS_OF_THE_RING)
-        page.keyboard.press("End")
-        expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
-        assert page.evaluate(PARTS_OF_THE_RING) == before, (width, height)
+        reach_the_end(page)
         unseen = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
         assert page.locator("#sheet").evaluate(unseen) == [0, 0], (width, height)
         assert page.locator("#says").evaluate(unseen) == [0, 0], (width, height)
@@ -525,14 +530,11 @@ ROWS_IN_SEATS: str = """() => [...document.querySelectorAll("#sheet tbody tr")].
 def test_nothing_moves_at_the_end_in_narrow_windows(visit: Visit, game: str) -> None:
     """The score sheet has a row in each seat, where its cards were."""
     page = watch(visit, f"{game}?step=score")
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    for is_dark in (False, True):
+        page.emulate_media(color_scheme="dark" if is_dark else "light")
         for width, height in ((390, 844), (600, 900), (768, 1024), (890, 1100)):
             page.set_viewport_size(ViewportSize(width=width, height=height))
-            before = page.evaluate(PARTS_OF_THE_RING)
-            page.keyboard.press("End")
-            expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
-            assert page.evaluate(PARTS_OF_THE_RING) == before, (theme, width)
+            reach_the_end(page)
             assert {tuple(row) for row in page.evaluate(ROWS_IN_SEATS)} == {(True, True, True)}
             assert page.evaluate(SHEET_IN_SIGHT)[:6] == [
                 "",

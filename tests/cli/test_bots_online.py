@@ -237,7 +237,7 @@ def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
 
 
 def test_without_bots_there_are_no_games(author: Author) -> None:
-    """The message says so in one line."""
+    """The command reports this in one line."""
     author.log_in("eve")
     said = author.types("games", "--mine")
     assert (said.code, said.out, said.err) == (

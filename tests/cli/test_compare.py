@@ -26,7 +26,7 @@ def test_a_better_bot_is_found(folder: Path) -> None:
 
 
 def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
-    """The output says so, and also that a worse bot is worse."""
+    """The report shows no difference. A worse bot is reported as worse."""
     same = arena("compare", "first.py", "first.py", folder=folder)
     assert same.returncode == 1
     assert b"first is not better than first#2 by 5 points or more" in same.stdout

@@ -92,7 +92,7 @@ def test_without_its_site_it_stops(place_with: With) -> None:
 
 
 def test_without_an_engine_it_does_not_start(place: Place) -> None:
-    """It says so, without a traceback, and the exit code is 1."""
+    """It reports the missing engine without a traceback, and exits with code 1."""
     ended = place.run("coordinator", DOCKER_HOST="unix:///nowhere.sock")
     assert ended.code == 1
     assert "No Docker engine answers" in ended.stderr
