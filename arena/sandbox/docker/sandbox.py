@@ -103,7 +103,7 @@ class DockerSandbox:
         # The engine reports a lack of memory only if a bot reached its own limit.
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
-                f"container {self._name} was killed because the bots together ran out of memory: "
+                f"container {self._name} was killed because all bots together ran out of memory: "
                 "check what else is running in their control group"
             )
         self._await_last_words()
