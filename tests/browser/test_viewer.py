@@ -464,7 +464,7 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
         ).to_have_count(1)
 
 
-PARTS_OF_THE_RING: str = """() => {
+PARTS_THAT_STAY: str = """() => {
   const names = "#film > *, .seat header, .seat .no, .seat h3, .seat .score b, .race, .moments";
   const parts = [...document.querySelectorAll(names)];
   const still = parts.filter((part) => !part.matches(".says, .sheet"));
@@ -479,10 +479,10 @@ PARTS_OF_THE_RING: str = """() => {
 
 def reach_the_end(page: Page) -> None:
     """Go to the score sheet. Fails if anything else moves."""
-    before = page.evaluate(PARTS_OF_THE_RING)
+    before = page.evaluate(PARTS_THAT_STAY)
     page.keyboard.press("End")
     expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
-    assert page.evaluate(PARTS_OF_THE_RING) == before, page.viewport_size
+    assert page.evaluate(PARTS_THAT_STAY) == before, page.viewport_size
 
 
 @pytest.mark.parametrize(
