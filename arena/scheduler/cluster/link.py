@@ -1,11 +1,15 @@
 """A coordinator's connection to a scheduler: lists the workers and sends them matches."""
 
+import asyncio
+import threading
 import warnings
-from collections.abc import Callable
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from distributed import Client, Security
+from tornado.ioloop import IOLoop
 
 from arena.scheduler.cluster.capacity import ClusterMember
 from arena.scheduler.cluster.host import SEAT
@@ -36,20 +40,27 @@ class Link:
         self.address = address
         # By address: the names of workers whose cards or states can't be read, and why.
         self.unreadable: dict[str, tuple[str, str]] = {}
-        try:
-            with warnings.catch_warnings():
-                # Library versions may differ, because only bytes are exchanged.
-                warnings.simplefilter("ignore")
-                self._client = Client(
-                    address,
-                    security=security,
-                    timeout=_SECONDS,
-                    set_as_default=False,
-                    # Only the scheduler must be reachable from here.
-                    direct_to_workers=False,
-                )
-        except (OSError, ValueError, RuntimeError) as error:
-            raise SchedulerAway(str(error)) from error
+        with ExitStack() as opened:
+            loop = opened.enter_context(_event_loop())
+            try:
+                with warnings.catch_warnings():
+                    # Library versions may differ, because only bytes are exchanged.
+                    warnings.simplefilter("ignore")
+                    self._client = Client(
+                        address,
+                        security=security,
+                        timeout=_SECONDS,
+                        loop=loop,
+                        set_as_default=False,
+                        # Only the scheduler must be reachable from here.
+                        direct_to_workers=False,
+                    )
+            except (OSError, ValueError, RuntimeError) as error:
+                raise SchedulerAway(str(error)) from error
+            opened.callback(self._client.close, timeout=_SECONDS)
+            self._opened = opened.pop_all()
+        # dask would reconnect for this long, but without the subscription, so that no progress is heard.
+        self._client._timeout = 0  # noqa: SLF001 - nothing public turns it off
 
         def hear(event: tuple[float, Any]) -> None:
             message = event[1]
@@ -94,7 +105,27 @@ class Link:
 
     def close(self) -> None:
         """Close the connection; its matches in flight are lost."""
-        self._client.close(timeout=_SECONDS)
+        self._opened.close()
+
+
+@contextmanager
+def _event_loop() -> Iterator[IOLoop]:
+    """Run an event loop in a thread. dask would leave one behind for each failed connection."""
+    begun: Future[tuple[IOLoop, asyncio.Event]] = Future()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        begun.set_result((IOLoop.current(), stop))
+        await stop.wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="dask client", daemon=True)
+    thread.start()
+    loop, stop = begun.result()
+    try:
+        yield loop
+    finally:
+        loop.add_callback(stop.set)
+        thread.join(_SECONDS)
 
 
 def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:

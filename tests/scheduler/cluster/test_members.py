@@ -1,7 +1,10 @@
 """Members of a cluster: certificates, joining, leaving and losses."""
 
+import os
 import shutil
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -139,6 +142,25 @@ def closed_port(port: int) -> Iterator[None]:
         subprocess.run(["iptables", "-D", *rule], check=True)  # noqa: S603, S607 - as above
 
 
+def cut(port: int) -> None:
+    """End this process's connections to a local port, as a network does that fails for a moment."""
+    for open_file in Path("/proc/self/fd").iterdir():
+        try:
+            connection = socket.socket(fileno=os.dup(int(open_file.name)))
+        except OSError:  # no socket
+            continue
+        with connection:
+            if connection.family == socket.AF_INET and _peer(connection) == ("127.0.0.1", port):
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def _peer(connection: socket.socket) -> object:
+    try:
+        return connection.getpeername()
+    except OSError:  # not connected
+        return None
+
+
 def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
     """Return a member's metrics, by name and labels."""
     families = text_string_to_metric_families(answered(cluster, name, "/metrics").text)
@@ -150,9 +172,11 @@ def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tm
     """Plain connections, and certificates of another authority, are refused."""
     make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
     true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
+    threads = threading.active_count()
     for shown in (None, strange, replace(strange, ca=true.ca)):
         with pytest.raises(SchedulerAway):
             link(cluster, shown)
+    assert threading.active_count() == threads
     with closing(link(cluster, true)) as known:
         assert [member.card.host for member in known.members()]
 
@@ -219,6 +243,18 @@ def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow:
         assert {(each.match, each.attempt, each.game) for each in told} == {("m", 1, 0)}
         (status,) = workers.status()
         assert status.busy == 0
+
+
+def test_after_a_failure_of_the_network_there_is_news_of_matches_again(cluster: Hosts, slow: str) -> None:
+    """The connection is lost, although the scheduler is there; the next one gets the progress of matches."""
+    with members(cluster) as workers:
+        lost = played(workers, spec(slow, deals=200))
+        cut(cluster.port)
+        with pytest.raises(WorkerLost):
+            lost.result(timeout=WAIT_SECONDS)
+        heard: list[bytes] = []
+        played(workers, spec(slow), heard).result(timeout=WAIT_SECONDS)
+    assert heard
 
 
 def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
