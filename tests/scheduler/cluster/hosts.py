@@ -104,6 +104,11 @@ class Hosts:
         process.kill()
         process.join()
 
+    def process_of(self, worker: str) -> str:
+        """Return the name of the process that is the worker with this name."""
+        (name,) = (name for name in self._processes if worker.endswith(f"-{self._install(name)}"))
+        return name
+
     def freeze(self, name: str) -> None:
         """Stop a process without ending it, as if its host could not be reached any more."""
         self._signal(name, signal.SIGSTOP)
@@ -135,6 +140,11 @@ class Hosts:
             process.join(WAIT_SECONDS)
             process.kill()
             process.join()
+
+    def _install(self, name: str) -> str | None:
+        """Return the id of a worker's installation, of which its name ends; None where there is none."""
+        file = self.folder / name / "install"
+        return file.read_text().strip() if file.exists() else None
 
     def _signal(self, name: str, number: signal.Signals) -> None:
         pid = self._processes[name].pid

@@ -2,7 +2,6 @@
 
 import random
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Self
 
 from sqlalchemy import text
 
@@ -26,7 +24,7 @@ from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from arena.scheduler.settling import AttemptFailed, MatchEvent, MatchStarted, ResultDropped
 from tests.databases import sqlite_store
-from tests.scheduler.cluster.hosts import Hosts, hosts, wait_until
+from tests.scheduler.cluster.hosts import Hosts, hosts
 from tests.scheduler.test_coordinator import coordinator_of
 
 QUICK = ("random", "greedy", "spoiler")
@@ -78,9 +76,15 @@ class Figures:
 
 @dataclass
 class Notes:
-    """Hears what becomes of matches, and says it when one is over."""
+    """Hears what becomes of matches.
+
+    Attributes:
+        over: Is told how many matches are over, each time that one is.
+        started: Is told the worker's name each time that a match is given to one.
+    """
 
     over: Callable[[int], None] = lambda _: None
+    started: Callable[[str], None] = lambda _: None
     finished: int = 0
     lost: list[str] = field(default_factory=list)
     voided: list[str] = field(default_factory=list)
@@ -99,6 +103,7 @@ class Notes:
                 self.by[claim.spec.match] = worker
                 if (killed := self.waiting.pop(claim.spec.match, None)) is not None:
                     self.again.append(time.monotonic() - killed)
+                self.started(worker)
             case FinishedMatch():
                 self.finished += 1
                 self.times.append(time.monotonic())
@@ -119,9 +124,9 @@ def cluster_run(
 
     Args:
         matches: How many; of two quick bots each, which play one deal.
-        kills: So often a worker, drawn at random, is killed with SIGKILL and started again.
+        kills: So often a worker to which a match was just given is killed with SIGKILL and started again.
         scheduler_kills: So often the scheduler is.
-        seed: Of when and whom.
+        seed: Of when.
         workers: How many.
     """
     with (
@@ -134,12 +139,11 @@ def cluster_run(
         # Never at the very end, so that what follows a kill is seen.
         moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
         whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
-        with _Killer(cluster, whom, dice, workers) as killer:
-            notes = killer.notes
-            begun = time.monotonic()
-            coordinate(cluster, store, notes)
-            seconds = time.monotonic() - begun
-        return _figures(store, folder, notes, killer, (matches, begun, seconds))
+        killer = _Killer(cluster, whom)
+        begun = time.monotonic()
+        coordinate(cluster, store, killer.notes)
+        seconds = time.monotonic() - begun
+        return _figures(store, folder, killer, (matches, begun, seconds))
 
 
 def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
@@ -175,82 +179,42 @@ def queue_up(store: Store, matches: int) -> None:
 
 
 class _Killer:
-    """Kills whom and when it was drawn, by how many matches are over, and starts them again.
+    """Kills members of a cluster and starts them again, each as soon as a match was given to a worker.
+
+    So at least one match is lost with each.
 
     Args:
         cluster: Where.
-        whom: A kind of process, by that number.
-        dice: Draw which worker.
-        workers: How many there are.
+        whom: A kind of process, by how many matches have been given to workers before.
     """
 
-    def __init__(self, cluster: Hosts, whom: dict[int, str], dice: random.Random, workers: int) -> None:
+    def __init__(self, cluster: Hosts, whom: dict[int, str]) -> None:
         self._cluster = cluster
-        self._due = sorted(whom)
         self._whom = whom
-        self._dice = dice
-        self._workers = workers
-        self._finished = 0
-        self._news = threading.Condition()
-        self._over = False
-        self.notes = Notes(over=self.count)
+        self._started = 0
+        self.notes = Notes(started=self._count)
         self.done: Counter[str] = Counter()
-        self.trouble: BaseException | None = None
-        self._thread = threading.Thread(target=self._run)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._news:
-            self._over = True
-            self._news.notify()
-        self._thread.join()
-        if self.trouble is not None:
-            raise self.trouble
-
-    def count(self, finished: int) -> None:
-        """Take note of how many matches are over."""
-        with self._news:
-            self._finished = finished
-            self._news.notify()
-
-    def _run(self) -> None:
-        try:
-            for moment in self._due:
-                if not self._await(moment):
-                    return
-                self._kill(self._whom[moment])
-        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
-            self.trouble = error
-
-    def _await(self, moment: int) -> bool:
-        """Wait until this many matches are over; False where all are."""
-        with self._news:
-            self._news.wait_for(lambda: self._over or self._finished >= moment)
-            return not self._over
-
-    def _kill(self, kind: str) -> None:
+    def _count(self, worker: str) -> None:
+        """Count a match given to a worker, and kill that worker or the scheduler where it is their turn."""
+        self._started += 1
+        kind = self._whom.get(self._started)
+        if kind is None:
+            return
+        self.notes.killed = time.monotonic()
         if kind == "scheduler":
-            self.notes.killed = time.monotonic()
             self._cluster.kill("scheduler")
             self._cluster.start_scheduler()
         else:
-            # One that plays, not one that has not come back yet.
-            names = [f"worker{number}" for number in range(self._workers)]
-            wait_until(lambda: any(map(self._cluster.is_up, names)))
-            name = self._dice.choice([name for name in names if self._cluster.is_up(name)])
-            self.notes.killed = time.monotonic()
+            name = self._cluster.process_of(worker)
             self._cluster.kill(name)
             self._cluster.start_worker(name)
         self.done[kind] += 1
 
 
-def _figures(
-    store: Store, folder: str, notes: Notes, killer: _Killer, run: tuple[int, float, float]
-) -> Figures:
+def _figures(store: Store, folder: str, killer: _Killer, run: tuple[int, float, float]) -> Figures:
     matches, begun, seconds = run
+    notes = killer.notes
     database = Database(f"sqlite:///{Path(folder) / 'arena.sqlite3'}")
     with closing(database), database.read() as connection:
 
