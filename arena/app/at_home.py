@@ -167,9 +167,8 @@ class LocalFollowing:
     def goes_on(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
-        While this waits, the coordinator can't play the rated games that an arena adds for an accepted bot.
-        Stops the coordinator once the submission has ended. Raises StoreError, or ArenaTrouble if this
-        machine can't continue the check.
+        Waits in between, because the coordinator would stop for lack of games. Stops the coordinator once the
+        submission has ended. Raises StoreError, or ArenaTrouble if this machine can't continue the check.
         """
         while not player.stopped:
             newest = self._look()
@@ -247,7 +246,7 @@ def _handed_in(home: _ArenaAtHome, target: Target) -> str:
     """Submit a bot, and return its submission's id."""
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)
-        upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size)
+        upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size, check_only=True)
         with home.receiver.begin(upload) as incoming:
             for piece, _ in parcel.pieces():
                 incoming.write(piece)

@@ -145,7 +145,7 @@ def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
     told = re.sub(r"arena: +\d+\.\d s  ", "", done.stderr)
     assert "but without testing the sandbox (see `arena doctor`)" in told
     stages = [
-        told.index(f"\n{words}") for words in ("received", "inspected", "qualifying", "game 1", "active")
+        told.index(f"\n{words}") for words in ("received", "inspected", "qualifying", "game 1", "passed")
     ]
     assert stages == sorted(stages)
     assert re.search(r"game 3 of 3: 5 players, seat 4, placed \d\w\w, slowest decision [\d.]+ ms\n", told)
@@ -203,7 +203,7 @@ def test_a_good_file_qualifies(home: Home) -> None:
     done = home.check(home.write("mine.py", programs.GOOD), "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["stage"], told["kind"], told["size"] > 0) == ("active", "python", True)
+    assert (told["stage"], told["kind"], told["size"] > 0) == ("passed", "python", True)
     assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
 
 
