@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, insert, select, true, update
 
-from arena.db import audit
+from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row, put
 from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
@@ -40,6 +40,7 @@ from arena.ladder.rating import update as update_ratings
 from arena.ladder.rating_log import Entry, GamePlayed, Key, Rate, VersionStarted
 from arena.ladder.settings import LadderChange, LadderSettings
 from arena.protocol.match import Clock, Limits
+from arena.protocol.news import Topic, ladder_changed
 from arena.protocol.states import BotState
 
 
@@ -61,7 +62,7 @@ class LadderRepository(Repository):
             return settings(connection)
 
     def change(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
-        """Change the ladder's settings for future matches.
+        """Change the ladder's settings for future matches, and notify authors of a pause or its end.
 
         Return False, and write no audit entry, if the ladder already has these settings. Raises ValueError if
         the ladder doesn't support them.
@@ -81,6 +82,9 @@ class LadderRepository(Repository):
                     **asdict(after.limits),
                 )
             )
+            if after.paused != before.paused:
+                news = ladder_changed(paused=after.paused, at=entry.at)
+                subscriptions.tell_all(connection, Topic.LADDER, news)
             audit.record(connection, entry)
             return True
 

@@ -1,7 +1,7 @@
 """Notifications of authors: their subscriptions, and the notices that wait for delivery.
 
 :func:`tell` adds a notice in the transaction of the change it reports, so none is lost. Transactions
-lock a submission or a bot before a subscription, and a subscription before its notices.
+lock the ladder, a submission or a bot before a subscription, and a subscription before its notices.
 """
 
 from collections.abc import Collection
@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, insert, select, true, update
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
@@ -264,13 +264,20 @@ class Subscriptions(Repository):
 
 def tell(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
     """Queue news for the subscriptions of an account to a topic, in the transaction that makes the news."""
-    if account is None:
-        return
+    if account is not None:
+        _tell(connection, SubscriptionRow.account_id == account, topic, news)
+
+
+def tell_all(connection: Connection, topic: Topic, news: News) -> None:
+    """Queue news for all accounts' subscriptions to a topic, in the transaction that makes the news."""
+    _tell(connection, true(), topic, news)
+
+
+def _tell(connection: Connection, whose: ColumnElement[bool], topic: Topic, news: News) -> None:
     # Locked, so that no subscription is removed before this transaction ends.
     rows = connection.execute(
         select(SubscriptionRow.id, SubscriptionRow.topics)
-        .where(SubscriptionRow.account_id == account)
-        .where(SubscriptionRow.confirmed.is_not(None), SubscriptionRow.off.is_(None))
+        .where(whose, SubscriptionRow.confirmed.is_not(None), SubscriptionRow.off.is_(None))
         .order_by(SubscriptionRow.id)
         .with_for_update(read=True, key_share=True)
     )

@@ -18,6 +18,8 @@ class Topic(StrEnum):
     """Another bot has taken its rank."""
     SUBMISSION = "submission"
     """A submission or check is accepted or rejected."""
+    LADDER = "ladder"
+    """The ladder is paused or resumed."""
 
 
 TEST: Final = "test"
@@ -88,6 +90,19 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
         outcome, text = "accepted", f"Version {version} of {bot} joined the ladder."
     return News(
         bot=bot, place=f"/submissions/{submission}", title=f"{bot}: {what} {outcome}", text=text, at=at
+    )
+
+
+def ladder_changed(*, paused: bool, at: datetime) -> News:
+    """Return the news that an operator has paused or resumed the ladder."""
+    state = "paused" if paused else "resumed"
+    text = "no new rated matches start until it is resumed" if paused else "new rated matches start again"
+    return News(
+        bot="",
+        place=f"/status#{state}-{_stamp(at)}",
+        title=f"Ladder {state}",
+        text=f"The ladder has been {state}: {text}.",
+        at=at,
     )
 
 

@@ -8,6 +8,7 @@ from arena.db.credentials import KnownAccount
 from arena.db.errors import TooManySubscriptions
 from arena.db.store import Store
 from arena.db.subscriptions import DueNotice, KnownSubscription, NewSubscription, SubscriptionKind
+from arena.ladder.settings import LadderChange
 from arena.protocol.news import CONFIRM, TEST, Topic, please_confirm, sample
 from arena.rules import Rules
 from tests.builders import play_set
@@ -83,6 +84,23 @@ def test_the_author_is_told_what_they_want_to_know(store: Store) -> None:
 
 
 @on_both
+def test_all_subscribers_hear_of_a_pause_of_the_ladder(store: Store) -> None:
+    """Only a change of the state is news, and only for those who want it."""
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
+    subscribe(store, ann, Topic.LADDER)
+    subscribe(store, ann, Topic.BENCHED, mark="other")
+    subscribe(store, ben, mark="ben's")
+    for change in (LadderChange(paused=True), LadderChange(deals=3), LadderChange(paused=False)):
+        store.ladder.change(change, ENTRY)
+    store.ladder.change(LadderChange(paused=False), ENTRY)
+    told = all_due(store)
+    for account in (ann, ben):
+        news = [each.news for each in told if each.subscription.account == account.id]
+        assert [(each.bot, each.title) for each in news] == [("", "Ladder paused"), ("", "Ladder resumed")]
+    assert {each.topic for each in told} == {"ladder"}
+
+
+@on_both
 def test_failures_put_off_the_next_attempt(store: Store) -> None:
     """Notices stay in order; one that is switched off gets none until its test switches it on again."""
     ann = add_account(store, "ann")
@@ -129,7 +147,7 @@ def test_a_mail_address_is_confirmed_first(store: Store) -> None:
     assert store.subscriptions.of(ann.id)[0].confirmed == START
     store.bot_states.bench("mine", "late", START, ENTRY)
     assert store.subscriptions.unsubscribe("mark", Topic.BENCHED)
-    assert store.subscriptions.of(ann.id)[0].topics == (Topic.OVERTAKEN, Topic.SUBMISSION)
+    assert store.subscriptions.of(ann.id)[0].topics == (Topic.LADDER, Topic.OVERTAKEN, Topic.SUBMISSION)
     assert [each.subscription.kind for each in all_due(store)] == [SubscriptionKind.WEBHOOK]
     assert store.subscriptions.unsubscribe("mark", None)
     assert [each.kind for each in store.subscriptions.of(ann.id)] == [SubscriptionKind.WEBHOOK]

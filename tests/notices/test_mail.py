@@ -214,7 +214,7 @@ def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> 
         made.look()
     assert post.mails == []
     left = [each.topics for each in world.store.subscriptions.of(ann.id)]
-    assert left == ([(Topic.OVERTAKEN, Topic.SUBMISSION)] if action == "topic" else [])
+    assert left == ([(Topic.LADDER, Topic.OVERTAKEN, Topic.SUBMISSION)] if action == "topic" else [])
     assert program.get(path).status_code == (200 if action == "topic" else 404)
     assert program.post(path, data={}).status_code == 422
 

@@ -31,6 +31,7 @@ _TOPICS: Final = {
     Topic.BENCHED: "one of your bots is benched or disqualified",
     Topic.OVERTAKEN: "another bot takes the rank of one of your bots, reported at most once a day per bot",
     Topic.SUBMISSION: "a submission or check is accepted or rejected",
+    Topic.LADDER: "the ladder is paused or resumed",
 }
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A subscription's id.")]
