@@ -1,4 +1,4 @@
-"""What the tests of accounts share."""
+"""Fixtures for the tests of accounts."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +11,6 @@ from tests.accounts.world import World
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Give accounts over an empty store, open for registration."""
+    """Yield accounts over an empty store, open for registration."""
     with closing(World.at(tmp_path)) as world:
         yield world

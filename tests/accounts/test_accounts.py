@@ -1,4 +1,4 @@
-"""Registration, sessions, tokens, deletion and what operators do, over a real store."""
+"""Registration, sessions, tokens, deletion and operators' actions, over a real store."""
 
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +22,7 @@ NEW = "an entirely different phrase"
 
 
 def test_anyone_who_registers_can_log_in(world: World) -> None:
-    """Under the name in any case, with the very password."""
+    """The case of the name doesn't matter; the password must match exactly."""
     ann = world.accounts.registration.register("Ann", PASSWORD, "").account
     assert (ann.name, ann.role, ann.created) == ("Ann", Role.USER, world.now)
     assert world.accounts.sessions.check("ann", PASSWORD).account == ann
@@ -32,22 +32,22 @@ def test_anyone_who_registers_can_log_in(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["house", "Admin", "former-12", "FORMER-x", "a", "a b", "<b>", "", "x" * 41])
-def test_some_names_are_nobodys(world: World, name: str) -> None:
-    """Those that speak for the arena, pseudonyms, and what can't be shown anywhere."""
+def test_reserved_and_malformed_names_are_refused(world: World, name: str) -> None:
+    """Reserved names, names like pseudonyms, and names with invalid characters or lengths are refused."""
     with pytest.raises(WrongName):
         world.accounts.registration.register(name, PASSWORD, "")
     assert world.accounts.operators.users() == ()
 
 
 def test_a_bad_password_makes_no_account(world: World) -> None:
-    """Nothing is left of the attempt."""
+    """The failed registration stores no account."""
     with pytest.raises(PasswordRefused):
         world.accounts.registration.register("ann", "annannann", "")
     assert world.accounts.operators.users() == ()
 
 
-def test_closed_registration_lets_operators_alone_make_accounts(tmp_path: Path) -> None:
-    """With or without an invitation."""
+def test_only_operators_create_accounts_if_registration_is_closed(tmp_path: Path) -> None:
+    """Nobody can register, even with an invitation."""
     with closing(World.at(tmp_path, RegistrationMode.CLOSED)) as world:
         code = world.accounts.operators.invite("terminal:root", 7)
         for invitation in ("", code):
@@ -57,7 +57,7 @@ def test_closed_registration_lets_operators_alone_make_accounts(tmp_path: Path) 
 
 
 def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) -> None:
-    """A failed registration does not use it up."""
+    """A failed registration doesn't use up the invitation."""
     with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
         register = world.accounts.registration.register
         first, second = (world.accounts.operators.invite("terminal:root", 7) for _ in range(2))
@@ -78,7 +78,10 @@ def test_an_invitation_is_good_for_one_account_and_a_few_days(tmp_path: Path) ->
 
 
 def test_a_session_lives_by_its_secret(world: World) -> None:
-    """Until it is ended; a login in the same browser ends the one before."""
+    """The secret finds the session until it ends.
+
+    A new login in the same browser ends the previous session.
+    """
     ann = world.add("ann")
     first = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=None)
     second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
@@ -92,7 +95,7 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
 
 
 def test_a_session_that_is_not_used_ends(world: World) -> None:
-    """After a week; one that is used goes on."""
+    """An unused session ends after a week. Use extends a session."""
     ann = world.add("ann")
     idle, used = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
     world.now += IDLE / 2
@@ -104,7 +107,7 @@ def test_a_session_that_is_not_used_ends(world: World) -> None:
 
 
 def test_no_session_lives_for_ever(world: World) -> None:
-    """After thirty days it ends, used or not, and the next login sweeps it away."""
+    """A session ends after 30 days, used or not, and the next login deletes its row."""
     ann = world.add("ann")
     secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     end = world.now + LIFE
@@ -116,8 +119,8 @@ def test_no_session_lives_for_ever(world: World) -> None:
     assert len(world.store.credentials.sessions(ann.id)) == 1
 
 
-def test_people_end_their_own_sessions_alone(world: World) -> None:
-    """The id of someone else's is as good as none."""
+def test_people_can_end_only_their_own_sessions(world: World) -> None:
+    """The ID of another account's session is treated as unknown."""
     ann, ben = world.add("ann"), world.add("ben")
     secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     (session,) = world.accounts.sessions.of(ann)
@@ -128,7 +131,7 @@ def test_people_end_their_own_sessions_alone(world: World) -> None:
 
 
 def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> None:
-    """Neither passwords, nor those of sessions, tokens and invitations."""
+    """The database contains no password, session secret, token or invitation code in plain text."""
     ann = world.add("ann")
     secrets = [
         PASSWORD,
@@ -143,7 +146,7 @@ def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> No
 
 
 def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None:
-    """Its use is noted; revoked or too old it lets nobody in."""
+    """Using a token updates its last use. An expired token is unknown."""
     ann = world.add("ann")
     secret, made = world.accounts.tokens.create(
         ann, name=" my\tlaptop\N{RIGHT-TO-LEFT OVERRIDE} ", scopes={Scope.SUBMIT, Scope.READ}, days=30
@@ -161,7 +164,7 @@ def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None
 
 
 def test_a_revoked_token_lets_nobody_in(world: World) -> None:
-    """And nobody revokes someone else's."""
+    """A revoked token is unknown. Only its owner can revoke it."""
     ann, ben = world.add("ann"), world.add("ben")
     secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     assert not world.accounts.tokens.revoke(ben, made.id)
@@ -182,15 +185,15 @@ def test_a_revoked_token_lets_nobody_in(world: World) -> None:
     ],
 )
 def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], days: int, why: str) -> None:
-    """Without a name, for nothing, for too much, for too long."""
+    """A token needs a name, at least one scope, only its owner's scopes, and a valid lifetime."""
     ann = world.add("ann")
     with pytest.raises(TokenRefused, match=why):
         world.accounts.tokens.create(ann, name=name, scopes=scopes, days=days)
     assert world.accounts.tokens.of(ann) == ()
 
 
-def test_there_is_a_most_of_tokens(world: World) -> None:
-    """Those that have expired don't count."""
+def test_tokens_per_account_are_limited(world: World) -> None:
+    """Expired tokens don't count."""
     ann = world.add("ann")
     for _ in range(MOST_TOKENS):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
@@ -201,7 +204,7 @@ def test_there_is_a_most_of_tokens(world: World) -> None:
 
 
 def test_a_token_gives_away_no_more_than_it_has(world: World) -> None:
-    """Neither more scopes nor more time."""
+    """A token created with another token has no more scopes and expires no later."""
     ann = world.add("ann")
     secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ, Scope.TOKENS}, days=2)
     bearer = world.accounts.tokens.find(secret)
@@ -211,8 +214,8 @@ def test_a_token_gives_away_no_more_than_it_has(world: World) -> None:
     assert longer.expires == made.expires
 
 
-def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
-    """Neither by tokens that were made before, nor by those made of them, nor in a browser that is open."""
+def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
+    """Existing tokens, tokens created from them and open sessions all lose the scope operate."""
     operators, tokens, sessions = world.accounts.operators, world.accounts.tokens, world.accounts.sessions
     ann, _ = (world.add(name, Role.OPERATOR) for name in ("ann", "ben"))
     secret, _ = tokens.create(ann, name="t", scopes={Scope.OPERATE, Scope.READ, Scope.TOKENS}, days=1)
@@ -233,7 +236,7 @@ def test_a_demoted_operator_operates_no_more_at_once(world: World) -> None:
 
 
 def test_a_new_password_ends_the_other_sessions(world: World) -> None:
-    """The old one must be known; the session in which it happens goes on."""
+    """The change requires the old password, and the session that makes it continues."""
     ann = world.add("ann")
     here, there = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
     session = world.accounts.sessions.find(here)
@@ -250,7 +253,10 @@ def test_a_new_password_ends_the_other_sessions(world: World) -> None:
 
 
 def test_a_deleted_account_is_gone(world: World) -> None:
-    """It takes the password; nobody can log in under either name; a pseudonym is never given twice."""
+    """Deletion requires the password. Neither the name nor the pseudonym can log in.
+
+    No pseudonym is used twice.
+    """
     ann, ben = world.add("ann"), world.add("ben")
     secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
     with pytest.raises(WrongCredentials):
@@ -264,8 +270,8 @@ def test_a_deleted_account_is_gone(world: World) -> None:
             world.accounts.sessions.check(name, PASSWORD)
 
 
-def test_what_operators_do_is_written_down(world: World) -> None:
-    """Who, what, to whom, when; a failed attempt leaves no trace and no change."""
+def test_operators_actions_are_in_the_audit_log(world: World) -> None:
+    """Entries name the operator, the action and its subject. A failed action has no entry and no effect."""
     operators = world.accounts.operators
     world.add("ann", Role.OPERATOR)
     with pytest.raises(NameTaken):
@@ -289,8 +295,11 @@ def test_what_operators_do_is_written_down(world: World) -> None:
     ]
 
 
-def test_what_people_do_is_written_down(world: World) -> None:
-    """With the address from which they came; a name that nobody has is not, since it may be a password."""
+def test_account_actions_are_in_the_audit_log(world: World) -> None:
+    """Entries have the client's address.
+
+    A failed login with an unknown name is logged without the name, which may be a password.
+    """
     here = "192.0.2.1"
     accounts = world.accounts
     registered = accounts.registration.register("Ann", PASSWORD, "", address=here)

@@ -1,4 +1,4 @@
-"""Passwords: which may be chosen, how they are kept, how few are worked on at once."""
+"""Passwords: which are allowed, how they are stored, and how many are hashed at once."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from tests.accounts.world import CHEAP, PASSWORD, World
     "password", [PASSWORD, "x7#kq!zp", "ひみつのことばです", "a b c d e f", "Zq" + "7x" * 127]
 )
 def test_long_enough_is_good_enough(password: str) -> None:
-    """No rules of composition; spaces and all scripts, from 8 to 256 characters."""
+    """Any 8 to 256 characters are allowed, spaces and all scripts included, without composition rules."""
     check_new_password(password, "ann")
 
 
@@ -32,22 +32,22 @@ def test_long_enough_is_good_enough(password: str) -> None:
         ("abababab", "repeats"),
     ],
 )
-def test_what_is_guessed_first_is_refused(password: str, why: str) -> None:
-    """The reason is given, the password isn't."""
+def test_passwords_that_are_easy_to_guess_are_refused(password: str, why: str) -> None:
+    """The error gives the reason without repeating the password."""
     with pytest.raises(PasswordRefused, match=why) as caught:
         check_new_password(password, "Ann-Lovelace")
     assert password not in str(caught.value)
 
 
 def test_three_thousand_common_passwords_are_known() -> None:
-    """ASVS asks for the 3000 commonest of those that are long enough."""
-    from arena.accounts import passwords as password_rules  # noqa: PLC0415 - looks at what the module holds
+    """ASVS requires a check against the 3000 most common passwords of sufficient length."""
+    from arena.accounts import passwords as password_rules  # noqa: PLC0415 - a private function
 
     assert sum(len(word) >= password_rules.SHORTEST for word in password_rules._common()) >= 3000  # noqa: SLF001
 
 
 def test_hashes_are_strong_argon2id() -> None:
-    """At least what RFC 9106 recommends second, and salted."""
+    """Hashes are salted, with at least the second recommended parameters of RFC 9106."""
     passwords = Passwords(strong_hasher())
     stored = passwords.hash(PASSWORD)
     parameters = extract_parameters(stored)
@@ -56,12 +56,12 @@ def test_hashes_are_strong_argon2id() -> None:
     assert stored != passwords.hash(PASSWORD)
     assert passwords.holds(PASSWORD, stored)
     assert not passwords.holds(PASSWORD + " ", stored)
-    # Unknown names take as long: what is checked for them has the same parameters.
+    # The hash that is checked for unknown names has the same parameters, so both take equally long.
     assert extract_parameters(passwords._decoy) == parameters  # noqa: SLF001 - as above
 
 
-def test_a_login_raises_weak_parameters(world: World) -> None:
-    """A hash of old parameters is replaced when its password is known, and still holds."""
+def test_a_login_replaces_outdated_parameters(world: World) -> None:
+    """A successful login hashes the password again with the current parameters."""
     ann = world.add("ann")
     stronger = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
     old = world.store.people.account("ann")
@@ -78,21 +78,21 @@ def test_a_login_raises_weak_parameters(world: World) -> None:
 
 
 class Counting(PasswordHasher):
-    """Counts what it verifies."""
+    """A hasher that counts its checks."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
         self.verified = 0
 
     def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:  # noqa: A002 - as the library has it
-        """Count, then verify."""
+        """Count the check, then verify."""
         self.verified += 1
         return super().verify(hash, password)
 
 
 @pytest.mark.parametrize("name", ["ann", "nobody-of-that-name", "\0", "no name at all", "former-1"])
 def test_unknown_names_take_the_same_work(world: World, name: str) -> None:
-    """A wrong password, an unknown name, an impossible one, a deleted one: one hash each, the same words."""
+    """Wrong passwords and unknown, malformed or deleted names all cost one check and get the same error."""
     deleted = world.add("ben")
     world.add("ann")
     world.accounts.own.delete(deleted, PASSWORD)
@@ -106,7 +106,7 @@ def test_unknown_names_take_the_same_work(world: World, name: str) -> None:
 
 
 class Waiting(PasswordHasher):
-    """Waits for the test before it hashes."""
+    """A hasher that waits for the test before it hashes."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
@@ -117,7 +117,7 @@ class Waiting(PasswordHasher):
         self.lock = threading.Lock()
 
     def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
-        """Count who is inside, then wait."""
+        """Count the concurrent calls, then wait."""
         with self.lock:
             self.inside += 1
             self.most = max(self.most, self.inside)
@@ -129,8 +129,8 @@ class Waiting(PasswordHasher):
                 self.inside -= 1
 
 
-def test_few_are_hashed_at_once_and_few_wait() -> None:
-    """Two at work, eight behind them; the next is told to come again, and later there is room."""
+def test_hashing_is_limited_and_has_a_short_queue() -> None:
+    """Two passwords are hashed at once and eight wait; more are refused as busy until there is room."""
     hasher = Waiting()
     passwords = Passwords(hasher)
     hasher.go.clear()

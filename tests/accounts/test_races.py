@@ -1,4 +1,4 @@
-"""A password that is changed while it is being checked allows nothing."""
+"""Password changes during a login: a check of the old password allows nothing afterwards."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,7 +21,7 @@ THEIRS: Final = "what a thief would choose"
 
 
 class Interrupted(PasswordHasher):
-    """A hasher during whose first check something else happens."""
+    """A hasher that runs a callback during its first check."""
 
     def __init__(self, meanwhile: Callable[[], object], *, time_cost: int = CHEAP.time_cost) -> None:
         super().__init__(time_cost=time_cost, memory_cost=CHEAP.memory_cost, parallelism=CHEAP.parallelism)
@@ -37,7 +37,7 @@ class Interrupted(PasswordHasher):
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
-    """Give accounts over an empty store of each kind."""
+    """Yield accounts over an empty SQLite store, then over an empty PostgreSQL store."""
     if request.param == "sqlite":
         made = World.at(tmp_path)
     else:
@@ -47,7 +47,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 
 
 def session_of(world: World, account: KnownAccount) -> OpenSession:
-    """Return a new session."""
+    """Open a session for the account and return it."""
     found = world.accounts.sessions.find(
         world.accounts.sessions.open(world.checked(account), "", instead_of=None)
     )
@@ -67,7 +67,7 @@ def make_token(accounts: Accounts, session: OpenSession) -> None:
 
 
 def change(accounts: Accounts, session: OpenSession) -> None:
-    """Use the password to choose another."""
+    """Use the password to change it."""
     accounts.own.change_password(session, PASSWORD, THEIRS)
 
 
@@ -80,7 +80,7 @@ def delete(accounts: Accounts, session: OpenSession) -> None:
 def test_an_old_password_allows_nothing_after_the_change(
     world: World, use: Callable[[Accounts, OpenSession], None]
 ) -> None:
-    """It was right when it was checked; the new one was stored before anything came of that."""
+    """The old password was right when it was checked, but changed before the result was used."""
     ann = world.add("ann")
     owners, thiefs = session_of(world, ann), session_of(world, ann)
     hasher = Interrupted(lambda: world.accounts.own.change_password(owners, PASSWORD, NEW))
@@ -92,15 +92,15 @@ def test_an_old_password_allows_nothing_after_the_change(
 
 
 def test_a_login_that_a_new_password_overtakes_leaves_no_known_browser(world: World) -> None:
-    """A mark is for the password that was checked."""
+    """The mark of a known browser is bound to the password that was checked."""
     ann = world.add("ann")
     checked = world.accounts.sessions.check("ann", PASSWORD)
     world.accounts.own.change_password(session_of(world, ann), PASSWORD, NEW)
     assert not world.accounts.sessions.knows("ann", world.accounts.sessions.mark(checked))
 
 
-def test_a_revoked_token_makes_no_others(world: World) -> None:
-    """Even if it was found before it was revoked."""
+def test_a_revoked_token_creates_no_tokens(world: World) -> None:
+    """This holds even if the token was looked up before it was revoked."""
     ann = world.add("ann")
     secret, made = world.accounts.tokens.create(ann, name="t", scopes={Scope.TOKENS}, days=1)
     bearer = world.accounts.tokens.find(secret)
@@ -111,7 +111,7 @@ def test_a_revoked_token_makes_no_others(world: World) -> None:
 
 
 def test_two_logins_that_replace_an_outdated_hash_both_succeed(world: World) -> None:
-    """The slower one checks the password against the hash of the faster."""
+    """The slower login checks the password against the hash that the faster one stored."""
     ann = world.add("ann")
     stronger = PasswordHasher(time_cost=2, memory_cost=8, parallelism=1)
     faster = world.with_hasher(stronger)

@@ -1,4 +1,4 @@
-"""Accounts over a real store, with a clock that the test moves, secrets that it knows, and cheap hashes."""
+"""Accounts over a real store, with a clock set by the test, predictable secrets and cheap hashes."""
 
 import sqlite3
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
 from tests.databases import sqlite_store
 
-PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test's
+PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test password
 START: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -29,22 +29,22 @@ T = TypeVar("T")
 
 @dataclass
 class World:
-    """A store, accounts over it, and what they get from outside.
+    """A store with accounts, and the clock and settings that they use.
 
     Attributes:
-        store: Real.
+        store: A real store.
         mode: Who may register.
-        now: The time; add to it.
-        uploads: Where files for its bots go.
-        least_free: Bytes that these leave free on their disk.
-        pseudonyms: Those to be given, in order; ``former-1``, ``former-2``, … without.
-        file: That of the store, if it has one.
-        webhook_hosts: Those that may be anywhere.
+        now: The current time; tests advance it.
+        uploads: The folder for uploaded files.
+        least_free: Bytes that uploads leave free on the disk.
+        pseudonyms: The next pseudonyms, in order. If empty: ``former-1``, ``former-2``, …
+        file: The store's file, if it is an SQLite store.
+        webhook_hosts: Hosts that webhooks may use even if they aren't public.
         sends_mail: Whether a mail server is set up.
-        secrets: How many were given.
-        former: How many pseudonyms were given that were not wanted ones.
-        accounts: Of the store.
-        site: The one that its visitors share; see :func:`tests.web.app.shared_site`.
+        secrets: Number of secrets generated.
+        former: Number of pseudonyms generated, without those from ``pseudonyms``.
+        accounts: The store's accounts.
+        site: The site that its visitors share; see :func:`tests.web.app.shared_site`.
     """
 
     store: Store
@@ -68,7 +68,7 @@ class World:
         self.accounts = self.with_hasher(CHEAP)
 
     def new_secret(self) -> str:
-        """Return another secret."""
+        """Return a new secret."""
         self.secrets += 1
         return f"secret-{self.secrets - 1:036}"
 
@@ -80,20 +80,20 @@ class World:
 
     @property
     def exports(self) -> Path:
-        """The folder of exported games, which need not exist."""
+        """The folder of exported games, which may not exist."""
         return self.uploads.with_name("exports")
 
     @classmethod
     def at(cls, folder: Path, mode: RegistrationMode = RegistrationMode.OPEN) -> Self:
-        """Make one in a folder."""
+        """Create a world with an SQLite store in a folder."""
         file = folder / "arena.sqlite3"
         return cls(sqlite_store(file), mode, uploads=folder / "uploads", file=file)
 
     def filled(self, fill: "Callable[[World], T]") -> T:
-        """Do what ``fill`` does to a world in which nothing is, and return what it returns.
+        """Fill this empty world like ``fill`` does, and return what ``fill`` returns.
 
-        It is called once in a process, and worlds become as that one then was: much quicker. What it returns
-        belongs to all of them.
+        ``fill`` is called once per process. Later calls copy the database that it filled, which is much
+        faster, so all worlds share its return value.
         """
         if self.file is None:
             return fill(self)
@@ -105,21 +105,21 @@ class World:
         return cast("T", filled.returned)
 
     def with_hasher(self, hasher: PasswordHasher) -> Accounts:
-        """Return accounts of the same store that hash in another way."""
+        """Return accounts over the same store with another hasher."""
         return Accounts.over(self.store, self.mode, self.sources, hasher)
 
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
-        """Add an account with ``PASSWORD``."""
+        """Add an account with the password ``PASSWORD``."""
         return self.accounts.operators.create_user("terminal:test", name, PASSWORD, role)
 
     def checked(self, account: KnownAccount) -> StoredPassword:
-        """Return an account as after a check of its password."""
+        """Return the account and its hash as a successful password check returns them."""
         found = self.store.people.account(account.name)
         assert found is not None
         return found
 
     def later(self, **time: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(**time)
 
     def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The client of a site, against real ones."""
+"""Tests of the site's client, against real sites."""

@@ -10,6 +10,6 @@ from tests.client.live import Live, live
 
 @pytest.fixture
 def arena(tmp_path: Path) -> Iterator[Live]:
-    """Give a site over an empty store."""
+    """Yield a site over an empty store."""
     with live(tmp_path) as running:
         yield running

@@ -1,4 +1,4 @@
-"""An arena's site that runs, with accounts and tokens for anyone who asks; and servers that are no arena."""
+"""A running site with accounts and tokens on demand, and servers that aren't arenas."""
 
 import threading
 from collections.abc import Collection, Iterator
@@ -24,9 +24,9 @@ class Live:
     """A running site.
 
     Attributes:
-        world: Its store, and accounts over it.
+        world: Its store and accounts.
         url: Its address.
-        uploads: Where it puts files.
+        uploads: The folder of uploaded files.
     """
 
     world: World
@@ -39,10 +39,10 @@ class Live:
         return self.world.store
 
     def token(self, name: str = "ann", scopes: Collection[Scope] = USUAL) -> str:
-        """Return a new token of someone, who gets an account if need be. The oldest goes at the limit."""
+        """Create a token, and the account if it is new. At the limit, the oldest token is revoked."""
         account = next((user for user in self.world.accounts.operators.users() if user.name == name), None)
         known = self.world.add(name) if account is None else account
-        tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # by the real clock
+        tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # uses the real clock
         if len(valid := tokens.of(known)) == MOST_TOKENS:
             tokens.revoke(known, valid[-1].id)
         return tokens.create(known, name="t", scopes=scopes, days=1)[0]
@@ -50,7 +50,7 @@ class Live:
 
 @contextmanager
 def live(folder: Path, **settings: str) -> Iterator[Live]:
-    """Give a site over a new store in a folder; its host holds everything."""
+    """Yield a site over a new store in a folder. Its host passes every control."""
     with closing(World.at(folder)) as world:
         world.store.activity.record_host(host_report(), ())
         with opened(folder, ARENA_DISK_FLOOR_GIB="0", **settings) as site:
@@ -58,10 +58,10 @@ def live(folder: Path, **settings: str) -> Iterator[Live]:
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers every request as ``reply`` says, and keeps what it was asked."""
+    """Sends the replies of its server :class:`Other`, and records the requests."""
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Record the request, and send the next reply."""
         server = self.server
         assert isinstance(server, Other)
         server.asked.append((self.path, dict(self.headers)))
@@ -73,22 +73,22 @@ class Answering(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_PUT(self) -> None:
-        """Take what is sent, and answer."""
+        """Read the body, then respond as to GET."""
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its parent has it
-        """Say nothing."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its parent's name
+        """Log nothing."""
 
 
 Reply = tuple[int, dict[str, str], bytes]
 
 
 class Other(ThreadingHTTPServer):
-    """Something that is no arena.
+    """A server that isn't an arena.
 
     Attributes:
-        replies: What it answers, one after another, and the last one ever after: status, headers, body.
+        replies: Status, headers and body of each response, in order. The last one repeats.
         asked: Paths and headers of the requests.
     """
 
@@ -105,7 +105,7 @@ class Other(ThreadingHTTPServer):
 
 @contextmanager
 def answering(*replies: Reply) -> Iterator[Other]:
-    """Give a server that answers so, on a port of its own."""
+    """Yield a server with these replies on a free port."""
     with Other(*replies) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()

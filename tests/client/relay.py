@@ -1,4 +1,4 @@
-"""A line to a site that the test can cut."""
+"""A TCP relay to a site, whose connections the test can cut."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ class Relay:
     """Passes bytes between clients and a site.
 
     Args:
-        url: Of the site.
+        url: The site's address.
     """
 
     def __init__(self, url: str) -> None:
@@ -24,17 +24,17 @@ class Relay:
 
     @property
     def url(self) -> str:
-        """Its own address."""
+        """The relay's own address."""
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def cut(self) -> None:
-        """Break all lines that there are; new ones can be made."""
+        """Close all open connections. New ones can be made."""
         for line in self._lines[:]:
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """End it."""
+        """Close the relay and all its connections."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self.cut()
@@ -68,7 +68,7 @@ class Relay:
 
 @contextmanager
 def relayed(url: str) -> Iterator[Relay]:
-    """Give a line to a site."""
+    """Yield a relay to a site."""
     relay = Relay(url)
     try:
         yield relay

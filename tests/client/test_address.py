@@ -1,4 +1,4 @@
-"""Addresses: one form for each site, and none for what can't be one."""
+"""Sites' addresses: every site has one canonical form, and malformed addresses are refused."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from arena.client.sites import WrongLogin, can_be_read_on_its_way, check_address
     ],
 )
 def test_a_site_has_one_address(typed: str, kept: str) -> None:
-    """Case, the usual port and a slash make no difference."""
+    """Upper or lower case, the default port and a trailing slash make no difference."""
     assert check_address(typed) == kept
     assert check_address(kept) == kept
 
@@ -41,7 +41,7 @@ def test_a_site_has_one_address(typed: str, kept: str) -> None:
     ],
 )
 def test_anything_else_is_refused(typed: str) -> None:
-    """With an example, and nothing that a terminal would obey."""
+    """The error gives an example, and contains no control characters."""
     with pytest.raises(WrongLogin, match=r"such as https://arena\.example") as refused:
         check_address(typed)
     assert str(refused.value).isprintable()
@@ -60,6 +60,6 @@ def test_anything_else_is_refused(typed: str) -> None:
         ("http://[::1]:8000", False),
     ],
 )
-def test_only_this_machine_needs_no_https(address: str, readable: bool) -> None:  # noqa: FBT001 - a column
-    """What crosses a network without it can be read there."""
+def test_only_this_host_needs_no_https(address: str, readable: bool) -> None:  # noqa: FBT001 - a column of the table
+    """Plain HTTP to any other host can be read on the network."""
     assert can_be_read_on_its_way(address) == readable

@@ -1,4 +1,4 @@
-"""A submission that is followed: every change once, whatever becomes of the connection."""
+"""Following a submission: every change arrives exactly once, even if the connection breaks."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +14,7 @@ from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
 MOST = 2**16
-"""Bytes of an event here, in place of a client's MiB: clients read byte by byte."""
+"""Size limit of an event in these tests. The client's own MiB takes too long, since it reads byte by byte."""
 SUBMISSION: dict[str, object] = {
     "id": "abc",
     "bot": "mine",
@@ -37,25 +37,28 @@ CAUSE = {"stage": "qualifying", "kind": "memory", "text": "gone", "hint": "Load 
 
 
 def told(stage: str, *, ended: bool = False) -> bytes:
-    """Return an event as the site writes it."""
+    """Return an event with this stage, as the site writes it."""
     return event(SUBMISSION | {"stage": stage, "ended": "2026-11-03T12:00:00Z" if ended else None})
 
 
 def event(data: object) -> bytes:
-    """Return any event."""
+    """Return an event with any data."""
     return b"event: stage\ndata: " + msgspec.json.encode(data) + b"\n\n"
 
 
 @contextmanager
 def streaming(*bodies: bytes) -> Iterator[tuple[Other, SiteClient]]:
-    """Give a server whose streams are these, one after another, and a client of it."""
+    """Yield a server whose streams have these bodies, in order, and a client of it."""
     replies: list[Reply] = [(200, STREAM, body) for body in bodies]
     with answering(*replies) as other, closing(SiteClient(other.url, "kaiten_x")) as site:
         yield other, site
 
 
-def test_events_of_a_name_are_told_from_the_rest() -> None:
-    """Comments, other events, data of several lines; what was not finished is no event."""
+def test_events_are_filtered_by_name() -> None:
+    """Comments and other events are skipped, and an unfinished event is ignored.
+
+    The lines of an event's data are joined.
+    """
     lines = [
         *(": still here", "", "retry: 10000", "", "event: other", "data: 1", ""),
         *("event: stage", "data: one", "data:two", "id: 7", "", "data: nameless", "", "event: stage", ""),
@@ -65,7 +68,7 @@ def test_events_of_a_name_are_told_from_the_rest() -> None:
 
 
 def test_every_change_comes_once_over_connections_that_break() -> None:
-    """Also where one ends in the middle of an event."""
+    """A connection may even end in the middle of an event."""
     first = b": hello\n\n" + told("received") + told("inspected")[:-9]
     with streaming(first, b"", told("received") + told("inspected"), told("active", ended=True)) as (
         other,
@@ -79,8 +82,8 @@ def test_every_change_comes_once_over_connections_that_break() -> None:
     assert waited == [1.0, 2.0, 1.0]
 
 
-def test_patience_has_an_end() -> None:
-    """A site that says nothing is asked eight times, at longer and longer intervals."""
+def test_retries_are_limited() -> None:
+    """A site that reports nothing is asked eight times, at growing intervals."""
     with streaming(b"retry: 10000\n\n") as (other, site):
         waited: list[float] = []
         with pytest.raises(SiteTrouble, match="reports no progress"):
@@ -89,8 +92,8 @@ def test_patience_has_an_end() -> None:
     assert waited == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
 
 
-def test_an_event_that_is_no_json_is_trouble() -> None:
-    """As a connection that breaks."""
+def test_an_event_that_is_not_json_is_retried() -> None:
+    """The client reconnects, as after a broken connection."""
     with streaming(b"event: stage\ndata: [\n\n", told("rejected", ended=True)) as (_, site):
         followed = follow(site, "abc", Patience(sleep=lambda _: None))
         assert [each["stage"] for each in followed] == ["rejected"]
@@ -111,8 +114,8 @@ def test_an_event_that_is_no_json_is_trouble() -> None:
     ],
     ids=["no stage", "null", "game", "figures", "request", "year 1", "deep", "line", "lines"],
 )
-def test_an_event_that_no_arena_sends_is_named(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of it is passed on, and patience has its end."""
+def test_an_event_that_no_arena_sends_is_refused(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No part of the event is passed on, and the client gives up after its last attempt."""
     monkeypatch.setattr(client, "MOST_EVENT_BYTES", MOST)
     with streaming(body) as (other, site):
         with pytest.raises(SiteTrouble, match=r"check that this is an arena's address"):
@@ -121,8 +124,8 @@ def test_an_event_that_no_arena_sends_is_named(body: bytes, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("status", "asked"), [(401, 1), (404, 1), (429, 3), (500, 3), (503, 3)])
-def test_only_what_passes_is_waited_for(status: int, asked: int) -> None:
-    """A refusal stays one."""
+def test_only_temporary_errors_are_retried(status: int, asked: int) -> None:
+    """A refused request isn't repeated, unlike one that failed or came too early."""
     problem = {"Content-Type": "application/problem+json"}
     body = b'{"detail": "No.", "hint": "Yes."}'
     with answering((status, problem, body)) as other, closing(SiteClient(other.url)) as site:
@@ -132,8 +135,11 @@ def test_only_what_passes_is_waited_for(status: int, asked: int) -> None:
         assert len(other.asked) == asked
 
 
-def test_no_stage_is_passed_over() -> None:
-    """What went by between two looks is told from its times; what was never reached is not."""
+def test_no_stage_is_skipped() -> None:
+    """Stages between two events are derived from their times.
+
+    Stages that were never reached aren't reported.
+    """
     first = {"stage": "received", "received": "12:00", "inspected": None, "waiting": "no room"}
     last = {"stage": "active", "received": "12:00", "inspected": "12:01", "qualifying": "12:02"}
     told = [(each["stage"], each.get("waiting")) for each in stage_by_stage([first, first, last])]

@@ -1,4 +1,4 @@
-"""Bots are sent whole or not at all, and what arrived is what was sent."""
+"""Sending bots: the site receives exactly what was sent, or nothing."""
 
 import gzip
 import hashlib
@@ -39,11 +39,11 @@ parcel = Parcel(bot="large", kind="image", size=2**29, sha256=None, pieces=piece
 with closing(SiteClient(sys.argv[1], sys.argv[2])) as site:
     site.put("/bots/large/submissions", body_of(parcel, lambda *_: None), kind="image")
 """
-"""Sends the beginning of a large bot, and waits."""
+"""Sends the beginning of a large file, then waits."""
 
 
 def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list[tuple[int, int]]]:
-    """Send a bot of ann's; return what was received, what was sent, and what was reported meanwhile."""
+    """Send a bot of ann. Return the submission, the parcel and the reported progress."""
     reported: list[tuple[int, int]] = []
     with closing(SiteClient(arena.url, arena.token())) as site, parcel_of(target_of(named), None) as parcel:
         body = body_of(parcel, lambda sent, total: reported.append((sent, total)))
@@ -55,12 +55,12 @@ def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list
 
 
 def kept(arena: Live) -> list[Path]:
-    """Return the files that the site has, whole or not."""
+    """Return the files that the site has stored, complete or not."""
     return list(arena.uploads.iterdir()) if arena.uploads.exists() else []
 
 
 def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
-    """With its hash announced, its kind, and a note."""
+    """It is sent with its hash, its kind and a note."""
     file = tmp_path / "mine.py"
     file.write_bytes(b"pass\n" * 100_000)
     received, parcel, reported = send(arena, str(file), note="a first try")
@@ -72,15 +72,15 @@ def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
 
 
 def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
-    """The name of its file is that of the bot."""
+    """The bot is named after the file."""
     file = tmp_path / "packed.tar.gz"
     file.write_bytes(gzip.compress(b"whatever it holds"))
     received, parcel, _ = send(arena, str(file))
     assert (received.bot, parcel.kind) == ("packed", "image")
 
 
-def test_what_changes_on_its_way_is_refused(arena: Live, tmp_path: Path) -> None:
-    """The hash was announced before."""
+def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path: Path) -> None:
+    """The hash was announced before the change."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
     with (
@@ -94,8 +94,8 @@ def test_what_changes_on_its_way_is_refused(arena: Live, tmp_path: Path) -> None
     assert kept(arena) == []
 
 
-def test_a_file_that_is_gone_meanwhile_is_not_sent(arena: Live, tmp_path: Path) -> None:
-    """Nothing is kept of it."""
+def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> None:
+    """The site stores nothing."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
     with (
@@ -110,7 +110,7 @@ def test_a_file_that_is_gone_meanwhile_is_not_sent(arena: Live, tmp_path: Path) 
 
 
 def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path: Path) -> None:
-    """The site answers before the file has ended."""
+    """The site responds before the upload is complete."""
     add_bot(arena.store, "taken", author="ben")
     file = tmp_path / "taken.tar.gz"
     with file.open("wb") as archive:
@@ -126,9 +126,9 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
 
 
 def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
-    """Neither a file nor a submission."""
+    """The site has neither a file nor a submission."""
     command = [sys.executable, "-c", SEND, arena.url, arena.token()]
-    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - ours
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
         try:
             await_that(lambda: bool(kept(arena)), "a file on its way")
         finally:
@@ -139,8 +139,8 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
 
 
 @pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])
-def test_a_name_that_no_bot_can_have_is_refused_at_home(tmp_path: Path, named: str) -> None:
-    """Before anything is sent; another can be chosen."""
+def test_a_name_that_no_bot_can_have_is_refused_locally(tmp_path: Path, named: str) -> None:
+    """Nothing is sent. The error says how to choose another name."""
     file = tmp_path / named
     file.write_text("pass")
     with pytest.raises(CannotSend, match=r"2 to 40 letters.*--name"), parcel_of(target_of(str(file)), None):
@@ -151,7 +151,7 @@ def test_a_name_that_no_bot_can_have_is_refused_at_home(tmp_path: Path, named: s
 
 @pytest.fixture
 def mark(docker_client: docker.DockerClient) -> Iterator[str]:
-    """Give a label for images, which are removed in the end."""
+    """Yield a label for images. Images with this label are removed after the test."""
     mark = f"kaiten.test={uuid.uuid4().hex}"
     yield mark
     for image in docker_client.images.list(filters={"label": mark}):
@@ -160,10 +160,10 @@ def mark(docker_client: docker.DockerClient) -> Iterator[str]:
 
 @pytest.fixture
 def parent(docker_client: docker.DockerClient, mark: str) -> str:
-    """Give the id of an image without files that no other test builds on.
+    """Return the ID of an image without files that no other test builds on.
 
     An engine looks for cached steps among all images of a parent. A build fails with "unable to find image"
-    if another test removes one of them meanwhile.
+    if another test removes one of them during the build.
     """
     text = f"FROM scratch\nLABEL {mark}\n"
     image, _ = docker_client.images.build(fileobj=io.BytesIO(text.encode()), rm=True, nocache=True)
@@ -171,7 +171,7 @@ def parent(docker_client: docker.DockerClient, mark: str) -> str:
 
 
 def bot_folder(folder: Path, base: str) -> Path:
-    """Write a bot's folder."""
+    """Write a bot's folder with a Dockerfile."""
     folder.mkdir()
     (folder / "bot.py").write_text("pass\n" * 20_000)
     lines = (
@@ -196,7 +196,7 @@ def image_in(file: Path) -> str:
 def test_a_folder_is_built_and_sent_as_an_image(
     arena: Live, tmp_path: Path, parent: str, mark: str, docker_client: docker.DockerClient
 ) -> None:
-    """Packed on the way; no file is written here."""
+    """The archive is compressed as it is sent, and no local file is written."""
     folder = bot_folder(tmp_path / "likes-maki", parent)
     received, parcel, reported = send(arena, str(folder))
     assert (received.bot, parcel.kind, parcel.sha256) == ("likes-maki", "image", None)
@@ -212,11 +212,11 @@ def test_a_folder_is_built_and_sent_as_an_image(
 def test_an_image_is_sent_by_name_or_id(
     arena: Live, tmp_path: Path, parent: str, docker_client: docker.DockerClient
 ) -> None:
-    """Its repository is the bot's name, also where its id was named."""
+    """The bot is named after the image's repository, even if the image was given by its ID."""
     folder = bot_folder(tmp_path / "folder", parent)
     name = f"kaiten-test/{uuid.uuid4().hex[:8]}:v2"
     for by in ("name", "id", "short id"):
-        # Each is another image: the site takes none twice.
+        # Each image differs, since the site refuses to accept an image twice.
         image, _ = docker_client.images.build(path=str(folder), tag=name, rm=True, labels={"by": by})
         named = {"name": name, "id": str(image.id), "short id": image.short_id.removeprefix("sha256:")}
         received, _, _ = send(arena, named[by])
@@ -225,8 +225,8 @@ def test_an_image_is_sent_by_name_or_id(
 
 
 @pytest.mark.docker
-def test_an_image_without_a_name_asks_for_one(tmp_path: Path, parent: str) -> None:
-    """Its id says nothing of the bot."""
+def test_an_image_without_a_name_requires_one(tmp_path: Path, parent: str) -> None:
+    """The bot's name can't be derived from an ID."""
     client = docker.from_env()
     with closing(client):
         image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", parent)), rm=True)
@@ -236,7 +236,7 @@ def test_an_image_without_a_name_asks_for_one(tmp_path: Path, parent: str) -> No
 
 @pytest.mark.docker
 def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_image: str) -> None:
-    """What is cut off has no end that the site would take for one."""
+    """The aborted upload lacks its end marker, so the site discards it."""
 
     def breaking() -> Iterator[tuple[bytes, int]]:
         pieces = parcel.pieces()
@@ -255,8 +255,8 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
 
 
 @pytest.mark.docker
-def test_an_image_that_is_not_there_is_named(docker_client: docker.DockerClient) -> None:
-    """With the command that lists what is there."""
+def test_an_unknown_image_is_named(docker_client: docker.DockerClient) -> None:
+    """The error also names the command that lists the images."""
     assert docker_client.ping()
     words = "image is called nobody/has-this: see `docker images`"
     with pytest.raises(CannotSend, match=words), parcel_of(target_of("nobody/has-this"), None):
@@ -267,7 +267,7 @@ def test_an_image_that_is_not_there_is_named(docker_client: docker.DockerClient)
 def test_a_folder_that_can_not_be_built_is_named(
     tmp_path: Path, docker_client: docker.DockerClient, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """What docker says is on stderr."""
+    """Docker's own output is on stderr."""
     assert docker_client.ping()
     (tmp_path / "Dockerfile").write_text("WHAT scratch")
     with pytest.raises(CannotSend, match="docker can't build"), parcel_of(target_of(str(tmp_path)), "mine"):
@@ -277,8 +277,8 @@ def test_a_folder_that_can_not_be_built_is_named(
     assert "WHAT" in err
 
 
-def test_without_docker_it_is_said_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command for a folder."""
+def test_without_docker_the_error_names_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Building a folder requires the docker command."""
     (tmp_path / "Dockerfile").write_text("FROM scratch")
     monkeypatch.setenv("PATH", str(tmp_path))
     words = "requires the docker command"

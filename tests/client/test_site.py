@@ -1,4 +1,4 @@
-"""One site: what it says, what is wrong with it in sentences, and a token that nobody else gets."""
+"""The client of one site: its responses, its errors, and a token that is sent to no other site."""
 
 import gzip
 import json
@@ -15,18 +15,18 @@ from tests.client.live import Live, Other, answering
 from tests.ports import silent_port
 
 JSON = {"Content-Type": "application/json"}
-TOKEN = "kaiten_secret"  # noqa: S105 - a test's
+TOKEN = "kaiten_secret"  # noqa: S105 - a test token
 
 
 @contextmanager
 def visited(url: str, token: str | None = TOKEN) -> Iterator[SiteClient]:
-    """Give a client of a site."""
+    """Yield a client of a site."""
     with closing(SiteClient(url, token)) as site:
         yield site
 
 
 def trouble_of(other: Other) -> str:
-    """Return what is said of a server that is no arena."""
+    """Return the error for a server that isn't an arena."""
     with visited(other.url) as site, pytest.raises(SiteTrouble) as raised:
         site.get("/account")
     assert not isinstance(raised.value, SiteProblem)
@@ -35,7 +35,7 @@ def trouble_of(other: Other) -> str:
 
 
 def test_a_token_says_whose_it_is(arena: Live) -> None:
-    """The site knows it, and the answer is plain data."""
+    """The response names the account and the token's scopes."""
     with visited(arena.url, arena.token("ann")) as site:
         account = site.read(site.get("/account"), Account)
     assert (account.name, account.scopes) == ("ann", ("read", "submit"))
@@ -43,7 +43,7 @@ def test_a_token_says_whose_it_is(arena: Live) -> None:
 
 
 def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
-    """As the site says it; for a token that is not taken, how to get another one."""
+    """They are the site's. If the token is refused, the error says how to get a new one."""
     with visited(arena.url, arena.token("ann")) as site:
         with pytest.raises(SiteProblem) as missing:
             site.get("/submissions/abc")
@@ -59,7 +59,7 @@ def test_a_problem_has_status_detail_and_hint(arena: Live) -> None:
 
 
 def test_a_redirect_is_not_followed_and_the_token_stays() -> None:
-    """The other place is named; it hears nothing."""
+    """The error names the other address, which gets no request."""
     with answering((200, JSON, b"{}")) as elsewhere:
         moved = {"Location": f"{elsewhere.url}/api/v1/account"}
         with answering((301, moved, b"")) as other:
@@ -69,14 +69,14 @@ def test_a_redirect_is_not_followed_and_the_token_stays() -> None:
 
 
 @pytest.mark.parametrize("location", ["", "/login", "//", "javascript:x", "http://[", "\x1b[2J"])
-def test_a_redirect_to_nowhere_is_no_arena(location: str) -> None:
-    """Whatever it says."""
+def test_a_redirect_without_a_usable_target_is_refused(location: str) -> None:
+    """Missing, relative, malformed and non-HTTP targets are all refused."""
     with answering((302, {"Location": location}, b"")) as other:
         assert "check that this is an arena's address" in trouble_of(other)
 
 
 def test_the_next_page_is_one_of_the_same_site() -> None:
-    """A list is read on where the site says, but never at another host."""
+    """The client follows a list's next page only to an address on the same site."""
     following = b'{"rows": [1], "next": "/api/v1/more?before=7"}'
     with answering((200, JSON, following), (200, JSON, b'{"rows": [2], "next": null}')) as other:
         with visited(other.url) as site:
@@ -90,8 +90,8 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
             assert len(other.asked) == 1
 
 
-def test_a_list_without_end_is_no_arena_s() -> None:
-    """A page that leads to itself, and pages that lead on and on."""
+def test_an_endless_list_is_refused() -> None:
+    """The client gives up on a page that links to itself, and on a list of too many pages."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
         with pytest.raises(SiteTrouble, match="a list without end"):
@@ -106,8 +106,11 @@ def test_a_list_without_end_is_no_arena_s() -> None:
         assert len(other.asked) == 1001
 
 
-def test_no_answer_fills_the_memory() -> None:
-    """A small one that unpacks to a large one is not read to its end; nor is that of a redirect."""
+def test_no_response_fills_the_memory() -> None:
+    """A response that decompresses to more than the limit isn't read to its end.
+
+    A redirect's body isn't read at all.
+    """
     packed = gzip.compress(b'"' + b" " * MOST_BYTES + b'"')
     headers = {"Content-Encoding": "gzip"}
     with answering((200, JSON | headers, packed)) as other:
@@ -117,8 +120,8 @@ def test_no_answer_fills_the_memory() -> None:
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
-def test_a_time_that_no_clock_shows_is_strange(year: str) -> None:
-    """Wherever an answer has one."""
+def test_an_impossible_time_is_refused(year: str) -> None:
+    """This applies to every time in a response."""
     moment = f"{year}-01-01T00:00:00Z"
     token = {"id": 1, "name": "", "prefix": "", "scopes": [], "created": moment, "expires": moment}
     account = {"name": "ann", "role": "user", "created": "2026-11-03T11:00:00Z", "scopes": []}
@@ -133,8 +136,8 @@ def test_a_time_that_no_clock_shows_is_strange(year: str) -> None:
                 site.read(answer, kind)
 
 
-def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is it sent without a token."""
+def test_a_netrc_password_never_replaces_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It isn't sent without a token either."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login ann password hunter2\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -163,14 +166,14 @@ def test_a_password_of_netrc_takes_no_token_s_place(tmp_path: Path, monkeypatch:
         (500, "application/problem+json", b'"\xff"', "returned 500"),
     ],
 )
-def test_what_is_no_arena_is_told_from_one(status: int, kind: str, body: bytes, words: str) -> None:
-    """Captive portals, proxies and other services."""
+def test_responses_of_other_servers_are_recognised(status: int, kind: str, body: bytes, words: str) -> None:
+    """They may come from captive portals, proxies or other services."""
     with answering((status, {"Content-Type": kind}, body)) as other:
         assert words in trouble_of(other)
 
 
-def test_an_answer_of_another_shape_is_named() -> None:
-    """With the member that is wrong, and no traceback."""
+def test_a_response_of_another_shape_is_refused() -> None:
+    """The error is a sentence, not a traceback."""
     with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
         with pytest.raises(SiteTrouble, match="have the same version"):
             site.read(site.get("/account"), Account)
@@ -178,22 +181,22 @@ def test_an_answer_of_another_shape_is_named() -> None:
             list(site.pages("/leaderboard", "rows"))
 
 
-def test_a_site_that_is_gone_is_named() -> None:
-    """With what the system says."""
+def test_an_unreachable_site_is_reported() -> None:
+    """The error includes the system's reason."""
     refused = pytest.raises(SiteTrouble, match=r"can't be reached \(Connection refused\)")
     with silent_port() as port, visited(f"http://127.0.0.1:{port}") as site, refused:
         site.get("/account")
 
 
-def test_a_connection_that_breaks_is_trouble() -> None:
-    """Before an answer, and within one."""
+def test_a_broken_connection_is_an_error() -> None:
+    """The connection breaks in the middle of a response."""
     short = {"Content-Type": "application/json", "Content-Length": "100"}
     with answering((200, short, b"{")) as other:
         assert "can't be reached" in trouble_of(other)
 
 
 def test_a_server_without_a_certificate_gets_nothing() -> None:
-    """HTTPS where there is none: it is said so, and no request is made."""
+    """The error says that HTTPS failed, and no request is sent."""
     with answering((200, JSON, b"{}")) as other:
         url = other.url.replace("http:", "https:")
         with visited(url) as site, pytest.raises(SiteTrouble, match=r"certificate of .* can't be trusted"):

@@ -1,4 +1,4 @@
-"""Logins: kept for their user alone, the last one first, the environment before all of them."""
+"""Stored logins are private to their user; the latest is the default, unless the environment overrides it."""
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -8,18 +8,18 @@ import pytest
 
 from arena.client.sites import Login, Sites, WrongLogin, chosen
 
-HERE = Login(site="https://here.example", token="kaiten_here", account="ann")  # noqa: S106 - a test's
-THERE = Login(site="https://there.example", token="kaiten_there", account="ben")  # noqa: S106 - a test's
+HERE = Login(site="https://here.example", token="kaiten_here", account="ann")  # noqa: S106 - a test token
+THERE = Login(site="https://there.example", token="kaiten_there", account="ben")  # noqa: S106 - a test token
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """Give the name of a file in a folder that isn't there."""
+    """Return the path of a file in a folder that doesn't exist."""
     return tmp_path / "config" / "kaiten" / "sites.json"
 
 
-def test_logins_are_kept_for_their_user_alone(file: Path) -> None:
-    """The file and its folder can be read by nobody else, and nothing lies beside it."""
+def test_logins_are_private_to_their_user(file: Path) -> None:
+    """Only the user can read the file and its folder, and no other file is left there."""
     Sites(file).remember(HERE)
     assert Sites(file).all() == (HERE,)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -28,7 +28,7 @@ def test_logins_are_kept_for_their_user_alone(file: Path) -> None:
 
 
 def test_a_file_that_others_could_read_becomes_private(file: Path) -> None:
-    """The next login makes it anew."""
+    """The next login rewrites it."""
     Sites(file).remember(HERE)
     file.chmod(0o644)
     Sites(file).remember(THERE)
@@ -36,7 +36,7 @@ def test_a_file_that_others_could_read_becomes_private(file: Path) -> None:
 
 
 def test_the_last_login_is_the_default(file: Path) -> None:
-    """One login a site; anyone who logs out falls back on the one before."""
+    """Each site has one login. After a logout, the previous login is the default."""
     sites = Sites(file)
     for login in (HERE, THERE, HERE):
         sites.remember(login)
@@ -50,7 +50,7 @@ def test_the_last_login_is_the_default(file: Path) -> None:
 
 
 def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
-    """However many commands change the file at once; each opens it by itself, as a process would."""
+    """Each thread opens the file separately, like a process."""
     logins = [Login(site=f"https://{number}.example", token="kaiten_x") for number in range(20)]  # noqa: S106
     with ThreadPoolExecutor(len(logins)) as pool:
         list(pool.map(lambda login: Sites(file).remember(login), logins))
@@ -61,7 +61,7 @@ def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
 
 
 def test_the_environment_chooses_a_site(file: Path) -> None:
-    """By its address, however it is written."""
+    """The site's address may be written in any form."""
     sites = Sites(file)
     sites.remember(HERE)
     sites.remember(THERE)
@@ -70,8 +70,8 @@ def test_the_environment_chooses_a_site(file: Path) -> None:
         chosen(sites, {"ARENA_SITE": "https://nowhere.example"})
 
 
-def test_a_token_of_the_environment_needs_its_site(file: Path) -> None:
-    """It is kept nowhere, and never goes to a site that it is not for."""
+def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
+    """It is never stored, and never sent to another site."""
     sites = Sites(file)
     sites.remember(HERE)
     environment = {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": " kaiten_ci\n"}
@@ -84,15 +84,15 @@ def test_a_token_of_the_environment_needs_its_site(file: Path) -> None:
 @pytest.mark.parametrize(
     "token", [" ", "two words", "kaiten_\x1b[2J", "kaiten_é", "k" * 201, "a\r\nX-Evil: 1"]
 )
-def test_what_can_not_be_a_token_is_not_sent(file: Path, token: str) -> None:
-    """Nor repeated on the terminal."""
+def test_a_malformed_token_is_not_sent(file: Path, token: str) -> None:
+    """The error doesn't repeat it."""
     with pytest.raises(WrongLogin, match="copy all of it"):
         chosen(Sites(file), {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": token})
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b'{"sites": [{"site": 7}]}'])
 def test_a_broken_file_is_named(file: Path, content: bytes) -> None:
-    """With what to do; it is not overwritten."""
+    """The error says what to do, and the file isn't overwritten."""
     file.parent.mkdir(parents=True)
     file.write_bytes(content)
     with pytest.raises(WrongLogin, match="remove it, and log in again") as refused:
@@ -101,8 +101,8 @@ def test_a_broken_file_is_named(file: Path, content: bytes) -> None:
     assert file.read_bytes() == content
 
 
-def test_a_folder_that_can_not_be_made_is_named(file: Path) -> None:
-    """Nothing else is touched."""
+def test_a_folder_that_can_not_be_created_is_named(file: Path) -> None:
+    """The error names the file of logins."""
     file.parent.parent.mkdir()
     file.parent.write_text("in the way")
     with pytest.raises(WrongLogin, match=r"sites\.json can't be"):

@@ -1,4 +1,4 @@
-"""What an author may name: files and folders that are there, and images."""
+"""What an author can send: existing files and folders, and images."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ from arena.client.sites import CannotSend
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the current folder, with a few things in it."""
+    """Change to a folder with several kinds of files, and return it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "likes-maki").mkdir()
     (tmp_path / "likes-maki" / "Dockerfile").write_text("FROM scratch")
@@ -51,16 +51,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_what_is_there_is_told_by_what_it_is(
+def test_the_kind_of_a_target_is_detected(
     named: str, kind: TargetKind, language: str | None, name: str
 ) -> None:
-    """And has a name, from which a version or an ending is cut off."""
+    """The bot's name is the target's, without tag, path or extension."""
     target = target_of(named)
     assert (target.kind, target.language and target.language.name, target.name) == (kind, language, name)
 
 
 def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dot stands for it."""
+    """A dot stands for the current folder's name."""
     monkeypatch.chdir(folder / "likes-maki")
     assert target_of(".").name == "likes-maki"
 
@@ -84,7 +84,7 @@ def test_the_current_folder_has_a_name(folder: Path, monkeypatch: pytest.MonkeyP
 )
 @pytest.mark.usefixtures("folder")
 def test_anything_else_is_refused_with_what_to_do(named: str, words: str) -> None:
-    """Before any engine or site is asked."""
+    """It is refused before any engine or site is contacted."""
     with pytest.raises(CannotSend, match=words):
         target_of(named)
 
@@ -92,6 +92,6 @@ def test_anything_else_is_refused_with_what_to_do(named: str, words: str) -> Non
 @pytest.mark.parametrize(
     "image", ["mybot", "mybot:2", "team/mybot", "localhost:5000/a/mybot:latest", "mybot@sha256:" + "0" * 64]
 )
-def test_an_image_s_name_ends_with_its_repository(image: str) -> None:
-    """Whatever stands before and behind it."""
+def test_an_images_repository_is_its_last_component(image: str) -> None:
+    """Registry, path, tag and digest are dropped."""
     assert repository(image) == "mybot"
