@@ -1,1 +1,1 @@
-"""What strangers upload."""
+"""Tests of submitted images."""

@@ -1,4 +1,4 @@
-"""Archives of images as engines and builders write them, small and whole; reading them; and one to load."""
+"""Small image archives in the formats of several engines and builders, and helpers that read them."""
 
 import hashlib
 import io
@@ -37,13 +37,13 @@ Json = dict[str, Any]
 
 @dataclass(kw_only=True)
 class Draft:
-    """An image before it is in an archive."""
+    """An image that isn't in an archive yet."""
 
-    layers: list[bytes] = field(default_factory=lambda: [BASE, BOT])  # uncompressed, the lowest first
-    config: Json = field(default_factory=dict)  # changes to the command's part of its configuration
-    platform: Platform = AMD64  # as its configuration has it
-    packed: Callable[[bytes], bytes] = bytes  # how a layer is stored
-    diff_ids: list[str] | None = None  # digests of the layers; theirs when None
+    layers: list[bytes] = field(default_factory=lambda: [BASE, BOT])  # uncompressed, from the lowest
+    config: Json = field(default_factory=dict)  # changes to the configuration's part ``config``
+    platform: Platform = AMD64  # as in its configuration
+    packed: Callable[[bytes], bytes] = bytes  # the layers' compression
+    diff_ids: list[str] | None = None  # digests of the layers; None: the correct ones
 
     def config_bytes(self) -> bytes:
         """Return the image's configuration."""
@@ -62,7 +62,7 @@ class Draft:
 
 
 def sha256(content: bytes) -> str:
-    """Return a digest as archives write it."""
+    """Return the content's digest in the form that archives use."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
@@ -72,7 +72,7 @@ def members(files: Mapping[str, bytes]) -> list[bytes]:
 
 
 def old_docker(draft: Draft, tags: Sequence[str] = ("someone/bot:latest",)) -> dict[str, bytes]:
-    """Return the files of what ``docker save`` wrote before version 25: a folder a layer, and a manifest."""
+    """Return the files that ``docker save`` wrote before version 25: a folder per layer, and a manifest."""
     config = draft.config_bytes()
     name = f"{sha256(config)[7:]}.json"
     files, layers = {name: config}, []
@@ -88,19 +88,19 @@ def old_docker(draft: Draft, tags: Sequence[str] = ("someone/bot:latest",)) -> d
 
 
 class Layout:
-    """An OCI layout in the making."""
+    """An OCI layout under construction."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {"oci-layout": b'{"imageLayoutVersion":"1.0.0"}'}
 
     def blob(self, content: bytes, media_type: str, **more: object) -> Json:
-        """Keep a blob; return what names it."""
+        """Add a blob, and return its descriptor."""
         digest = sha256(content)
         self.files[f"blobs/sha256/{digest[7:]}"] = content
         return {"mediaType": media_type, "digest": digest, "size": len(content), **more}
 
     def image(self, draft: Draft, **more: object) -> Json:
-        """Keep an image; return its manifest's descriptor."""
+        """Add an image, and return its manifest's descriptor."""
         layers = [draft.packed(layer) for layer in draft.layers]
         suffix = "+gzip" if layers[0].startswith(b"\x1f\x8b") else ""
         manifest = {
@@ -114,7 +114,7 @@ class Layout:
         return self.blob(json.dumps(manifest).encode(), str(manifest["mediaType"]), **more)
 
     def attestation(self, subject: Json) -> Json:
-        """Keep an attestation as BuildKit makes them; return its descriptor."""
+        """Add an attestation like those of BuildKit, and return its descriptor."""
         statement = b'{"_type":"https://in-toto.io/Statement/v0.1"}'
         about = {"vnd.docker.reference.type": "attestation-manifest"}
         about |= {"vnd.docker.reference.digest": subject["digest"]}
@@ -122,30 +122,30 @@ class Layout:
         return self.image(draft, platform=platform_of(draft), annotations=about)
 
     def index(self, manifests: Iterable[Json]) -> Json:
-        """Keep an index; return its descriptor."""
+        """Add an index, and return its descriptor."""
         media_type = "application/vnd.oci.image.index.v1+json"
         content = json.dumps({"schemaVersion": 2, "mediaType": media_type, "manifests": list(manifests)})
         return self.blob(content.encode(), media_type)
 
     def finish(self, manifests: Iterable[Json]) -> dict[str, bytes]:
-        """Return all files, with an index at the top that names these."""
+        """Return all files, with a top-level index of these manifests."""
         top = {"schemaVersion": 2, "manifests": list(manifests)}
         return {**self.files, "index.json": json.dumps(top).encode()}
 
 
 def platform_of(draft: Draft) -> Json:
-    """Return an image's platform as indexes have it."""
+    """Return an image's platform in the form that indexes use."""
     return {"os": draft.platform.os, "architecture": draft.platform.architecture}
 
 
 def oci(*drafts: Draft) -> dict[str, bytes]:
-    """Return the files of an OCI layout with these images, one manifest each."""
+    """Return the files of an OCI layout with these images and one manifest per image."""
     layout = Layout()
     return layout.finish([layout.image(draft, platform=platform_of(draft)) for draft in drafts])
 
 
 def docker_25(draft: Draft) -> dict[str, bytes]:
-    """Return what ``docker save`` writes from version 25 on: an OCI layout with a manifest.json beside it."""
+    """Return the files that ``docker save`` writes since version 25: an OCI layout with a manifest.json."""
     layout = Layout()
     name = {"io.containerd.image.name": "docker.io/someone/bot:latest"}
     files = layout.finish([layout.image(draft, annotations=name)])
@@ -156,7 +156,7 @@ def docker_25(draft: Draft) -> dict[str, bytes]:
 
 
 def docker_29(*drafts: Draft, tags: int = 1) -> dict[str, bytes]:
-    """Return what ``docker save`` writes from version 29 on: an index of platforms and attestations."""
+    """Return the files that ``docker save`` writes since version 29, with an index of platforms."""
     layout = Layout()
     images = [layout.image(draft, platform=platform_of(draft)) for draft in drafts]
     index = layout.index([*images, *map(layout.attestation, images)])
@@ -165,9 +165,9 @@ def docker_29(*drafts: Draft, tags: int = 1) -> dict[str, bytes]:
 
 
 def docker_archive(image: BotImage, layers: Path) -> bytes:
-    """Return a repacked image as an archive that ``docker load`` takes.
+    """Return a repacked image as an archive for ``docker load``.
 
-    ``layers`` is the file that has its layers, one after another.
+    ``layers`` is the file of its concatenated layers.
     """
     name = f"{image.id[7:]}.json"
     files = {name: image.config()}
@@ -179,7 +179,7 @@ def docker_archive(image: BotImage, layers: Path) -> bytes:
 
 
 def listed(image: BotImage, layers: Path) -> list[dict[str, tarfile.TarInfo]]:
-    """Return what is in each layer of a repacked image, by name."""
+    """Return the members of each layer of a repacked image, by name."""
     content = io.BytesIO(layers.read_bytes())
     found = []
     for layer in image.layers:
@@ -189,18 +189,18 @@ def listed(image: BotImage, layers: Path) -> list[dict[str, tarfile.TarInfo]]:
 
 
 def write(path: Path, files: Mapping[str, bytes], *, compressed: bool = False) -> Path:
-    """Write an archive of these files; return its path."""
+    """Write an archive of these files, and return its path."""
     whole = tar(*members(files))
     path.write_bytes(zipped(whole) if compressed else whole)
     return path
 
 
 READER = INTAKE_UID if os.geteuid() == 0 else None
-"""The reader's user, as far as this machine allows."""
+"""The reader's user ID, or None if the tests don't run as root."""
 
 
 def read(
     archive: Path, output: Path, platform: Platform = AMD64, limits: IntakeLimits = DEFAULT_LIMITS
 ) -> BotImage:
-    """Repack an archive as the arena does it."""
+    """Repack an archive like the arena."""
     return repack(archive, output, platform, uid=READER, limits=limits)

@@ -10,7 +10,7 @@ from arena.images.objects import Objects
 from arena.images.store import ImageStore, Room
 
 NOW = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
-"""Later than all that a test writes, so that nothing is young."""
+"""Later than all that a test writes, so that nothing is too young to be pruned."""
 
 PLENTY = Room(quota=1 << 40, keep=())
 
@@ -21,7 +21,7 @@ def layer(content: bytes) -> Layer:
 
 
 def image(*contents: bytes, name: str = "bot") -> BotImage:
-    """Return an image of layers with these contents, which starts a program of this name."""
+    """Return an image whose layers have these contents, and which starts the program ``name``."""
     return BotImage(
         platform=Platform("linux", "amd64"),
         command=Command(entrypoint=(name,)),
@@ -30,7 +30,7 @@ def image(*contents: bytes, name: str = "bot") -> BotImage:
 
 
 class Contents:
-    """Gives layers their content, and counts what it was asked for."""
+    """Provides the layers' contents, and records which were requested."""
 
     def __init__(self, *contents: bytes) -> None:
         self.asked: list[str] = []

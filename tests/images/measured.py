@@ -1,8 +1,9 @@
-"""Repacks each archive in a small process of its own, so that the reader's memory and time can be measured.
+"""A server that repacks archives in small processes, to measure the reader's memory and time.
 
-``python -m tests.images.measured``: a :class:`Task` a line on standard input, an :class:`Outcome` a line on
-standard output. Each is measured in a fork, whose only child is the reader, so what the system says of its
-children is said of the reader. A child's figure begins with its parent's, which is small here.
+``python -m tests.images.measured`` reads a :class:`Task` per line from standard input, and writes an
+:class:`Outcome` per line to standard output. Each archive is repacked in a fork whose only child is the
+reader, so the resource usage of the fork's children is the reader's. The memory of a new process starts
+at its parent's, which is small here.
 """
 
 import atexit
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Task(msgspec.Struct, frozen=True):
-    """What to repack."""
+    """An archive to repack."""
 
     archive: str
     output: str
@@ -32,15 +33,15 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """The result of repacking, with the resources used."""
 
-    image: BotImage | None = None  # if it was taken
+    image: BotImage | None = None  # if it was accepted
     refusal: str | None = None  # if it was rejected: the text for its owner
-    trouble: str | None = None  # if the arena was to blame
-    notes: list[str] = []  # what its maintainers would be told
-    seconds: float  # in all, the spawning included
+    trouble: str | None = None  # if the arena was at fault
+    notes: list[str] = []  # what would be logged for the arena's maintainers
+    seconds: float  # elapsed time, including the start of the reader
     cpu_seconds: float  # the reader's processor time
-    memory_kib: int  # the reader's resident set at its largest
+    memory_kib: int  # the reader's maximum resident set size
 
 
 def measure(
@@ -57,7 +58,7 @@ def measure(
 
 @cache
 def _server() -> "subprocess.Popen[bytes]":
-    """Start the process that forks; it goes when its input ends."""
+    """Start the process that forks. It exits when its input ends."""
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.images.measured"],
         stdin=subprocess.PIPE,
@@ -74,7 +75,7 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
 
 
 def main() -> None:
-    """Fork for each task."""
+    """Fork a process for each task."""
     for task in sys.stdin.buffer:
         pid = os.fork()
         if pid == 0:
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def _measure(task: Task) -> None:
-    """Repack one archive and say what it took."""
+    """Repack one archive, and write the outcome."""
     begin = time.monotonic()
     image = refusal = trouble = None
     notes: list[str] = []

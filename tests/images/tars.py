@@ -1,4 +1,4 @@
-"""Tars made byte by byte, so that they can be wrong in any way that is wanted."""
+"""Tar archives built byte by byte, so that tests can damage any part of them."""
 
 import gzip
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ def header(  # noqa: PLR0913 - a header's fields
     magic: bytes = b"ustar\x0000",
     raw: Mapping[int, bytes] | None = None,
 ) -> bytes:
-    """Return a header with a right checksum.
+    """Return a header with a correct checksum.
 
-    ``raw`` has bytes to put at these places before the checksum is made.
+    ``raw`` has bytes by offset, which are written before the checksum is computed.
     """
     block = bytearray(BLOCK)
     fields = {
@@ -38,27 +38,27 @@ def header(  # noqa: PLR0913 - a header's fields
 
 
 def padded(content: bytes) -> bytes:
-    """Return content with the zeros that fill its last block."""
+    """Return content padded with zeros to whole blocks."""
     return content + bytes(-len(content) % BLOCK)
 
 
 def file(name: bytes, content: bytes = b"", *, mode: int = 0o644) -> bytes:
-    """Return a file with its content."""
+    """Return a file's header and content."""
     return header(name, size=len(content), mode=mode) + padded(content)
 
 
 def folder(name: bytes, *, mode: int = 0o755) -> bytes:
-    """Return a folder."""
+    """Return a folder's header."""
     return header(name + b"/", kind=b"5", mode=mode)
 
 
 def symlink(name: bytes, target: bytes) -> bytes:
-    """Return a symbolic link."""
+    """Return a symbolic link's header."""
     return header(name, kind=b"2", target=target)
 
 
 def hard_link(name: bytes, target: bytes) -> bytes:
-    """Return a hard link."""
+    """Return a hard link's header."""
     return header(name, kind=b"1", target=target)
 
 
@@ -69,7 +69,7 @@ def pax(*records: tuple[bytes, bytes], kind: bytes = b"x") -> bytes:
 
 
 def long_name(name: bytes, *, kind: bytes = b"L") -> bytes:
-    """Return GNU's header for a long name (``L``) or a long target (``K``)."""
+    """Return GNU's header for a long name (``L``) or a long link target (``K``)."""
     content = name + b"\0"
     return header(b"././@LongLink", kind=kind, size=len(content), magic=b"ustar  \0") + padded(content)
 
@@ -80,7 +80,7 @@ def tar(*members: bytes) -> bytes:
 
 
 def zipped(content: bytes) -> bytes:
-    """Return content as gzip, the same bytes each time."""
+    """Return content compressed with gzip, with the same bytes each time."""
     return gzip.compress(content, 6, mtime=0)
 
 

@@ -1,4 +1,4 @@
-"""Archives as engines and builders write them are taken; an image is the same whatever it came in."""
+"""Archives of all engines and builders are accepted, and the format doesn't affect the image."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ def _in_an_index_of_an_index() -> dict[str, bytes]:
 
 
 def _without_the_other_platforms_blobs() -> dict[str, bytes]:
-    """An engine lists all platforms of an image, and has the content of its own alone."""
+    """An engine's archive lists all platforms of an image, but has the content of only its own."""
     whole, own = docker_29(DRAFT, ARM), docker_29(DRAFT)
     return {
         name: content
@@ -61,7 +61,7 @@ SHAPES: dict[str, Callable[[], dict[str, bytes]]] = {
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> BotImage:
-    """Give the image that all shapes have in them."""
+    """Return the image that is in all the archives."""
     folder = tmp_path_factory.mktemp("plain")
     return read(write(folder / "archive", old_docker(DRAFT)), folder / "output")
 
@@ -69,35 +69,35 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> BotImage:
 @pytest.mark.parametrize("ending", [".tar", ".tar.gz"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_shape_gives_the_same_image(shape: str, ending: str, plain: BotImage, tmp_path: Path) -> None:
-    """Engine, compression and other platforms beside it change nothing about an image."""
+    """Engine, compression and other platforms make no difference to an image."""
     archive = write(tmp_path / "archive", SHAPES[shape](), compressed=ending.endswith("gz"))
     assert read(archive, tmp_path / "output") == plain
     assert sorted(path.name for path in tmp_path.iterdir()) == ["archive", "output"]
 
 
 def test_another_platform_gives_its_own_image(tmp_path: Path) -> None:
-    """The platform chooses among an archive's images."""
+    """The platform selects one of an archive's images."""
     archive = write(tmp_path / "archive", docker_29(DRAFT, ARM))
     image = read(archive, tmp_path / "output", ARM64)
     assert (image.platform, image.command.cmd) == (ARM64, ("arm",))
 
 
-def test_what_is_kept_of_the_configuration(plain: BotImage) -> None:
-    """Entry point, variables and folder stay."""
+def test_the_configuration_is_kept(plain: BotImage) -> None:
+    """The image keeps entry point, variables and working directory."""
     assert plain.command == Command(
         entrypoint=("python", "/bot/bot.py"), env=("PATH=/usr/bin",), working_dir="/bot"
     )
 
 
-def test_of_two_values_of_a_variable_the_last_stays(tmp_path: Path) -> None:
-    """A variable is there once."""
+def test_the_last_value_of_a_repeated_variable_counts(tmp_path: Path) -> None:
+    """Every variable is listed once."""
     draft = Draft(config={"Env": ["A=1", "B=2", "A=3"], "WorkingDir": ""})
     command = read(write(tmp_path / "archive", oci(draft)), tmp_path / "output").command
     assert (command.env, command.working_dir) == (("A=3", "B=2"), "/")
 
 
-def test_what_a_layer_may_have(tmp_path: Path) -> None:
-    """Files, folders, links, long names and marks of removed files arrive, with their modes and times."""
+def test_layers_are_repacked_completely(tmp_path: Path) -> None:
+    """Files, folders, links, long names and whiteouts are kept, with their modes and times."""
     long = "/".join(["long" * 20] * 5)
     layer = tar(
         folder(b"./"),
@@ -137,8 +137,8 @@ def test_what_a_layer_may_have(tmp_path: Path) -> None:
     assert f"{long}/gnu" in found
 
 
-def test_equal_layers_that_are_links(tmp_path: Path) -> None:
-    """A layer that older engines and podman replace by a link to its equal is that layer."""
+def test_a_link_to_an_equal_layer_is_that_layer(tmp_path: Path) -> None:
+    """Older engines and podman replace a layer by a link to an equal one."""
     files = old_docker(Draft(layers=[BASE, BOT, BOT]))
     *_, first, second = [name for name, content in files.items() if content == BOT]
     podman = "a" * 64 + "/layer.tar"
@@ -153,14 +153,14 @@ def test_equal_layers_that_are_links(tmp_path: Path) -> None:
 
 
 def test_gzip_in_parts_with_zeros_behind(tmp_path: Path) -> None:
-    """Builders that gzip each file of a layer by itself are understood, as is padding."""
+    """Some builders compress the files of a layer separately, and some pad the result."""
     parts = Draft(packed=lambda layer: zipped(layer[:700]) + zipped(layer[700:]) + bytes(300))
     one = read(write(tmp_path / "parts", oci(parts)), tmp_path / "output")
     assert one == read(write(tmp_path / "whole", oci(DRAFT)), tmp_path / "output")
 
 
-def test_a_device_of_debians_is_left_out(tmp_path: Path) -> None:
-    """What lies in the folders that the runtime mounts over is dropped; the folders stay."""
+def test_files_in_mounted_folders_are_dropped(tmp_path: Path) -> None:
+    """The runtime mounts over these folders, so only the folders themselves are kept."""
     layer = tar(
         folder(b"dev"), header(b"dev/null", kind=b"3"), folder(b"dev/shm"), file(b"proc/x"), file(b"kept")
     )
@@ -168,16 +168,16 @@ def test_a_device_of_debians_is_left_out(tmp_path: Path) -> None:
     assert list(listed(image, tmp_path / "output")[0]) == ["dev", "kept"]
 
 
-def test_an_output_of_before_is_overwritten(tmp_path: Path, plain: BotImage) -> None:
-    """The output holds this image's layers and nothing else."""
+def test_an_old_output_is_overwritten(tmp_path: Path, plain: BotImage) -> None:
+    """The output contains only this image's layers."""
     output = tmp_path / "output"
     output.write_bytes(bytes(1_000_000))
     assert read(write(tmp_path / "archive", oci(DRAFT)), output) == plain
     assert output.stat().st_size == sum(layer.size for layer in plain.layers)
 
 
-def test_a_refusal_takes_the_output_of_before_away(tmp_path: Path) -> None:
-    """Nobody takes old layers for those of a refused archive."""
+def test_a_rejection_removes_an_old_output(tmp_path: Path) -> None:
+    """Old layers can't be mistaken for those of the rejected archive."""
     output = tmp_path / "output"
     output.write_bytes(b"old")
     with pytest.raises(Rejected):

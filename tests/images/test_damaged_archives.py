@@ -1,4 +1,4 @@
-"""Whatever bytes an archive has, the reader comes to a verdict of its own."""
+"""Damaged archives are accepted or rejected, whatever bytes they have; they never crash the reader."""
 
 import os
 from pathlib import Path
@@ -31,7 +31,7 @@ CHANGES = st.lists(
 
 
 def answer(content: bytes, directory: Path) -> Answer:
-    """Return the reader's verdict on these bytes, without a process around it."""
+    """Return the reader's verdict on these bytes, without starting its process."""
     files = [directory / name for name in ("archive", "scratch", "output")]
     files[0].write_bytes(content)
     descriptors = [os.open(path, os.O_RDWR | os.O_CREAT) for path in files]
@@ -42,7 +42,7 @@ def answer(content: bytes, directory: Path) -> Answer:
         job = Job(
             archive=archive, scratch=scratch, output=output, platform=AMD64, uid=None, limits=DEFAULT_LIMITS
         )
-        return process._answer(job)  # noqa: SLF001 - the verdict alone is of interest, not the process
+        return process._answer(job)  # noqa: SLF001 - tests the verdict without the process
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
@@ -50,7 +50,7 @@ def answer(content: bytes, directory: Path) -> Answer:
 
 @pytest.mark.parametrize("shape", ARCHIVES)
 def test_undamaged(shape: str, tmp_path: Path) -> None:
-    """The archives that are damaged below are good ones."""
+    """The archives that the other tests damage are valid."""
     assert isinstance(answer(ARCHIVES[shape], tmp_path), Repacked)
 
 
@@ -58,7 +58,7 @@ def test_undamaged(shape: str, tmp_path: Path) -> None:
 @given(changes=CHANGES)
 @settings(max_examples=many(30, 150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damaged_somewhere(shape: str, changes: list[tuple[float, bytes]], tmp_path: Path) -> None:
-    """Bytes changed in any place are refused, or make no difference; the reader never breaks down."""
+    """Changed bytes cause a rejection or make no difference, but never crash the reader."""
     content = bytearray(ARCHIVES[shape])
     for place, piece in changes:
         start = int(place * len(content))
@@ -70,7 +70,7 @@ def test_damaged_somewhere(shape: str, changes: list[tuple[float, bytes]], tmp_p
 @given(place=st.floats(0, 1, exclude_max=True))
 @settings(max_examples=many(20, 50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_cut_off_anywhere(shape: str, place: float, tmp_path: Path) -> None:
-    """An archive that ends too early is refused, unless only zeros are missing."""
+    """An archive that ends early is rejected, unless only zeros are missing."""
     content = ARCHIVES[shape]
     cut = content[: int(place * len(content))]
     verdict = answer(cut, tmp_path)

@@ -1,4 +1,4 @@
-"""Archives that mean harm are refused with words, or taken without the harm; cheaply, either way."""
+"""Hostile archives are rejected with a reason, or made harmless; both use few resources."""
 
 import shutil
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.images.measured import measure
 
 @pytest.fixture(autouse=True)
 def canary() -> Iterator[None]:
-    """Put a file where attacks aim at, and see that nobody touched it."""
+    """Create the file that attacks aim at, and check that it wasn't touched."""
     CANARY.parent.mkdir()
     CANARY.write_text("untouched")
     yield
@@ -29,15 +29,18 @@ def _name(attack: Attack) -> str:
     return attack.name
 
 
-def test_there_are_forty_of_them() -> None:
-    """There are at least forty attacks, each with a name of its own, one outcome and a control."""
+def test_there_are_forty_attacks() -> None:
+    """Each has its own name, one expected outcome, and a control or raised limits."""
     assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 40
     assert all((attack.refused is None) != (attack.harmless is None) for attack in ATTACKS)
     assert all(attack.control or attack.raised for attack in ATTACKS)
 
 
 def _variants() -> list[ParameterSet]:
-    """Return all attacks. Of those that are refused in the same words, ``make test`` tries the first."""
+    """Return all attacks.
+
+    If several are rejected with the same text, ``make test`` tries only the first.
+    """
     first: dict[str, Attack] = {}
     return [
         pytest.param(
@@ -52,7 +55,7 @@ def _variants() -> list[ParameterSet]:
 
 @pytest.mark.parametrize("attack", _variants(), ids=_name)
 def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
-    """It is refused or made harmless, within 256 MiB and 10 s, and leaves nothing behind."""
+    """The archive is rejected or made harmless within 256 MiB and 10 s. A rejection leaves no file behind."""
     archive, output = tmp_path / "archive", tmp_path / "output"
     attack.build(archive)
     outcome = measure(archive, output, AMD64, PATIENT)
@@ -64,7 +67,7 @@ def test_hostile_archive(attack: Attack, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.control], ids=_name)
 def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Path) -> None:
-    """It is taken: the refusal was of that part."""
+    """It is accepted, which shows that the hostile part caused the rejection."""
     assert attack.control is not None
     attack.control(tmp_path / "archive")
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, PATIENT)
@@ -75,7 +78,7 @@ def test_the_same_archive_without_its_hostile_part(attack: Attack, tmp_path: Pat
 @pytest.mark.soak
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.raised], ids=_name)
 def test_the_same_archive_with_the_limit_raised(attack: Attack, tmp_path: Path) -> None:
-    """It is taken: the refusal was by that limit."""
+    """It is accepted, which shows that this limit caused the rejection."""
     attack.build(tmp_path / "archive")
     limits = msgspec.structs.replace(PATIENT, cpu_seconds=60, **attack.raised)
     outcome = measure(tmp_path / "archive", tmp_path / "output", AMD64, limits)

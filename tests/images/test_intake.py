@@ -1,4 +1,4 @@
-"""Files become kept images: told apart by what they are, and wrapped on bases that are kept once."""
+"""Intake turns files into stored images: it detects their kind, and stores each base image once."""
 
 import gzip
 import uuid
@@ -21,12 +21,12 @@ ENGINE_ID = "sha256:" + "e" * 64
 
 
 def saved(text: str) -> bytes:
-    """Return what docker save writes of an image with one file."""
+    """Return the ``docker save`` archive of an image with one file."""
     return tar(*members(old_docker(Draft(layers=[tar(file_in_tar(b"etc/motd", text.encode()))]))))
 
 
 class Engine:
-    """Has one base image for all languages, and counts how often it was asked for it."""
+    """An engine with one base image for all languages, which counts its exports."""
 
     def __init__(self) -> None:
         self.exports = 0
@@ -34,11 +34,11 @@ class Engine:
         self.archive = saved("base")
 
     def find(self, _: Language) -> str:
-        """Return its id."""
+        """Return the base image's ID."""
         return self.id
 
     def export(self, id_: str) -> Iterator[bytes]:
-        """Give it in two pieces."""
+        """Yield the base image's archive in two pieces."""
         assert id_ == self.id
         self.exports += 1
         yield self.archive[:1000]
@@ -47,28 +47,28 @@ class Engine:
 
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
-    """Give an empty store."""
+    """Return an empty store."""
     return store_in(tmp_path)
 
 
 @pytest.fixture
 def engine() -> Engine:
-    """Give an engine."""
+    """Return an engine."""
     return Engine()
 
 
 @pytest.fixture
 def intake(store: ImageStore, engine: Engine, tmp_path: Path) -> Intake:
-    """Give an intake into the store."""
+    """Return an intake into the store."""
     bases = Bases(find=engine.find, export=engine.export)
     return Intake(store, bases, tmp_path / "incoming", Platform("linux", "amd64"), lambda: NOW)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-def test_an_archive_is_told_by_its_content(
+def test_an_archive_is_detected_by_its_content(
     intake: Intake, store: ImageStore, tmp_path: Path, pack: type[bytes]
 ) -> None:
-    """Whatever it is called; the image is kept, and nothing else is left."""
+    """Its name doesn't matter. Only the image is left in the end."""
     file = tmp_path / "bot.py"
     file.write_bytes(pack(saved("mine")))
     image = intake.take(file, PLENTY)
@@ -80,7 +80,7 @@ def test_an_archive_is_told_by_its_content(
 def test_a_source_file_is_wrapped_on_a_base_that_is_kept_once(
     intake: Intake, store: ImageStore, engine: Engine, tmp_path: Path
 ) -> None:
-    """The second file finds the base; a base that the engine has made anew is exported anew."""
+    """The second file reuses the stored base. A rebuilt base is exported again."""
     files = [tmp_path / name for name in ("a.py", "b.py", "c.js")]
     for file in files:
         file.write_text(f"# {file.name}")
@@ -93,13 +93,13 @@ def test_a_source_file_is_wrapped_on_a_base_that_is_kept_once(
     assert engine.exports == 2
     assert third.command.entrypoint == ("node", "/bot/bot.js")
     assert {first.id, second.id, third.id} < store.records.ids()
-    assert len(blobs(tmp_path)) == 1 + 1 + 3 + 3  # the base's layer and configuration, tops, configurations
+    assert len(blobs(tmp_path)) == 1 + 1 + 3 + 3  # base layer and configuration, top layers, configurations
 
 
 def test_a_base_that_was_pruned_is_exported_again(
     intake: Intake, store: ImageStore, engine: Engine, tmp_path: Path
 ) -> None:
-    """Nothing depends on a base that nobody has used for long."""
+    """Pruning removes a base that hasn't been used for a long time."""
     file = tmp_path / "a.py"
     file.write_text("pass")
     image = intake.take(file, PLENTY)
@@ -120,10 +120,10 @@ def test_a_base_that_was_pruned_is_exported_again(
     ],
     ids=["zip", "empty", "broken gzip", "binary", "no image"],
 )
-def test_what_can_not_be_taken_leaves_nothing(
+def test_a_rejected_file_leaves_nothing(
     intake: Intake, tmp_path: Path, name: str, content: bytes, words: str
 ) -> None:
-    """Its owner is told why; neither image nor file on its way is left."""
+    """The error says why. Neither an image nor a temporary file is left."""
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(Rejected, match=words):
@@ -132,10 +132,10 @@ def test_what_can_not_be_taken_leaves_nothing(
     assert list((tmp_path / "incoming").glob("*")) == []
 
 
-def test_a_base_that_is_refused_is_the_arenas_fault(
+def test_an_invalid_base_is_an_arena_fault(
     intake: Intake, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody's file is blamed for what the arena's own image lacks."""
+    """The source file isn't blamed for a defect of the base image."""
     monkeypatch.setattr(engine, "archive", tar(file_in_tar(b"readme", b"nothing")))
     file = tmp_path / "a.py"
     file.write_text("pass")
@@ -143,14 +143,14 @@ def test_a_base_that_is_refused_is_the_arenas_fault(
         intake.take(file, PLENTY)
 
 
-def test_a_file_that_is_not_there(intake: Intake, tmp_path: Path) -> None:
-    """It is named."""
+def test_a_missing_file(intake: Intake, tmp_path: Path) -> None:
+    """The error names it."""
     with pytest.raises(Rejected, match=r"gone\.py can't be read: No such file"):
         intake.take(tmp_path / "gone.py", PLENTY)
 
 
-def test_what_a_killed_process_left_on_its_way_is_removed(tmp_path: Path) -> None:
-    """Once it is no longer young; nobody else can look into it meanwhile."""
+def test_temporary_files_of_killed_processes_are_removed(tmp_path: Path) -> None:
+    """They are removed after a grace period. Other users can't read them."""
     parent = tmp_path / uuid.uuid4().hex
     remove_left(parent, NOW)
     with workspace(parent) as folder:

@@ -1,4 +1,4 @@
-"""What plays is kept; the rest is pruned below the quota, here and in the engine, at once and again."""
+"""Pruning removes images that no bot on the ladder uses, from the store and the engine, and repeats."""
 
 import threading
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from tests.patience import WAIT_SECONDS
 
 
 class Engine:
-    """Counts how often it was asked to prune; the first time it can't."""
+    """An engine that counts requests to prune; the first request fails."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -39,26 +39,26 @@ class Engine:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty database."""
+    """Yield an empty database."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield store
 
 
 @pytest.fixture
 def images(tmp_path: Path) -> ImageStore:
-    """Give an empty store of images."""
+    """Return an empty image store."""
     return store_in(tmp_path)
 
 
 @pytest.fixture
 def engine() -> Engine:
-    """Give an engine."""
+    """Return an engine."""
     return Engine()
 
 
 @pytest.fixture
 def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -> ImageKeeper:
-    """Give a keeper with a quota of 2,500 bytes."""
+    """Return a keeper with a quota of 2,500 bytes."""
     return ImageKeeper(
         images=images,
         store=results,
@@ -72,7 +72,7 @@ def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -
 def test_the_images_of_bots_on_the_ladder_are_kept(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine
 ) -> None:
-    """However long ago they were used; older versions and what was never entered make room."""
+    """They are kept however old they are. Older versions and images of no bot make room."""
     engine.asked = 1
     first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
     for image in (first, playing):
@@ -85,10 +85,13 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
     assert engine.asked == 2
 
 
-def test_a_folder_without_any_image_in_use_is_not_where_they_are_kept(
+def test_a_folder_without_any_image_in_use_is_an_error(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
 ) -> None:
-    """Nothing is pruned, noted or added, here or in the engine; when it is mounted again all goes on."""
+    """Its disk is probably not mounted. Until it is, nothing is pruned, noted as gone or added.
+
+    The engine isn't pruned either.
+    """
     add_bot(results, "house", source="sha256:house", author="house")
     for letter in (b"1", b"2"):
         add_bot(results, "mine", source=keep(images, letter * 100).id)
@@ -112,7 +115,7 @@ def test_a_folder_without_any_image_in_use_is_not_where_they_are_kept(
 def test_images_that_nobody_uses_may_all_be_gone(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine, tmp_path: Path
 ) -> None:
-    """Their bots are retired. One that is put back can be played with again."""
+    """Images of retired bots may be missing. A bot can return when its image is restored."""
     engine.asked = 1
     add_bot(results, "mine", source=keep(images, b"1" * 1000).id)
     results.bot_states.retire("mine", NOW)
@@ -126,15 +129,15 @@ def test_images_that_nobody_uses_may_all_be_gone(
 
 
 def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:
-    """It is logged, and tried again; the end of the context ends it."""
+    """The failure is logged, and pruning is retried until the context ends."""
     with capture_logs() as logs, pruner(keeper, seconds=0.01):
         assert engine.again.wait(WAIT_SECONDS)
     assert [line["error"] for line in logs] == ["the engine does not answer"]
     assert all(thread.name != "pruner" for thread in threading.enumerate())
 
 
-def test_a_store_that_can_not_be_used_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
-    """The lock is in a folder that is gone."""
+def test_an_unusable_store_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
+    """The lock file can't be opened, and the error names it."""
     (tmp_path / "images.lock").mkdir()
     with pytest.raises(IntakeTrouble, match=r"the image store's lock .*images\.lock \(Is a directory\)"):
         keeper.prune()

@@ -1,4 +1,4 @@
-"""A kept image as an archive for the engine."""
+"""Stored images as archives for the engine."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from tests.images.builders import keep, layer, store_in
 
 
 def test_the_archive_has_the_layers_and_the_configuration(tmp_path: Path) -> None:
-    """As docker save writes them, a layer that comes twice once, and what lists them last."""
+    """The format is that of docker save. A repeated layer is stored once, and the manifest comes last."""
     store = store_in(tmp_path)
     image = keep(store, b"one", b"two", b"one")
     with tarfile.open(fileobj=io.BytesIO(b"".join(docker_archive(store, image, "name:tag")))) as tar:
@@ -30,8 +30,8 @@ def test_the_archive_has_the_layers_and_the_configuration(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("damage", [b"0ne", b"on", b"one more", None])
-def test_a_damaged_layer_ends_it_before_there_is_an_image(tmp_path: Path, damage: bytes | None) -> None:
-    """What has been given by then lists no image, and the error names the layer."""
+def test_a_damaged_layer_stops_the_archive(tmp_path: Path, damage: bytes | None) -> None:
+    """The incomplete archive has no manifest, so no image is loaded. The error names the layer."""
     store = store_in(tmp_path)
     image = keep(store, b"one", b"two")
     digest = layer(b"one").digest.removeprefix("sha256:")

@@ -1,4 +1,4 @@
-"""The process that reads archives: what it may, what ends it, and what is believed of it."""
+"""The process that reads archives: its privileges and limits, and the checks of its answers."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def _limits(**changes: float) -> IntakeLimits:
 
 
 def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> None:
-    """Have another program run in the reader's place, by an interpreter that is a script."""
+    """Replace the reader by another program: the interpreter becomes a script that starts it."""
     script, starter = folder / "program.py", folder / "starter"
     script.write_text(program)
     starter.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -I {script}\n")
@@ -71,7 +71,7 @@ def _run_instead(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) ->
 
 
 def _probe(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what the reader's process finds out about itself."""
+    """Return what the reader's process finds out about its own privileges and limits."""
     _run_instead(monkeypatch, folder, PROBE)
     monkeypatch.setattr(reader, "_TEXT_CHARACTERS", 10_000)
     with pytest.raises(Rejected) as refusal:
@@ -82,26 +82,26 @@ def _probe(archive: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
-    """Give a good archive."""
+    """Return the path of a valid archive."""
     return write(tmp_path / "archive", oci(Draft()))
 
 
 def test_the_reader_can_do_nothing_else(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It opens no file and no socket, has no variables of the arena's, and limits on all it may use."""
+    """It can open no file and no socket, has none of the arena's variables, and has resource limits."""
     found = _probe(archive, tmp_path, monkeypatch)
     assert found["file"] == found["socket"] == "OSError 24"
     assert found["limits"] == [[256 << 20, 256 << 20], [0, 0], [7, 8]]
     assert set(found["environment"]) <= {"LANG", "LC_CTYPE", "PATH", "PWD", "SHLVL", "_", "OLDPWD"}
     assert found["folder"] == "/"
-    assert found["files"] == 3 + 3 + 1  # its standard ones, ours, and the probe's own
+    assert found["files"] == 3 + 3 + 1  # standard streams, the archive and outputs, and the probe's own
     assert found["status"]["NoNewPrivs"] == ["1"]
 
 
 @pytest.mark.usefixtures("root")
-def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the arena is root, the reader is a user of its own, without groups, capabilities and children."""
+def test_the_reader_is_unprivileged(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the arena runs as root, the reader has its own user, without groups, capabilities or children."""
     found = _probe(archive, tmp_path, monkeypatch)
     assert found["status"]["Uid"] == [str(READER)] * 4
     assert (found["status"]["Groups"], found["status"]["CapEff"]) == ([], ["0" * 16])
@@ -109,7 +109,7 @@ def test_the_reader_is_nobody(archive: Path, tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_defect_of_the_reader(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the reader did not expect is a refusal, and its trace is there for anyone who mends it."""
+    """An unexpected exception rejects the archive, and its traceback is kept for the maintainers."""
     _run_instead(monkeypatch, tmp_path, DEFECT)
     with pytest.raises(Rejected, match="crashed") as refusal:
         read(archive, tmp_path / "output")
@@ -117,9 +117,9 @@ def test_a_defect_of_the_reader(archive: Path, tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_reader_imports_little() -> None:
-    """No engine, no store, no database is in the process that parses what strangers send."""
+    """The process that parses untrusted files imports no engine, store or database."""
     program = "import sys, arena.images.archive.__main__; print(*sys.modules)"
-    done = subprocess.run(  # noqa: S603 - ours
+    done = subprocess.run(  # noqa: S603 - our own
         [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True
     )
     modules = done.stdout.split()
@@ -130,41 +130,41 @@ def test_the_reader_imports_little() -> None:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give an archive of very many files."""
+    """Return the path of an archive with very many members."""
     archive = tmp_path_factory.mktemp("large") / "archive"
     two_million_files(archive)
     return archive
 
 
 def test_too_little_memory(large: Path, tmp_path: Path) -> None:
-    """An archive that takes more memory than is given is refused, and says so."""
+    """An archive that needs more memory than the limit is rejected with that reason."""
     with pytest.raises(Rejected, match="more than 40 MiB of memory"):
         read(large, tmp_path / "output", limits=_limits(memory_bytes=40 << 20, wall_seconds=60))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_much_processor_time(large: Path, tmp_path: Path) -> None:
-    """An archive that takes more processor time than is given is refused, and says so."""
+    """An archive that needs more processor time than the limit is rejected with that reason."""
     with pytest.raises(Rejected, match="more than 1 s of processor time"):
         read(large, tmp_path / "output", limits=_limits(cpu_seconds=1, members=10**9, wall_seconds=60))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_too_much_time_on_the_clock_is_the_hosts_fault(archive: Path, tmp_path: Path) -> None:
-    """A reader that is over its time on the clock alone waited for the host; it is ended all the same."""
+def test_exceeding_the_time_limit_is_an_arena_fault(archive: Path, tmp_path: Path) -> None:
+    """If only elapsed time exceeds its limit, the host was slow. The reader is ended anyway."""
     with pytest.raises(IntakeTrouble, match=r"not read within 0\.001 s"):
         read(archive, tmp_path / "output", limits=_limits(wall_seconds=0.001))
     assert list(tmp_path.iterdir()) == [archive]
 
 
 def test_no_archive_takes_more_than_ten_seconds() -> None:
-    """The reader is ended before ten seconds on the clock, and before that by its processor time."""
+    """The limit on processor time comes first; the limit on elapsed time is below ten seconds."""
     assert DEFAULT_LIMITS.cpu_seconds < DEFAULT_LIMITS.wall_seconds < 10
     assert DEFAULT_LIMITS.memory_bytes <= 256 << 20
 
 
 def test_an_archive_that_shrinks(tmp_path: Path) -> None:
-    """A file that is shorter than it was is refused, not read without end."""
+    """A file that becomes shorter while it is read is rejected."""
     path = tmp_path / "file"
     path.write_bytes(bytes(1000))
     descriptor = os.open(path, os.O_RDONLY)
@@ -176,15 +176,15 @@ def test_an_archive_that_shrinks(tmp_path: Path) -> None:
     os.close(descriptor)
 
 
-def test_an_archive_that_is_not_there(tmp_path: Path) -> None:
-    """A missing file is the arena's own trouble."""
+def test_a_missing_archive(tmp_path: Path) -> None:
+    """A missing archive is an arena fault."""
     with pytest.raises(IntakeTrouble, match="could not repack"):
         read(tmp_path / "none", tmp_path / "output")
 
 
-def test_a_full_disk_is_the_arenas_trouble(archive: Path, tmp_path: Path) -> None:
-    """No room for the output says nothing about the archive."""
-    answer = process._answer(  # noqa: SLF001 - the disk of a test is not full
+def test_a_full_disk_is_an_arena_fault(archive: Path, tmp_path: Path) -> None:
+    """The archive isn't blamed if its output can't be written."""
+    answer = process._answer(  # noqa: SLF001 - called directly, with a device that is always full
         Job(
             archive=os.open(archive, os.O_RDONLY),
             scratch=os.open(tmp_path / "scratch", os.O_RDWR | os.O_CREAT),
@@ -256,7 +256,10 @@ FORGED = {
 def test_a_reader_that_was_taken_over(
     forgery: str, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it says or writes, there is no image, nothing on the disk, and a text fit to be shown."""
+    """Nothing that a compromised reader prints or writes can produce an image.
+
+    No output is left on the disk, and the error can be displayed safely.
+    """
     program, kind, words = FORGED[forgery]
     _run_instead(monkeypatch, tmp_path, FORGER + program)
     assert MAX_ANSWER_BYTES < 10**7

@@ -1,4 +1,4 @@
-"""What a real engine saves is taken, and it loads what comes of it under the very id that was computed."""
+"""Images saved by a real engine are accepted, and the engine loads the result under the computed ID."""
 
 import io
 import uuid
@@ -36,9 +36,9 @@ PROGRAM = b"import os, sys\nprint(os.getcwd(), sys.argv[1:], oct(os.stat('again.
 
 
 def _save(client: docker.DockerClient, base: str, steps: str, archive: Path) -> None:
-    """Build an image, write what `docker save` writes of it, and remove it again.
+    """Build an image, write its ``docker save`` archive, and remove the image.
 
-    It is like no other: tests that run side by side share an engine.
+    The image is unique, since tests that run in parallel share an engine.
     """
     dockerfile = f"FROM {base}\nENV ONLY={uuid.uuid4()}\n{steps}".encode()
     context = tar(*members({"Dockerfile": dockerfile, "program.py": PROGRAM, "change.py": CHANGE}))
@@ -55,9 +55,10 @@ def _save(client: docker.DockerClient, base: str, steps: str, archive: Path) -> 
 def saved(
     docker_client: docker.DockerClient, base_image: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """Give what `docker save` writes of an image of several layers, two of them equal.
+    """Return the ``docker save`` archive of an image with several layers, two of them equal.
 
-    Those two hold no folder: its time would be that of the build, and the next second may come between.
+    The equal layers contain no folder, because a folder has the time of the build, which may differ by a
+    second between them.
     """
     archive = tmp_path_factory.mktemp("saved") / "bot.tar"
     _save(docker_client, base_image, STEPS, archive)
@@ -66,7 +67,7 @@ def saved(
 
 @pytest.fixture(scope="module")
 def platform(docker_client: docker.DockerClient) -> Platform:
-    """Give the engine's own platform."""
+    """Return the engine's own platform."""
     version = docker_client.version()
     return Platform(version["Os"], version["Arch"])
 
@@ -78,7 +79,7 @@ def loaded(
     platform: Platform,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[BotImage]:
-    """Give a repacked image that the engine has loaded."""
+    """Yield a repacked image that the engine has loaded."""
     output = tmp_path_factory.mktemp("repacked") / "layers"
     image = read(saved, output, platform)
     found = docker_client.images.load(docker_archive(image, output))
@@ -88,7 +89,7 @@ def loaded(
 
 
 def test_the_engine_gives_it_the_same_id(docker_client: docker.DockerClient, loaded: BotImage) -> None:
-    """The id of an image is computed without an engine, and is what the engine computes."""
+    """The engine computes the same ID as the arena, which computes it without an engine."""
     found = docker_client.images.get(loaded.id)
     assert found.attrs["RootFS"]["Layers"] == [layer.digest for layer in loaded.layers]
     assert found.tags == []
@@ -107,13 +108,13 @@ def test_the_engine_gives_it_the_same_id(docker_client: docker.DockerClient, loa
 
 
 def test_two_layers_that_are_equal_stay_two(loaded: BotImage) -> None:
-    """The engine saved the second of them as a link."""
+    """The engine saved the second one as a link."""
     digests = [layer.digest for layer in loaded.layers]
     assert len(digests) - len(set(digests)) == 1
 
 
-def test_it_runs(docker_client: docker.DockerClient, loaded: BotImage) -> None:
-    """A container of it starts the bot, where it wants to be, and without rights of its owner's."""
+def test_the_image_runs(docker_client: docker.DockerClient, loaded: BotImage) -> None:
+    """A container starts the bot in its working directory, without the setuid bit."""
     container = docker_client.containers.create(
         loaded.id, network_disabled=True, user="64999:64999", read_only=True
     )

@@ -28,7 +28,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ImageStore:
     return ImageStore(Objects(f"memory://{uuid.uuid4().hex}"), tmp_path / "lock")
 
 
-def test_what_was_added_is_there(store: ImageStore) -> None:
+def test_an_added_image_is_stored(store: ImageStore) -> None:
     """An image is returned unchanged, with layers and configuration by their digests."""
     added = keep(store, BASE, ONE)
     assert store.records.image(added.id) == added
@@ -37,14 +37,14 @@ def test_what_was_added_is_there(store: ImageStore) -> None:
         assert b"".join(store.blob(layer(content).digest, len(content))) == content
 
 
-def test_an_image_that_is_not_kept(store: ImageStore) -> None:
-    """An unknown image is None, and reading its blobs raises an error with their names."""
+def test_an_unknown_image(store: ImageStore) -> None:
+    """Looking it up returns None, and reading its blobs raises an error with their names."""
     assert store.records.image(image(ONE).id) is None
     with pytest.raises(IntakeTrouble, match=layer(ONE).digest.removeprefix("sha256:")):
         list(store.blob(layer(ONE).digest, len(ONE)))
 
 
-def test_layers_are_kept_once(tmp_path: Path) -> None:
+def test_layers_are_stored_once(tmp_path: Path) -> None:
     """A layer that two images share is read and stored once."""
     store = store_in(tmp_path)
     first, second = keep(store, BASE, ONE), image(BASE, TWO)
@@ -54,7 +54,7 @@ def test_layers_are_kept_once(tmp_path: Path) -> None:
     assert blobs(tmp_path) == {layer(part).digest for part in (BASE, ONE, TWO)} | {first.id, second.id}
 
 
-def test_adding_twice_is_one(store: ImageStore) -> None:
+def test_adding_an_image_again_changes_nothing(store: ImageStore) -> None:
     """The second time no layer is read."""
     added = keep(store, BASE, ONE)
     contents = Contents(BASE, ONE)
@@ -86,7 +86,7 @@ def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> No
 
 
 def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
-    """Reading raises at the end of the blob, with its name and place."""
+    """The error comes at the end of the blob, and gives its name and place."""
     store = store_in(tmp_path)
     keep(store, ONE)
     digest = layer(ONE).digest
@@ -95,7 +95,7 @@ def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
         list(store.blob(digest, len(ONE)))
 
 
-def test_adding_again_mends_what_was_removed(tmp_path: Path) -> None:
+def test_adding_again_restores_missing_blobs(tmp_path: Path) -> None:
     """A blob that was removed, for example because it was damaged, is written again."""
     store = store_in(tmp_path)
     added = keep(store, BASE, ONE)
@@ -117,7 +117,7 @@ def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
         store.records.image(added.id)
 
 
-def test_what_is_no_record_disturbs_nobody(tmp_path: Path) -> None:
+def test_foreign_files_are_ignored(tmp_path: Path) -> None:
     """Other files among the records are ignored when images are added and pruned."""
     store = store_in(tmp_path)
     added = keep(store, ONE)
@@ -160,7 +160,7 @@ def test_two_at_once(tmp_path: Path) -> None:
         "    store.prune(Room(quota=1 << 40, keep=()), NOW)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]
-    processes = [subprocess.Popen(command, cwd=ROOT) for _ in range(2)]  # noqa: S603 - ours
+    processes = [subprocess.Popen(command, cwd=ROOT) for _ in range(2)]  # noqa: S603 - our own
     store = store_in(tmp_path)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda number: keep(store, BASE, b"%d" % number), range(10)))
@@ -191,7 +191,7 @@ store_in(Path(sys.argv[1])).add(image(b"base" * 1000, b"first"), content, PLENTY
 def test_a_killed_add_leaves_what_the_next_prune_removes(tmp_path: Path) -> None:
     """There is no image, only a complete blob and a partial one, which are removed after some time."""
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
-    ended = subprocess.run(command, cwd=ROOT, check=False, timeout=WAIT_SECONDS)  # noqa: S603 - ours
+    ended = subprocess.run(command, cwd=ROOT, check=False, timeout=WAIT_SECONDS)  # noqa: S603 - our own
     assert ended.returncode == -9
     store = store_in(tmp_path)
     assert store.records.ids() == frozenset()
@@ -263,7 +263,7 @@ def test_notes_go_with_their_images(tmp_path: Path) -> None:
     assert store.records.base("sha256:" + "b" * 64) is None
 
 
-def test_a_place_that_can_not_be_used_is_trouble(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
     """The error says what failed and what to check, and no image is stored."""
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")

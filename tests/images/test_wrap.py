@@ -1,4 +1,4 @@
-"""A source file becomes an image by one more layer, without running any of it."""
+"""Wrapping a source file adds a layer to a base image, without running the file."""
 
 import io
 import tarfile
@@ -31,8 +31,8 @@ def test_the_image_is_the_base_and_one_more_layer(language: Language) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
-def test_the_layer_holds_the_file_alone(language: Language) -> None:
-    """Its folder and the file, root's and readable for all, as if made in 1970."""
+def test_the_layer_contains_only_the_file_and_its_folder(language: Language) -> None:
+    """Both belong to root, are readable by all users, and have the time 0."""
     _, top = wrap(SOURCE, language, BASE)
     with tarfile.open(fileobj=io.BytesIO(top)) as tar:
         folder, file = tar.getmembers()
@@ -46,15 +46,15 @@ def test_the_layer_holds_the_file_alone(language: Language) -> None:
 
 
 def test_nothing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that would leave a trace and end the process leaves none; it need be no program."""
+    """The source would create a file and exit if it ran. It may even be invalid Python."""
     monkeypatch.chdir(tmp_path)
     wrap(SOURCE, PYTHON, BASE)
     wrap(b"def (", PYTHON, BASE)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_same_file_is_the_same_image() -> None:
-    """Whenever it is wrapped; another file, base or language makes another image."""
+def test_wrapping_is_reproducible() -> None:
+    """Another file, base or language gives another image."""
     image = wrap(SOURCE, PYTHON, BASE)[0]
     assert wrap(SOURCE, PYTHON, BASE)[0].id == image.id
     others = [
@@ -77,19 +77,19 @@ def test_the_same_file_is_the_same_image() -> None:
     ],
     ids=["empty", "blank", "nul", "latin-1", "utf-16", "long"],
 )
-def test_what_is_no_source_file_is_refused(source: bytes, words: str) -> None:
-    """Its owner is told why."""
+def test_an_invalid_source_file_is_rejected(source: bytes, words: str) -> None:
+    """The error says why."""
     with pytest.raises(Rejected, match=words):
         check_source(source)
 
 
-def test_the_longest_source_is_taken() -> None:
+def test_the_longest_source_is_accepted() -> None:
     """The limit is inclusive."""
     check_source(b"#" * MAX_SOURCE_BYTES)
 
 
 @pytest.mark.parametrize("name", ["bot.rb", "bot", ".py", "bot.py.zip"])
 def test_other_languages_are_sent_as_images(name: str) -> None:
-    """The text lists what is known, and how to send the rest."""
+    """The error lists the supported languages, and says how to send other bots."""
     with pytest.raises(Rejected, match=r"\.py \(Python\), \.js \(JavaScript\), \.mjs .*docker save"):
         language_for(name)

@@ -1,4 +1,4 @@
-"""Source files on the real base images, from the engine and back into it."""
+"""Source files wrapped on the real base images, from intake to a running container."""
 
 import uuid
 from collections.abc import Iterator
@@ -42,20 +42,20 @@ process.stderr.write(typeof kaiten === "object" ? "it runs" : "it lacks its libr
 
 @pytest.fixture
 def engine() -> Iterator[docker.APIClient]:
-    """Give a client of the engine."""
+    """Yield a client of the engine."""
     with closing(connect()) as client:
         yield client
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> ImageStore:
-    """Give an empty store."""
+    """Return an empty store."""
     return store_in(tmp_path)
 
 
 @pytest.fixture
 def runtime(engine: docker.APIClient, store: ImageStore) -> Iterator[DockerRuntime]:
-    """Give what runs the store's images; none is left in the engine."""
+    """Yield a runtime for the store's images. The images are removed from the engine after the test."""
     source = StoreSource(store, f"test-{uuid.uuid4().hex[:12]}", lambda: NOW)
     with closing(DockerRuntime(connect(), images=source)) as runtime:
         yield runtime
@@ -69,7 +69,7 @@ def runtime(engine: docker.APIClient, store: ImageStore) -> Iterator[DockerRunti
     [("python", "mine.py", PYTHON), ("javascript", "mine.mjs", JAVASCRIPT)],
     ids=["py", "mjs"],
 )
-def test_a_source_file_runs_in_its_container_and_nowhere_else(  # noqa: PLR0913, PLR0917 - two fixtures a side
+def test_a_source_file_runs_in_its_container_and_nowhere_else(  # noqa: PLR0913, PLR0917 - many fixtures
     request: pytest.FixtureRequest,
     engine: docker.APIClient,
     store: ImageStore,
@@ -79,7 +79,7 @@ def test_a_source_file_runs_in_its_container_and_nowhere_else(  # noqa: PLR0913,
     name: str,
     text: str,
 ) -> None:
-    """Wrapped, kept and loaded it has not run; launched it does, with its language's library beside it."""
+    """Intake and loading don't run it. In its container it runs, and finds its language's library."""
     base: str = request.getfixturevalue("base_image" if language == "python" else "javascript_image")
     trace = tmp_path / "it-has-run"
     file = tmp_path / name

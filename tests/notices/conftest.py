@@ -1,4 +1,4 @@
-"""What these tests share."""
+"""Fixtures for the tests of notifications."""
 
 from tests.accounts.conftest import world
 

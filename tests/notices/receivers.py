@@ -1,4 +1,4 @@
-"""A receiver of webhooks over HTTP or HTTPS, and one that never finishes its answer."""
+"""A receiver of webhooks over HTTP or HTTPS."""
 
 import ssl
 import threading
@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 @dataclass(frozen=True)
 class Received:
-    """A request."""
+    """A received request."""
 
     path: str
     headers: Message
@@ -27,7 +27,7 @@ class Received:
 
     @property
     def id(self) -> str:
-        """The notice's id."""
+        """The notification's ID."""
         return str(self.headers["webhook-id"])
 
 
@@ -36,10 +36,10 @@ class Receiver:
     """A running receiver.
 
     Attributes:
-        port: Where it listens, at 127.0.0.1.
-        status: What it answers.
-        requests: What it got, and nobody has taken yet.
-        may_answer: Clear it, and the receiver waits before it answers.
+        port: Its port on 127.0.0.1.
+        status: The status of its responses.
+        requests: Received requests that the test hasn't taken yet.
+        may_answer: While this is cleared, the receiver delays its responses.
     """
 
     port: int
@@ -49,12 +49,12 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        """Its address over HTTP."""
+        """Its HTTP address."""
         return f"http://127.0.0.1:{self.port}/hook?a=b"
 
     @property
     def named(self) -> frozenset[str]:
-        """What the operator names to allow it."""
+        """The host and port that the operator lists to allow it."""
         return frozenset({f"127.0.0.1:{self.port}"})
 
 
@@ -73,14 +73,14 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
             self.end_headers()
 
         def handle(self) -> None:
-            with suppress(OSError):  # who asks may go
+            with suppress(OSError):  # the client may disconnect
                 super().handle()
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
             pass
 
     class Server(ThreadingHTTPServer):
-        def get_request(self):  # type: ignore[no-untyped-def]  # noqa: ANN202 - the library's
+        def get_request(self):  # type: ignore[no-untyped-def]  # noqa: ANN202 - the library's method
             sock, address = super().get_request()
             if tls is not None:
                 sock = tls.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
@@ -100,7 +100,7 @@ def receiver(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
 
 
 def contexts(folder: Path, host: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """Return a server's context with a certificate for a host, and a client's that trusts it."""
+    """Return a server context with a certificate for a host, and a client context that trusts it."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
     now = datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""No address of an author's reaches the arena's own network."""
+"""Addresses given by authors: none of them reaches the arena's own network."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from arena.notices.addresses import (
 )
 
 INSIDE = (
-    *("127.0.0.1", "127.1.2.3", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254"),  # noqa: S104 - to refuse
+    *("127.0.0.1", "127.1.2.3", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254"),  # noqa: S104 - refused
     *("100.64.0.1", "192.0.0.1", "192.0.2.1", "198.18.0.1", "224.0.0.1", "239.1.1.1", "240.0.0.1"),
     *("255.255.255.255", "::", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "fe80::1"),
     *("fe80::1%1", "fec0::1", "fd00:ec2::254", "ff02::1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1"),
@@ -22,8 +22,11 @@ OUTSIDE = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:830::20
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_addresses_inside_are_refused(address: str) -> None:
-    """Private, this host's, of the link, of a provider's network, for many, and those that contain one."""
+def test_non_public_addresses_are_refused(address: str) -> None:
+    """Private, local, link-local, shared, reserved and multicast addresses are refused.
+
+    So are IPv6 addresses that contain an IPv4 address.
+    """
     assert not is_public(address)
     host = f"[{address}]" if ":" in address else address
     with pytest.raises(SubscriptionRefused, match="is not a public address"):
@@ -31,23 +34,23 @@ def test_addresses_inside_are_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", OUTSIDE)
-def test_addresses_outside_are_allowed(address: str) -> None:
-    """They are connected to as they are."""
+def test_public_addresses_are_allowed(address: str) -> None:
+    """They are connected to unchanged."""
     host = f"[{address}]" if ":" in address else address
     assert resolve(parse_webhook(f"https://{host}/a?b=c", frozenset())) == (address, 443)
 
 
 @pytest.mark.parametrize("host", ["localhost", "2130706433", "0x7f.1", "127.1", "017700000001"])
 def test_names_and_odd_numbers_are_what_they_resolve_to(host: str) -> None:
-    """A name isn't looked up before it is connected to."""
+    """Names and unusual notations are accepted at first, and checked after they are resolved."""
     target = parse_webhook(f"https://{host}/", frozenset())
     with pytest.raises(SubscriptionRefused, match="is not a public address"):
         resolve(target)
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "x" * 70 + ".example"])
-def test_a_host_that_is_not_there_is_said(host: str) -> None:
-    """Also one whose name can't be one."""
+def test_an_unknown_host_is_reported(host: str) -> None:
+    """A malformed host name gets the same error."""
     with pytest.raises(SubscriptionRefused, match="can't be found"):
         resolve(parse_webhook(f"https://{host}/", frozenset()))
 
@@ -72,14 +75,14 @@ def test_a_host_that_is_not_there_is_said(host: str) -> None:
         ("https://there.example/" + "x" * 500, "at most 500"),
     ],
 )
-def test_what_is_no_address_of_a_webhook_is_refused(url: str, why: str) -> None:
-    """The text says what is allowed."""
+def test_an_invalid_webhook_address_is_refused(url: str, why: str) -> None:
+    """The error says what is allowed."""
     with pytest.raises(SubscriptionRefused, match=why):
         parse_webhook(url, frozenset())
 
 
 def test_the_operator_may_name_hosts() -> None:
-    """By host and port: those alone may be inside, and without TLS."""
+    """Only hosts and ports listed by the operator may be internal, and may lack TLS."""
     named = frozenset({"127.0.0.1:9000", "[::1]:9000"})
     for host in ("127.0.0.1", "[::1]"):
         target = parse_webhook(f"http://{host}:9000/x", named)
@@ -91,7 +94,7 @@ def test_the_operator_may_name_hosts() -> None:
 
 @pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example"])
 def test_mail_addresses(address: str) -> None:
-    """Of the usual kind."""
+    """Usual mail addresses are accepted."""
     check_mail(address)
 
 
@@ -103,7 +106,7 @@ def test_mail_addresses(address: str) -> None:
         *("Ann <ann@mail.example>", "x" * 300 + "@mail.example", "ann@m\N{SUSHI}il.example"),
     ],
 )
-def test_what_is_no_mail_address_is_refused(address: str) -> None:
-    """Nothing that would add a header or a recipient."""
+def test_an_invalid_mail_address_is_refused(address: str) -> None:
+    """This includes any address that would add a header or a recipient."""
     with pytest.raises(SubscriptionRefused):
         check_mail(address)

@@ -35,13 +35,13 @@ PASSWORD = b"a password"
 
 @dataclass
 class Post:
-    """A mail server's handler, and what it got.
+    """A mail server's handler, and the mails it received.
 
     Attributes:
-        mails: In the order of arrival.
-        refuses: What it says to a recipient, or nothing.
-        users: Who logged in for each mail.
-        encrypted: Whether each mail came over TLS that began with a command.
+        mails: Received mails, in order.
+        refuses: The response to every recipient, or empty to accept them.
+        users: The user that was logged in, for each mail.
+        encrypted: Whether STARTTLS was used, for each mail.
     """
 
     mails: list[EmailMessage] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Post:
         return "250 OK"
 
     async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above
-        """Take a mail."""
+        """Receive a mail."""
         assert isinstance(envelope.content, bytes)
         mail = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
@@ -74,7 +74,7 @@ class Post:
 def mail_server(
     security: SmtpSecurity = SmtpSecurity.NONE, tls: ssl.SSLContext | None = None
 ) -> Iterator[tuple[Post, int]]:
-    """Run a mail server; with TLS it wants a user and a password."""
+    """Run a mail server. With TLS, it requires a user and a password."""
     post, port = Post(), free_port()
 
     def log_in(_server: object, _session: object, _envelope: object, _how: str, data: object) -> AuthResult:
@@ -87,7 +87,7 @@ def mail_server(
     if security is SmtpSecurity.STARTTLS:
         options |= {"tls_context": tls, "require_starttls": True}
     if security is SmtpSecurity.TLS:
-        options |= {"ssl_context": tls, "auth_require_tls": False}  # it knows no TLS from the start
+        options |= {"ssl_context": tls, "auth_require_tls": False}  # the library doesn't count implicit TLS
     controller = Controller(post, **options)
     controller.start()
     try:
@@ -97,7 +97,7 @@ def mail_server(
 
 
 def mailer(port: int, **others: object) -> Mailer:
-    """Return a mailer that sends to a port, as settings make it."""
+    """Return a mailer that sends to a port, created from settings."""
     settings = Settings.model_validate(
         {
             "smtp_address": Address("127.0.0.1", port),
@@ -114,7 +114,7 @@ def mailer(port: int, **others: object) -> Mailer:
 
 @contextmanager
 def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
-    """Give a deliverer of mail."""
+    """Yield a deliverer of mail."""
     webhooks = Webhooks(frozenset(), ssl.create_default_context())
     made = Deliverer(world.store, webhooks, mailer, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
     try:
@@ -125,7 +125,7 @@ def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give an account that has the bot ``mine``, and a mail address that isn't confirmed."""
+    """Add an account with the bot ``mine`` and an unconfirmed mail address."""
     account = world.add("ann")
     bot_of(world.store, "mine", account)
     form = {"kind": "mail", "address": "ann@mail.example", "topics": list(Topic)}
@@ -135,7 +135,7 @@ def ann(world: World) -> KnownAccount:
 
 
 def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) -> str:
-    """Confirm the address by the link in its mail; return the link's path."""
+    """Confirm the address with the link in the mail, and return the link's path."""
     made.look()
     path = link(post.mails.pop())
     assert browser(world).post(path, data={"action": "confirm"}).status_code == 200
@@ -144,7 +144,7 @@ def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) 
 
 
 def link(mail: EmailMessage) -> str:
-    """Return the path of the link in a mail, of which there is no other with a secret."""
+    """Return the path of the link in a mail, and check that it is the only one with a secret."""
     (found,) = set(re.findall(rf"{HTTPS}(/mail/\S+)", mail.get_content()))
     assert mail["List-Unsubscribe"] == f"<{HTTPS}{found}>"
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
@@ -152,7 +152,7 @@ def link(mail: EmailMessage) -> str:
 
 
 def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann: KnownAccount) -> None:
-    """Opening the link isn't enough: programs that check mail do that."""
+    """Opening the link doesn't confirm the address, since programs that check mail open links too."""
     with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
         bench(world, "too early")
         made.look()
@@ -180,8 +180,8 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
         assert post.mails[-1]["Message-ID"] != mail["Message-ID"]
 
 
-def test_a_week_without_an_answer_ends_it(world: World, ann: KnownAccount) -> None:
-    """The link then says so."""
+def test_an_unconfirmed_subscription_ends_after_a_week(world: World, ann: KnownAccount) -> None:
+    """The link then reports that the subscription has ended."""
     with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
         made.look()
         world.later(days=7, seconds=1)
@@ -196,7 +196,10 @@ def test_a_week_without_an_answer_ends_it(world: World, ann: KnownAccount) -> No
 
 @pytest.mark.parametrize("action", ["one click", "all", "topic"])
 def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> None:
-    """Without a session, from a mail program's own form (RFC 8058) or the page; twice does no harm."""
+    """It works without a session, from the page or as one-click unsubscription (RFC 8058).
+
+    Repeating it does no harm.
+    """
     forms = {
         "one click": {"List-Unsubscribe": "One-Click"},
         "all": {"action": "all"},
@@ -219,8 +222,8 @@ def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> 
     assert program.post(path, data={}).status_code == 422
 
 
-def test_nothing_in_the_news_becomes_a_header(world: World, ann: KnownAccount) -> None:
-    """Nor a line that looks like one."""
+def test_notification_text_never_becomes_a_header(world: World, ann: KnownAccount) -> None:
+    """Line breaks are escaped, so the text can't add a line that looks like a header."""
     with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "bad\r\nBcc: ben@mail.example\r\n\r\n.\r\nMAIL FROM:<x>\N{RIGHT-TO-LEFT OVERRIDE}")
@@ -237,7 +240,7 @@ def test_nothing_in_the_news_becomes_a_header(world: World, ann: KnownAccount) -
 def test_mail_goes_over_tls_with_a_password(
     world: World, ann: KnownAccount, security: SmtpSecurity, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The certificate is checked first; a wrong one gets neither password nor mail."""
+    """A server with an untrusted certificate gets neither password nor mail."""
     server, _ = contexts(tmp_path, "localhost")
     others: dict[str, Any] = {
         "smtp_security": security,
@@ -259,7 +262,7 @@ def test_mail_goes_over_tls_with_a_password(
 
 
 def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> None:
-    """At a permanent error; at another, the arena tries again."""
+    """This happens only after a permanent error. After a temporary error, the arena retries."""
     with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "it failed")
@@ -274,8 +277,8 @@ def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> N
     assert known.trouble == "the mail server refused the address: 550 5.1.1 no such user"
 
 
-def test_a_mail_server_that_fails_switches_nobody_off(world: World, ann: KnownAccount) -> None:
-    """That is the operator's trouble: mail waits, and comes when the server is back."""
+def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownAccount) -> None:
+    """The server is the operator's responsibility. Mail is delivered when it works again."""
 
     def now() -> KnownSubscription:
         return only(world, ann)
@@ -293,8 +296,8 @@ def test_a_mail_server_that_fails_switches_nobody_off(world: World, ann: KnownAc
     assert (len(post.mails), now().trouble) == (1, None)
 
 
-def test_mail_waits_while_none_is_set_up(world: World, ann: KnownAccount) -> None:
-    """An operator may turn it off."""
+def test_mail_waits_while_no_server_is_set_up(world: World, ann: KnownAccount) -> None:
+    """Mail that waits doesn't count as failed."""
     webhooks = Webhooks(frozenset(), ssl.create_default_context())
     made = Deliverer(world.store, webhooks, None, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
     made.look()

@@ -1,4 +1,4 @@
-"""Delivery to real receivers."""
+"""Delivery of webhooks to real receivers."""
 
 import base64
 import hashlib
@@ -42,7 +42,7 @@ def deliverer(
     tls: ssl.SSLContext | None = None,
     counted: CollectorRegistry | None = None,
 ) -> Iterator[Deliverer]:
-    """Give a deliverer of webhooks."""
+    """Yield a deliverer of webhooks."""
     made = Deliverer(
         world.store,
         Webhooks(named, tls or ssl.create_default_context()),
@@ -57,7 +57,7 @@ def deliverer(
 
 
 def subscribe(world: World, account: KnownAccount, url: str, named: frozenset[str]) -> tuple[str, int]:
-    """Add a webhook for everything; return its secret and id."""
+    """Add a webhook for all topics, and return its secret and ID."""
     own = OwnSubscriptions(world.store.subscriptions, world.sources, named=named, sends_mail=False)
     secret, made = own.add(account, SubscriptionKind.WEBHOOK, url, list(Topic), address="")
     assert secret is not None
@@ -65,7 +65,7 @@ def subscribe(world: World, account: KnownAccount, url: str, named: frozenset[st
 
 
 def bench(world: World, why: str) -> None:
-    """Make news of the bot ``mine``."""
+    """Bench the bot ``mine``, which causes a notification."""
     entry = NewAuditEntry(at=world.now, who="terminal:test", what="bench")
     world.store.bot_states.bench("mine", why, world.now, entry)
 
@@ -77,7 +77,7 @@ def only(world: World, account: KnownAccount) -> KnownSubscription:
 
 
 def check(received: Received, secret: str, now: float) -> dict[str, Any]:
-    """Check a request as the Standard Webhooks specification says, and return its body."""
+    """Check a request according to the Standard Webhooks specification, and return its body."""
     sent = received.headers["webhook-timestamp"]
     assert abs(int(sent) - now) < 300
     signed = f"{received.id}.{sent}.".encode() + received.body
@@ -90,14 +90,14 @@ def check(received: Received, secret: str, now: float) -> dict[str, Any]:
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give an account that has the bot ``mine``."""
+    """Add an account with the bot ``mine``."""
     account = world.add("ann")
     bot_of(world.store, "mine", account)
     return account
 
 
 def test_news_arrives_signed_and_once(world: World, ann: KnownAccount) -> None:
-    """With its id, time and signature; in the order in which it happened."""
+    """Notifications arrive in order, with an ID, a time and a signature."""
     with receiver() as there, deliverer(world, there.named) as made:
         secret, _ = subscribe(world, ann, there.url, there.named)
         bench(world, "one\n\N{SUSHI}")
@@ -121,8 +121,8 @@ def test_news_arrives_signed_and_once(world: World, ann: KnownAccount) -> None:
     assert first.id != second.id
 
 
-def test_failures_are_tried_again_later_with_the_same_id(world: World, ann: KnownAccount) -> None:
-    """After 30 s, 90 s and so on; success forgets them."""
+def test_failed_deliveries_are_retried_with_the_same_id(world: World, ann: KnownAccount) -> None:
+    """Retries come after 30 s, 90 s and so on, until one succeeds."""
     with receiver() as there, deliverer(world, there.named) as made:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -146,7 +146,7 @@ def test_failures_are_tried_again_later_with_the_same_id(world: World, ann: Know
 
 
 def test_deliveries_are_counted(world: World, ann: KnownAccount) -> None:
-    """Each attempt once it is recorded, and what waits, by kind of subscription."""
+    """Attempts and waiting notifications are counted by kind of subscription."""
     counted, waiting = CollectorRegistry(), world.store.subscriptions.waiting
 
     def deliveries(kind: str) -> dict[str, float | None]:
@@ -172,7 +172,7 @@ def test_deliveries_are_counted(world: World, ann: KnownAccount) -> None:
 
 
 def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
-    """The place that they name is never asked."""
+    """The redirect's target gets no request."""
     with receiver() as there, deliverer(world, there.named) as made:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -184,7 +184,7 @@ def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
 
 
 def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: KnownAccount) -> None:
-    """Status 410 asks for that."""
+    """The status 410 requests this."""
     with receiver() as there, deliverer(world, there.named) as made:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -193,8 +193,11 @@ def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: Know
     assert only(world, ann).off == world.now
 
 
-def test_after_three_days_it_is_switched_off_and_its_owner_sees_why(world: World, ann: KnownAccount) -> None:
-    """News meanwhile is dropped; a test switches it on again."""
+def test_a_failing_receiver_is_switched_off_after_three_days(world: World, ann: KnownAccount) -> None:
+    """Its owner sees the reason. A successful test switches it on again.
+
+    Notifications in the meantime are dropped.
+    """
     with receiver() as there, deliverer(world, there.named) as made:
         _, id_ = subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
@@ -218,7 +221,7 @@ def test_after_three_days_it_is_switched_off_and_its_owner_sees_why(world: World
 
 
 def drip(listening: socket.socket, answer: bytes) -> None:
-    """Answer one request, a byte of a header in a second, for ever."""
+    """Send this response to one request, then a byte per second until the connection ends."""
     sock, _ = listening.accept()
     try:
         sock.sendall(answer)
@@ -229,8 +232,8 @@ def drip(listening: socket.socket, answer: bytes) -> None:
         sock.close()
 
 
-def test_receivers_that_never_finish_are_cut_and_keep_nobody_waiting(world: World, ann: KnownAccount) -> None:
-    """One is silent; of two others each read would be in time, but not all of them."""
+def test_endless_responses_are_cut_and_delay_no_others(world: World, ann: KnownAccount) -> None:
+    """One receiver is silent. Two send single bytes, so no read times out, but the whole response does."""
     with (
         receiver() as stuck,
         receiver() as fine,
@@ -258,8 +261,8 @@ def test_receivers_that_never_finish_are_cut_and_keep_nobody_waiting(world: Worl
     assert troubles == ["it did not answer within 5 s"] * 3 + [None]
 
 
-def test_what_is_not_http_is_said(world: World, ann: KnownAccount) -> None:
-    """And that nobody listens."""
+def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount) -> None:
+    """So is a refused connection."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         there = Receiver(listening.getsockname()[1])
         drips = threading.Thread(target=drip, args=(listening, b"SSH-2.0\r\n"), daemon=True)
@@ -278,7 +281,7 @@ def test_what_is_not_http_is_said(world: World, ann: KnownAccount) -> None:
 def test_the_checked_address_is_the_one_that_is_connected_to(
     world: World, ann: KnownAccount, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A host's name is looked up once for each delivery; its certificate must be for that name."""
+    """A host name is resolved once per delivery. The certificate must match the name."""
     server, client = contexts(tmp_path, "there.example")
     asked = []
     real = socket.getaddrinfo
@@ -306,7 +309,7 @@ def test_the_checked_address_is_the_one_that_is_connected_to(
         assert str(other.trouble).startswith("its certificate is not valid: Hostname mismatch")
 
 
-def test_a_name_that_moves_inside_is_not_connected_to(
+def test_a_name_with_a_private_address_is_not_connected_to(
     world: World, ann: KnownAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each delivery checks all addresses of the name."""
@@ -326,7 +329,7 @@ def test_a_name_that_moves_inside_is_not_connected_to(
 def test_a_slow_lookup_delays_nobody_else(
     world: World, ann: KnownAccount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever has a slow name server holds one thread; their notice is not delivered twice meanwhile."""
+    """A slow lookup blocks only one thread, and its notification isn't delivered twice."""
     real, asked, over = socket.getaddrinfo, [], threading.Event()
 
     def look_up(host: str, *others: Any, **more: Any) -> Any:  # noqa: ANN401 - the library's
@@ -369,13 +372,13 @@ from arena.platform.settings import read_settings
 with open_arena(read_settings(), own=True) as arena, arena.coordinator():
     threading.Event().wait()
 """
-"""A whole arena that plays nothing."""
+"""A program that runs an arena without matches."""
 
 
 def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
     world: World, ann: KnownAccount, tmp_path: Path
 ) -> None:
-    """Nothing is lost, and the id is the same; what was delivered is not sent again."""
+    """The notification is delivered again with the same ID. Completed deliveries aren't repeated."""
     with receiver() as there, TemporaryDirectory(prefix="kaiten-") as sockets:
         subscribe(world, ann, there.url, there.named)
         bench(world, "one")

@@ -1,4 +1,4 @@
-"""Where the arenas of these tests are."""
+"""Fixtures for the tests of submissions."""
 
 import shutil
 import tempfile
@@ -15,7 +15,7 @@ from tests.submissions.opened import settings_in
 
 @pytest.fixture
 def settings(tmp_path: Path, docker_client: docker.DockerClient) -> Iterator[Settings]:
-    """Give the settings of an arena of its own, of which nothing is left in the engine in the end."""
+    """Yield the settings of a new arena, whose containers and images are removed after the test."""
     sockets = Path(tempfile.mkdtemp(prefix="kaiten-s-"))
     settings = settings_in(tmp_path / "data", sockets)
     yield settings

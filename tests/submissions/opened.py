@@ -1,4 +1,4 @@
-"""An arena that plays untrusted bots whatever this host holds. As a program it plays until it is killed."""
+"""An arena that plays untrusted bots on any host. Run as a program, it plays until it is killed."""
 
 import sys
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ HOUSE = ("random", "greedy", "spoiler", "expected")
 
 
 def settings_in(data: Path, sockets: Path) -> Settings:
-    """Return the settings of an arena of its own."""
+    """Return the settings of a new arena."""
     return Settings(data_dir=data, run_dir=sockets, accept_missing=frozenset(CONTROL_NAMES), disk_floor_gib=0)
 
 
 @contextmanager
 def opened(settings: Settings, client: docker.DockerClient) -> Iterator[Arena]:
-    """Give an arena with some bots of the house, and as if its host had been tried and held everything."""
+    """Yield an arena with some house bots, whose host is recorded as passing every control."""
     with open_arena(settings) as arena:
         arena.store.activity.record_host(host_report(), frozenset())
         arena.ladder.gate.decide(host_report(), ())
@@ -38,7 +38,7 @@ def opened(settings: Settings, client: docker.DockerClient) -> Iterator[Arena]:
 def send(
     store: Store, settings: Settings, bot: str, content: bytes, kind: UploadKind = UploadKind.PYTHON
 ) -> str:
-    """Hand a file in, and return the submission's id."""
+    """Submit a file, and return the submission's ID."""
     upload = Upload(bot=bot, author=f"author-of-{bot}", account=None, kind=kind, note=f"this is {bot}")
     with open_receiver(settings, store).begin(upload) as incoming:
         for start in range(0, len(content), 2**20):
@@ -47,7 +47,7 @@ def send(
 
 
 def main() -> None:
-    """Play for ever."""
+    """Run the arena and play until killed."""
     settings = settings_in(Path(sys.argv[1]), Path(sys.argv[2]))
 
     def refill() -> bool:

@@ -1,4 +1,4 @@
-"""Bots as strangers send them: good ones, one for every way to fail, and images that their authors built."""
+"""Submitted bots: valid ones, one for each way to fail, and images built by their authors."""
 
 import io
 import json
@@ -30,14 +30,14 @@ run(choose)
 
 
 def program(body: str = "pass", before: str = "") -> str:
-    """Return a bot that does this at every decision, and that before it connects."""
+    """Return a bot that runs ``body`` at every decision, and ``before`` when it starts."""
     return _USUAL.format(body=body, before=before)
 
 
 CRASHES = program('if asked == 4: raise RuntimeError("I can not go on")')
 SLOW = program("import time; time.sleep(60)")
 DAWDLES = program("import time; time.sleep(5)")
-"""Is never late, and plays its first game for minutes."""
+"""Never late, but takes minutes for its first game."""
 NETWORK = program(before='import urllib.request; urllib.request.urlopen("http://weights.example/model.bin")')
 HUNGRY = program("if asked == 3: kept = [bytes([n]) * 2**20 for n in range(255) for _ in range(4)]")
 CHEATS = program("if asked == 2: return Move((Card.SOY_SAUCE,))")
@@ -45,7 +45,7 @@ CHEATS = program("if asked == 2: return Move((Card.SOY_SAUCE,))")
 
 @contextmanager
 def built(client: docker.DockerClient, base: str, *lines: str, tag: str | None = None) -> Iterator[Image]:
-    """Give the image of a good bot, with these lines in its Dockerfile, that someone built."""
+    """Build an image of a valid bot with these additional Dockerfile lines, and yield it."""
     script = "import sys; open('/bot/bot.py', 'w').write(sys.argv[1])"
     words = json.dumps(["python3", "-c", script, GOOD])
     recipe = [f"FROM {base}", f"LABEL kaiten.test={uuid.uuid4().hex}", "USER 0", f"RUN {words}", *lines]

@@ -1,4 +1,4 @@
-"""The figures of qualification games that were really played; the test is the clock and the bots."""
+"""The figures of qualification games, played by the real referee with clock and bots from the test."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from tests.play.referee.driver import Driver
 from tests.submissions.test_qualification import RAN, RULES, SEAT, gone, late, played
 
 
-def test_times_notes_and_lines_are_counted() -> None:
-    """Slow in one decision, with a note in another; what was printed counts in bytes, not in letters."""
+def test_times_notes_and_output_are_counted() -> None:
+    """Printed output is measured in bytes, not in characters."""
     driver = Driver(RULES)
     driver.greet()
     driver.tick(0.25)
@@ -29,20 +29,20 @@ def test_times_notes_and_lines_are_counted() -> None:
 
 
 def test_late_decisions_have_no_time() -> None:
-    """They are counted as late, and as decisions."""
+    """They count as decisions and as late."""
     told = figures(played(late(2)))
     assert (told.late, told.slowest_millis) == (2, 0.0)
     assert told.decisions == figures(played(late(0))).decisions
 
 
 def test_a_bot_that_is_gone_is_last() -> None:
-    """What the stand-in played for it are no decisions of its own."""
+    """The stand-in's decisions don't count."""
     told = figures(played(gone(Fault.CRASH, "it ended", after=4)))
     assert (told.place, told.decisions) == (3, 5)
 
 
 def test_places_are_those_of_the_rules() -> None:
-    """Of two who play well, one is first and the other second, or both are first."""
+    """The two players are first and second, or share the first place."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.play_on()
@@ -53,8 +53,8 @@ def test_places_are_those_of_the_rules() -> None:
     assert sorted(places) in ([1, 2], [1, 1])
 
 
-def test_a_bot_that_never_came_has_no_times() -> None:
-    """None of anything, and the last place."""
+def test_an_absent_bot_has_no_times() -> None:
+    """It is last, with no times, notes or output."""
     driver = Driver(RULES)
     for seat in (0, 2):
         driver.match.greeted(seat, Hello(1, "test/1"), driver.now)

@@ -1,4 +1,4 @@
-"""Files on their way to the ladder, in real containers: the good play, each of the others is told why not."""
+"""Submissions in real containers: valid bots reach the ladder, and the others are rejected with a cause."""
 
 import gzip
 import io
@@ -28,14 +28,14 @@ PATIENCE = 400.0
 
 @pytest.fixture
 def arena(settings: Settings, docker_client: docker.DockerClient, base_image: str) -> Iterator[Arena]:
-    """Give an arena with bots of its own, whose gate is open."""
+    """Yield an arena with house bots that accepts submissions."""
     assert base_image
     with opened(settings, docker_client) as arena:
         yield arena
 
 
 def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, KnownSubmission]:
-    """Play as an arena does until all of these are over, and these bots have played a rated game."""
+    """Run the arena until all these submissions are over, and these bots have played a rated game."""
     events: list[MatchEvent] = []
 
     def found() -> dict[str, KnownSubmission]:
@@ -67,7 +67,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
 
 
 def archive(client: docker.DockerClient, base: str) -> bytes:
-    """Return what `docker save | gzip` writes of a bot that someone built on their own machine."""
+    """Return the gzip-compressed `docker save` archive of a bot built on its author's machine."""
     packed = io.BytesIO()
     with (
         programs.built(client, base) as image,
@@ -79,7 +79,7 @@ def archive(client: docker.DockerClient, base: str) -> bytes:
 
 
 def small_image(**config: object) -> bytes:
-    """Return the archive of an image with next to nothing in it."""
+    """Return the archive of a nearly empty image."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name, content in docker_25(Draft(config=dict(config))).items():
@@ -90,7 +90,7 @@ def small_image(**config: object) -> bytes:
 
 
 def kind_of(content: bytes) -> UploadKind:
-    """Tell a source file from an archive."""
+    """Return whether this is a source file or an archive."""
     return UploadKind.PYTHON if content.lstrip().startswith(b"from arena") else UploadKind.IMAGE
 
 
@@ -127,10 +127,10 @@ REJECTED = {
         "illegal move in game 1 of 3, round 1, turn 2: seat 0: soy_sauce named",
     ),
 }
-"""What is sent, and where it ends, why, and in which words."""
+"""Content of each rejected bot, with the stage, kind and text of the expected cause."""
 
 if SOAK:
-    # Takes half a minute. tests/play/launcher has late answers, test_qualification.py the cause.
+    # This takes half a minute. tests/play/launcher tests late answers, and test_qualification.py their cause.
     REJECTED["slow"] = (
         programs.SLOW.encode(),
         Stage.QUALIFYING,
@@ -139,13 +139,14 @@ if SOAK:
     )
 
 
-# Over 20 s: three games in containers of each of the bots, bad ones among them that time out.
-def test_the_good_play_and_the_others_are_told_why(
+# Takes over 20 s: the bots play up to three games each in containers, and some of them time out.
+def test_valid_bots_play_and_others_are_rejected_with_the_cause(
     arena: Arena, settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """An image and a source file come to the leaderboard; of the others each has its own true cause.
+    """An image and a source file reach the leaderboard. Each of the others is rejected with its own cause.
 
-    Packing and reading an image takes long. In the short run tests/demo/test_journey.py alone has one.
+    Packing and reading an image takes long, so only the soak run has one here. tests/demo/test_journey.py
+    has one in the short run.
     """
     good = {"source": (programs.GOOD.encode(), UploadKind.PYTHON)}
     if SOAK:
@@ -180,7 +181,7 @@ def test_the_good_play_and_the_others_are_told_why(
         games = arena.store.submissions.games(over[bot].id)
         assert [(game.rules.players, game.seat) for game in games] == [(2, 0), (3, 1), (5, 4)]
         assert arena.store.submissions.replay(over[bot].id, games[0].game or "") is not None
-    # What was not rated is nowhere else, and what was rejected is no bot.
+    # Rejected submissions aren't on the leaderboard, no file is left, and a rebuild changes no rating.
     assert {line.bot for line in arena.store.ratings.standings()} == {*HOUSE, *good}
     assert list((settings.data_dir / "uploads").iterdir()) == []
     assert arena.store.ladder.rebuild().differing == 0

@@ -1,4 +1,4 @@
-"""Whenever the arena is killed, a submission goes on from its stage at the next start, never doubled."""
+"""After a kill, a submission continues from its stage when the arena restarts, and nothing is done twice."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ PATIENCE = 120.0
 
 @contextmanager
 def running(settings: Settings) -> Iterator[None]:
-    """Run an arena, and kill it in the end as hard as can be."""
+    """Run an arena, and kill it with SIGKILL in the end."""
     command = [
         sys.executable,
         "-m",
@@ -43,7 +43,7 @@ def running(settings: Settings) -> Iterator[None]:
 
 
 def until(condition: Callable[[], bool], pause: float = 0.1) -> None:
-    """Wait, looking this often."""
+    """Wait for a condition, checking it at this interval in seconds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
@@ -51,17 +51,20 @@ def until(condition: Callable[[], bool], pause: float = 0.1) -> None:
 
 
 def found(store: Store, id_: str) -> KnownSubmission:
-    """Return a submission that is there."""
+    """Return an existing submission."""
     known = store.submissions.find(id_)
     assert known is not None
     return known
 
 
-# Over 20 s: the arena is started again after each kill, with the canary in containers.
+# Takes over 20 s: after each kill the arena restarts, and its canary checks the sandbox in containers.
 def test_a_submission_survives_every_kill(
     settings: Settings, docker_client: docker.DockerClient, base_image: str
 ) -> None:
-    """Killed while it inspects, and while it plays: then there is one version, three games, no file."""
+    """The arena is killed during the inspection and during a qualification game.
+
+    In the end there is one version with three games, and no file is left.
+    """
     assert base_image
     settings.data_dir.mkdir()
     with closing(open_store(settings.url)) as store:
@@ -90,6 +93,6 @@ def test_a_submission_survives_every_kill(
         ignore_removed=True,
         filters={"label": f"kaiten.install={(settings.data_dir / 'install').read_text().strip()}"},
     ):
-        # What the last kill left; the next start would have swept it. Its own end may remove it meanwhile.
+        # Left by the last kill; the next start would remove it. It may also end by itself before this call.
         with suppress(APIError):
             container.remove(force=True)

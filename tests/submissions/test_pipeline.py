@@ -43,7 +43,7 @@ class Engine:
     def __init__(self) -> None:
         self.error: Exception | None = None
 
-    def check_source(self, source: str) -> None:  # noqa: ARG002 - as the pipeline's
+    def check_source(self, source: str) -> None:  # noqa: ARG002 - the pipeline's protocol
         """Fail, or do nothing."""
         if self.error is not None:
             raise self.error
@@ -67,7 +67,7 @@ class Place:
         self.uploads = Uploads(folder / "uploads", Disk(folder / "uploads", 0))
         self._images = store_in(folder)
         self._folder = folder
-        dice = random.Random(3)  # noqa: S311 - a test's dice are no secret
+        dice = random.Random(3)  # noqa: S311 - reproducible
         chances = Entropy(
             now=self.time, new_id=lambda: next(ids), new_seed=lambda: dice.randbytes(16), dice=dice
         )
@@ -142,13 +142,13 @@ class Place:
 
     def play(self) -> None:
         """Play the next match without a fault."""
-        dice = random.Random(5)  # noqa: S311 - a test's dice are no secret
+        dice = random.Random(5)  # noqa: S311 - reproducible
         assert self.store.results.record(finish(self.claim(), dice, ended=self.now))
 
     def play_late(self) -> None:
         """Play the next match with a candidate that never answers while its host is busy."""
         claim = self.claim()
-        match = finish(claim, random.Random(5), ended=self.now)  # noqa: S311 - a test's dice are no secret
+        match = finish(claim, random.Random(5), ended=self.now)  # noqa: S311 - reproducible
         [seat] = [seat for seat, each in enumerate(claim.seats) if each.author == "ben"]
         [game] = match.games
         first = list(game.record.steps[0])
@@ -234,7 +234,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
     assert not place.uploads.path(again.id, again.kind).exists()
 
 
-def test_a_shut_gate_is_no_rejection(place: Place) -> None:
+def test_a_submission_waits_while_the_gate_is_shut(place: Place) -> None:
     """The submission waits with a reason, and continues when untrusted bots are accepted."""
     place.gate.decide(host_report("swap"), ())
     id_ = place.send()
@@ -247,7 +247,7 @@ def test_a_shut_gate_is_no_rejection(place: Place) -> None:
     assert (place.stage(id_), place.found(id_).waiting) == (Stage.QUALIFYING, None)
 
 
-def test_an_arena_without_room_is_no_rejection(place: Place, tmp_path: Path) -> None:
+def test_a_submission_waits_while_there_is_no_room(place: Place, tmp_path: Path) -> None:
     """The file stays until there is room."""
     place.quota = 10
     place.start()
@@ -263,8 +263,8 @@ def test_an_arena_without_room_is_no_rejection(place: Place, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("error", [RuntimeTrouble("no engine"), ZeroDivisionError("a defect")])
-def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) -> None:
-    """Neither is a bug of the arena. Both are retried, while other submissions continue."""
+def test_an_engine_failure_rejects_nothing(place: Place, error: Exception) -> None:
+    """Neither does a bug of the arena. Both are retried, while other submissions continue."""
     id_ = place.send()
     place.step()
     place.engine.error = error
@@ -273,13 +273,13 @@ def test_an_engine_that_fails_is_no_rejection(place: Place, error: Exception) ->
     assert str(error) in (place.found(id_).waiting or "")
     place.engine.error = None
     place.step()
-    assert place.stage(id_) is Stage.INSPECTED  # it rests
+    assert place.stage(id_) is Stage.INSPECTED  # it waits before the retry
     place.step(RETRY)
     assert place.stage(id_) is Stage.QUALIFYING
 
 
-def test_a_clock_that_is_set_back_lets_nobody_rest_for_longer(place: Place) -> None:
-    """A clock that is set ahead doesn't end a wait early either."""
+def test_a_clock_that_is_set_back_delays_no_retry(place: Place) -> None:
+    """A clock that is set ahead doesn't cause a retry too early either."""
     id_ = place.send()
     place.step()
     place.engine.error = RuntimeTrouble("no engine")
@@ -308,8 +308,8 @@ def test_an_image_that_the_engine_refuses_is_rejected(place: Place) -> None:
     )
 
 
-def test_a_file_that_can_not_be_taken_is_removed(place: Place, tmp_path: Path) -> None:
-    """A rejected upload leaves only its cause; the cause of a lost one blames the arena."""
+def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
+    """Only the cause is kept. If the file was lost, the cause blames the arena."""
     bad, lost = place.send("bad", b"no archive"), place.send("lost")
     place.uploads.remove(lost, UploadKind.IMAGE)
     place.step()
@@ -319,8 +319,8 @@ def test_a_file_that_can_not_be_taken_is_removed(place: Place, tmp_path: Path) -
     assert list((tmp_path / "uploads").iterdir()) == []
 
 
-def test_a_game_that_the_arena_can_not_play_is_no_rejection(place: Place) -> None:
-    """The page shows the failed game while it is retried; after quarantine another match follows."""
+def test_a_failed_game_rejects_nothing(place: Place) -> None:
+    """The page reports the failure while the game is retried. After quarantine, another match follows."""
     id_ = place.send()
     place.step()
     place.step()
@@ -362,8 +362,8 @@ def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
     assert place.store.queue.waiting(RuntimeName.DOCKER) == 1
 
 
-def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
-    """The bot that was entered first has the name."""
+def test_a_name_that_was_taken_in_the_meantime_is_a_cause(place: Place) -> None:
+    """The name belongs to the bot that was activated first."""
     id_ = place.send()
     place.step()
     place.step()
@@ -377,8 +377,8 @@ def test_a_name_that_was_taken_meanwhile_is_a_cause(place: Place) -> None:
     assert (cause.kind, "of eve" in cause.text) == (CauseKind.NAME, True)
 
 
-def test_without_bots_of_the_house_it_waits(place: Place, tmp_path: Path) -> None:
-    """Without house bots it waits, since it has no opponents."""
+def test_a_submission_waits_for_house_bots(place: Place, tmp_path: Path) -> None:
+    """Without house bots it has no opponents."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         (tmp_path / "other").mkdir()
         lonely = Place(tmp_path / "other", store)

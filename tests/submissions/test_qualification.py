@@ -109,11 +109,11 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
             Kind.CRASH,
             "disconnected in game 1 of 3, round 1, turn 5: it ended",
         ),
-        # What ends a bot counts more than how it limped before.
+        # A crash counts more than late decisions before it.
         ([late(2), gone(Fault.CRASH, "it ended", 1)], Kind.CRASH, "disconnected in game 2"),
     ],
 )
-def test_an_unsound_bot_is_told_why(plays: Sequence[Play], kind: Kind, words: str) -> None:
+def test_a_faulty_bot_gets_the_cause(plays: Sequence[Play], kind: Kind, words: str) -> None:
     """The cause names the first failed game, the decision and its request."""
     cause = judge([played(play) for play in plays])
     assert cause is not None
@@ -177,8 +177,8 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
         ),
     ],
 )
-def test_who_never_played_is_told_why_too(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
-    """The cause follows from its sandbox's report and its output, without any request."""
+def test_an_absent_bot_gets_the_cause(play: Play, report: SeatReport, kind: Kind, words: str) -> None:
+    """The cause follows from the sandbox's report and the bot's output. It has no request."""
     cause = judge([played(play, report)])
     assert cause is not None
     assert cause.kind is kind
@@ -187,8 +187,8 @@ def test_who_never_played_is_told_why_too(play: Play, report: SeatReport, kind: 
     assert (cause.exit_code, cause.out_of_memory) == (report.exit_code, report.out_of_memory)
 
 
-def test_words_about_the_network_alone_are_no_cause() -> None:
-    """A bot that tries the network but keeps playing qualifies; one that cheats fails for that."""
+def test_trying_the_network_is_not_a_cause_by_itself() -> None:
+    """A bot that tries the network but keeps playing qualifies. If it cheats too, that is the cause."""
     report = replace(RAN, stderr="x" * 9000 + "Network is unreachable\n")
     assert judge([played(well, report)]) is None
     cause = judge([played(forbidden, report)])
@@ -198,7 +198,7 @@ def test_words_about_the_network_alone_are_no_cause() -> None:
 
 
 def test_every_cause_has_a_hint() -> None:
-    """Every cause comes with a hint."""
+    """This covers every kind of cause."""
     assert HINTS.keys() == set(Kind)
 
 
@@ -270,8 +270,11 @@ def test_a_program_that_ends_well_has_never_called_run() -> None:
 WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which the host kept it waiting"
 
 
-def test_what_may_be_the_hosts_is_played_again() -> None:
-    """At most twice; then the verdict counts and says so. Without the host's share it counts immediately."""
+def test_games_that_a_busy_host_delayed_are_repeated() -> None:
+    """They are repeated at most twice. Then the verdict counts, and says how often the game was played.
+
+    If the host didn't delay the bot, the verdict counts immediately.
+    """
     kept_waiting = played(gone(Fault.ABSENT, WAITED), NEVER)
     sound = played(well)
     assert standing([kept_waiting]) == QualificationStanding((), 1, None)
@@ -289,7 +292,7 @@ def test_what_may_be_the_hosts_is_played_again() -> None:
     assert crash.cause is not None
 
 
-def test_a_game_that_is_played_again_has_the_number_of_the_one_that_did_not_count() -> None:
+def test_a_repeated_game_keeps_its_number() -> None:
     """Repeated, unfinished and quarantined games don't change the number."""
     kept_waiting, sound = played(gone(Fault.ABSENT, WAITED), NEVER), played(well)
     assert numbers(()) == ()
@@ -318,8 +321,8 @@ AFTERWARDS = "kaiten: game 0, round 1, turn 1: {fault}: that is how it was\nnext
         ("", r"[^;]*(?<!printed)$"),
     ],
 )
-def test_who_plays_on_is_told_its_line_too(play: Play, fault: str, stderr: str, words: str) -> None:
-    """Output before the fault counts, but not output after the fault's notice."""
+def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr: str, words: str) -> None:
+    """Output before the fault's notice is used, but not output after it."""
     cause = judge([played(play, replace(RAN, stderr=stderr + AFTERWARDS.format(fault=fault)))])
     assert cause is not None
     assert cause.kind.value in {"slow", "illegal", "protocol"}
@@ -338,18 +341,18 @@ kaiten: game 0, round 1, turn 1: timeout: no answer
 """
 
 
-def test_a_late_python_bot_is_told_where_it_was() -> None:
+def test_the_cause_of_a_late_python_bot_has_its_position() -> None:
     """The cause names the innermost line of its file in the library's stack trace."""
     cause = judge([played(late(3), replace(RAN, stderr=STACK))])
     assert cause is not None
     assert cause.text.endswith("; when its time ran out, it was in bot.py, line 12, in search")
-    # What is no stack of the library's is not taken for one.
+    # Other output isn't mistaken for the library's stack trace.
     cause = judge([played(late(3), replace(RAN, stderr=STACK.replace("  File", "> File")))])
     assert cause is not None
     assert "when its time ran out" not in cause.text
 
 
-def test_without_a_notice_all_that_was_printed_counts() -> None:
+def test_without_a_notice_all_output_counts() -> None:
     """A bot without the arena's library prints no notices, so all its output counts."""
     cause = judge([played(forbidden, replace(RAN, stderr="thinking\nplayed soy sauce\n"))])
     assert cause is not None

@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "data" / "uploads"
 
 
-def receiver(  # noqa: PLR0913 - what differs
+def receiver(  # noqa: PLR0913 - options of the tests
     store: Store,
     folder: Path,
     *,
@@ -78,7 +78,7 @@ def receiver(  # noqa: PLR0913 - what differs
     return Receiver(store, uploads, quota, now=now, new_id=lambda: f"u{next(ids)}", own=own)
 
 
-def upload(bot: str = "mine", **said: Any) -> Upload:  # noqa: ANN401 - what a sender may say
+def upload(bot: str = "mine", **said: Any) -> Upload:  # noqa: ANN401 - any field
     """Return the announcement of a file."""
     return Upload(**{"bot": bot, "author": "ben", "account": None, "kind": UploadKind.PYTHON} | said)
 
@@ -103,7 +103,7 @@ def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None
     assert folder.stat().st_mode & 0o077 == 0
 
 
-def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) -> None:
+def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -> None:
     """An archive that is built while it is sent has no announced size or hash."""
     known = send(receiver(store, folder), upload(kind=UploadKind.IMAGE), FILE)
     assert (known.size, known.sha256) == (len(FILE), hashlib.sha256(FILE).hexdigest())
@@ -125,10 +125,10 @@ def test_what_is_not_known_beforehand_is_measured(store: Store, folder: Path) ->
         (upload("taken"), [FILE], BotTaken, "belongs to a bot of ann"),
     ],
 )
-def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
+def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of the table
     store: Store, folder: Path, said: Upload, pieces: list[bytes], error: type[Exception], words: str
 ) -> None:
-    """A refused upload leaves no file and no row, and the error says why."""
+    """Neither a file nor a row is left, and the error says why."""
     add_bot(store, "taken", author="ann")
     with pytest.raises(error, match=words):
         send(receiver(store, folder), said, *pieces)
@@ -166,7 +166,7 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
     assert len(store.submissions.newest()) == 2
 
 
-def test_who_breaks_off_has_used_the_quota(store: Store, folder: Path) -> None:
+def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) -> None:
     """So does one that differs from its announcement. The wait depends on the oldest upload."""
     one = receiver(store, folder, most=2)
     with suppress(ConnectionResetError), one.begin(upload()):
@@ -180,15 +180,15 @@ def test_who_breaks_off_has_used_the_quota(store: Store, folder: Path) -> None:
     assert one.allowance("eve", None).left == 2
 
 
-def test_what_the_arena_could_not_receive_does_not_count(store: Store, folder: Path) -> None:
-    """An unwritable folder, before the first byte or after the last, uses up no quota."""
+def test_an_upload_that_the_arena_could_not_store_does_not_count(store: Store, folder: Path) -> None:
+    """It doesn't matter whether the folder was unwritable at the beginning or at the end of the upload."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_bytes(b"a file where the folder should be")
     one = receiver(store, folder, most=1)
     with pytest.raises(NoRoom, match="could not write"):
         send(one, upload(), FILE)
     folder.unlink()
-    (folder / "u1.py").mkdir(parents=True)  # where its file will go
+    (folder / "u1.py").mkdir(parents=True)  # the path of the next file
     with pytest.raises(NoRoom, match="could not write"):
         send(one, upload(), FILE)
     (folder / "u1.py").rmdir()
@@ -208,8 +208,8 @@ def test_the_same_file_again_leaves_nothing(store: Store, folder: Path) -> None:
     assert [each.id for each in store.submissions.newest()] == ["u0"]
 
 
-def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: Path) -> None:
-    """The error asks to try again; when there is room, the file is accepted."""
+def test_a_full_disk_and_too_many_uploads_are_temporary(store: Store, folder: Path) -> None:
+    """The error asks to try again. When there is room, the file is accepted."""
     with pytest.raises(DiskFull, match="disk is too full"):
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
@@ -222,7 +222,7 @@ def test_a_full_disk_and_a_crowd_are_no_fault_of_the_file(store: Store, folder: 
 
 
 def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
-    """If images use all places but the reserved ones, an image is refused, but a source file isn't."""
+    """If images use all places except the reserved ones, a source file is accepted, but no further image."""
     one = receiver(store, folder)
     with ExitStack() as crowd:
         for _ in range(IMAGES):
@@ -256,7 +256,7 @@ def image(source: str) -> Upload:
 
 
 def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
-    """The slowest that is older than a minute is ended with a reason, deleted, and counted."""
+    """The slowest upload older than a minute is ended with a reason. Its file is deleted, and it counts."""
     with Crowd(store, folder) as crowd:
         begun = [crowd.begin(f"s{number}") for number in range(IMAGES)]
         for number, incoming in enumerate(begun):
@@ -273,7 +273,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
         ):
             begun[-1].write(FILE)
         assert send(crowd.receiver, image("yours"), FILE).stage is Stage.RECEIVED, (
-            "it has left its place once"
+            "the ended upload freed only one place"
         )
     assert crowd.receiver.allowance(f"author-s{IMAGES - 1}", None).left == 19
     assert sorted(file.suffix for file in folder.iterdir()) == [".tar"] * 2
@@ -296,8 +296,8 @@ def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
             fast.write(FILE)
 
 
-def test_a_slow_line_keeps_its_place_where_nobody_waits(store: Store, folder: Path) -> None:
-    """An upload at 2 Mbit per second isn't ended as long as others find a place."""
+def test_a_slow_upload_keeps_its_place_while_others_find_one(store: Store, folder: Path) -> None:
+    """An upload at 2 Mbit per second isn't ended if there are enough places."""
     with Crowd(store, folder) as crowd:
         for number in range(IMAGES - 2):
             crowd.begin(f"s{number}")
@@ -309,8 +309,8 @@ def test_a_slow_line_keeps_its_place_where_nobody_waits(store: Store, folder: Pa
         assert slow.finish().stage is Stage.RECEIVED
 
 
-def test_an_address_has_some_of_the_places(store: Store, folder: Path) -> None:
-    """Another file from it is refused, but not one from another address."""
+def test_places_per_address_are_limited(store: Store, folder: Path) -> None:
+    """At the limit, only files from other addresses are accepted."""
     with Crowd(store, folder) as crowd:
         for _ in range(OF_SOURCE):
             crowd.begin("many")
@@ -320,7 +320,7 @@ def test_an_address_has_some_of_the_places(store: Store, folder: Path) -> None:
 
 
 def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path) -> None:
-    """It loses one even if an address with one upload is slower, so attackers can't displace a slow line."""
+    """A slower upload from another address is spared, so that attackers can't displace slow connections."""
     with Crowd(store, folder) as crowd:
         slow = crowd.begin("slow")
         many = [crowd.begin("many") for _ in range(OF_SOURCE)]
@@ -339,7 +339,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
 
 
 def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None:
-    """Otherwise an account could use all places. Other accounts aren't affected, and it can upload again."""
+    """Otherwise one account could use all places. Other accounts aren't affected."""
     one = receiver(store, folder)
     ben, eve = (
         store.people.register(NewAccount(name=name, password="", role=Role.USER, created=START)).id
@@ -357,8 +357,8 @@ def test_an_account_sends_one_file_at_a_time(store: Store, folder: Path) -> None
     assert send(one, upload(account=ben), FILE * 2).stage is Stage.RECEIVED
 
 
-def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder: Path) -> None:
-    """Untrusted files are refused before a host is tested, if it lacks a control, or with plain processes."""
+def test_nothing_is_received_if_untrusted_bots_must_not_play(store: Store, folder: Path) -> None:
+    """Untrusted files are refused if the host lacks a control or runs plain processes."""
     store.activity.record_host(host_report("swap"), ())
     with pytest.raises(UntrustedBotsRefused, match="swap"):
         send(receiver(store, folder), upload(), FILE)
@@ -369,15 +369,15 @@ def test_nothing_is_received_where_strangers_must_not_play(store: Store, folder:
         send(receiver(store, folder), upload("other"), FILE)
 
 
-def test_ones_own_files_need_no_host_that_was_tried(tmp_path: Path, folder: Path) -> None:
-    """Trusted authors' files don't depend on the host's controls."""
+def test_trusted_files_need_no_tested_host(tmp_path: Path, folder: Path) -> None:
+    """Files of trusted authors don't depend on the host's controls."""
     with closing(sqlite_store(tmp_path / "other.sqlite3")) as store:
         assert store.activity.hosts() == ()
         assert send(receiver(store, folder, own=True), upload(), FILE).stage is Stage.RECEIVED
 
 
-def test_what_a_killed_process_left_is_pruned(folder: Path) -> None:
-    """Files without a submission are removed when they can't be in use; those of submissions stay."""
+def test_files_left_by_a_killed_process_are_removed(folder: Path) -> None:
+    """They are removed when they can no longer be in use. Files of submissions stay."""
     folder.mkdir(parents=True)
     for name, age in {"u1.tar": GRACE, "u2.py": GRACE, "u3.part": GRACE, "u4.part": timedelta(0)}.items():
         file = folder / name

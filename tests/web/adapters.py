@@ -1,7 +1,8 @@
-"""What makes sites quick to make: pydantic's adapters are shared, and routes are completed when asked for.
+"""Patches that make sites start faster: shared pydantic adapters, and routes that are completed on first use.
 
-FastAPI reads the signature of each route's function and makes an adapter of each type in it: nearly all of
-the work of making a site. An arena makes one site; tests make hundreds, and ask each for a few things.
+FastAPI inspects the signature of each route's function and creates an adapter for each type in it. That
+is most of the work of creating a site. An arena creates one site, but tests create hundreds and send only
+a few requests to each.
 """
 
 from collections.abc import Callable
@@ -20,12 +21,12 @@ _LOCK: Final = RLock()
 
 
 def share_adapters() -> None:
-    """Have FastAPI make no adapter of a type twice."""
+    """Make FastAPI reuse one adapter per type."""
     v2.TypeAdapter = _adapter  # type: ignore[attr-defined, assignment]
 
 
 def _adapter(annotated: Any, *, config: ConfigDict | None = None) -> TypeAdapter[Any]:  # noqa: ANN401 - a type
-    # The text has constraints and defaults; the type is for those that are called the same.
+    # repr() includes constraints and defaults; the type itself tells apart types of the same name.
     key = (annotated.__origin__, repr(annotated), repr(config))
     found = _MADE.get(key)
     if found is None:
@@ -34,7 +35,7 @@ def _adapter(annotated: Any, *, config: ConfigDict | None = None) -> TypeAdapter
 
 
 def complete_routes_late() -> None:
-    """Have FastAPI complete a route when something but its path and its methods is asked of it."""
+    """Make FastAPI complete a route when an attribute other than its path and methods is first used."""
     APIRoute.__init__ = _begin  # type: ignore[method-assign]
     APIRoute.__getattr__ = _complete  # type: ignore[attr-defined]
 
@@ -45,7 +46,7 @@ def _begin(
     endpoint: Callable[..., Any],
     *,
     methods: set[str] | list[str] | None = None,
-    **options: Any,  # noqa: ANN401 - FastAPI's own
+    **options: Any,  # noqa: ANN401 - FastAPI's options
 ) -> None:
     self.path = path
     self.path_regex, self.path_format, self.param_convertors = compile_path(path)
@@ -57,7 +58,7 @@ def _complete(self: APIRoute, name: str) -> Any:  # noqa: ANN401 - any attribute
     with _LOCK:
         if _GIVEN in self.__dict__:
             endpoint, options = self.__dict__.pop(_GIVEN)
-            # What someone has set meanwhile stays.
+            # Attributes that were set before stay.
             before = dict(self.__dict__)
             _COMPLETE(self, self.path, endpoint, methods=self.methods, **options)
             self.__dict__.update(before)

@@ -32,7 +32,7 @@ def site_over(world: World) -> FastAPI:
 
 
 def shared_site(world: World) -> FastAPI:
-    """Return the one site over a world that its visitors share."""
+    """Return the site that all visitors of a world share."""
     if world.site is None:
         world.site = site_over(world)
     assert isinstance(world.site, FastAPI)
@@ -40,7 +40,7 @@ def shared_site(world: World) -> FastAPI:
 
 
 def parts_over(world: World) -> Parts:
-    """Return what such a site is made of."""
+    """Return the parts of such a site."""
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, world.least_free)),

@@ -1,4 +1,4 @@
-"""What the site's tests share: a store with played games, and a client of the site on it."""
+"""Fixtures for the site's tests: a store with played games, and a client of a site over it."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,7 +18,7 @@ from tests.web.stable import Stable, fill_stable
 
 @pytest.fixture(scope="session", autouse=True)
 def _event_loop() -> Iterator[None]:
-    """Let all sites answer in one event loop; a client makes one for each request otherwise."""
+    """Run all sites in one event loop. Otherwise a client creates one per request."""
     with start_blocking_portal() as portal:
         TestClient.portal = portal
         yield
@@ -27,14 +27,14 @@ def _event_loop() -> Iterator[None]:
 
 @pytest.fixture
 def empty_store(tmp_path: Path) -> Iterator[Store]:
-    """Give a store in which nothing is."""
+    """Yield an empty store."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield store
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Give a store with games, for reading only."""
+    """Yield a store with games, which tests only read."""
     with closing(World.at(tmp_path_factory.mktemp("store"))) as world:
         world.filled(_fill)
         yield world.store
@@ -46,18 +46,18 @@ def _fill(world: World) -> None:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Give accounts over an empty store, open for registration."""
+    """Yield accounts over an empty store, open for registration."""
     with closing(World.at(tmp_path)) as world:
         yield world
 
 
 @pytest.fixture(scope="module")
 def client(store: Store) -> TestClient:
-    """Give a client of the site with games."""
+    """Return a client of the site with games."""
     return TestClient(site_of(store))
 
 
 @pytest.fixture
 def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, with three versions and the game ``logged-0-0``, and others."""
+    """Add ann's bot ``mine`` with three versions and the game ``logged-0-0``, and other bots."""
     return world.filled(fill_stable)

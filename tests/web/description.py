@@ -1,4 +1,4 @@
-"""What the site says of its API."""
+"""The site's description of its API."""
 
 from contextlib import closing
 from functools import cache
@@ -13,6 +13,6 @@ from web.http.api import describe
 
 @cache
 def description() -> dict[str, Any]:
-    """Return the OpenAPI document. It is the same whatever is in the arena."""
+    """Return the OpenAPI document. It doesn't depend on the arena's content."""
     with TemporaryDirectory() as folder, closing(World.at(Path(folder))) as world:
         return describe(site_over(world))

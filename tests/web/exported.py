@@ -1,4 +1,4 @@
-"""Exported files of days, as the arena leaves them for the site, with made-up content."""
+"""Export files with made-up content, in the form in which the arena leaves them for the site."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,17 @@ _GAMES: Final = 1200
 
 
 def name_of(day: date, kind: str = PARQUET) -> str:
-    """Return the name of a day's file."""
+    """Return the name of a day's export file."""
     return f"games-{day}.{kind}"
 
 
 def content_of(name: str) -> bytes:
-    """Return what is in a file: nothing that can be compressed."""
+    """Return a file's content, which is incompressible."""
     return hashlib.shake_256(name.encode()).digest(SIZE)
 
 
 def manifest_of(days: Sequence[date]) -> ExportManifest:
-    """Return the manifest of days with 1,200 games each."""
+    """Return a manifest with 1,200 games per day."""
     return ExportManifest(files=tuple(_files(days)))
 
 
@@ -43,7 +43,7 @@ def _files(days: Sequence[date]) -> Iterator[ExportedFile]:
 
 
 def put_files(folder: Path, days: int) -> ExportManifest:
-    """Put the files of some days into a folder, from ``START`` on."""
+    """Write the files and the manifest for this number of days, beginning with ``START``, to a new folder."""
     folder.mkdir()
     manifest = manifest_of([START.date() + timedelta(days=index) for index in range(days)])
     for file in manifest.files:

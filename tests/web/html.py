@@ -1,20 +1,20 @@
-"""What a test reads of a page: its tables, its links, its tags."""
+"""A parser for pages: tables, links and tags."""
 
 from html.parser import HTMLParser
 
 from web.http.static import STATIC
 
 SITE_SCRIPTS = {f"{STATIC}/theme.js", f"{STATIC}/times.js"}
-"""Of every page."""
+"""Scripts of every page."""
 
 
 class Page(HTMLParser):
     """A parsed page.
 
     Attributes:
-        tables: Of every table its rows, of every row the texts of its cells.
-        links: All ``href``.
-        ids: All ``id``.
+        tables: The text of each cell, by table and row.
+        links: All values of ``href``.
+        ids: All values of ``id``.
         tags: Every start tag with its attributes, in order.
     """
 
@@ -29,7 +29,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take note of a tag."""
+        """Record a tag."""
         attributes = dict(attrs)
         self.tags.append((tag, attributes))
         self.links += [attributes["href"] or ""] if "href" in attributes else []
@@ -43,21 +43,21 @@ class Page(HTMLParser):
             self.tables[-1][-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave a cell; tidy its text."""
+        """At the end of a cell, normalise its whitespace."""
         if tag in {"td", "th"}:
             self._in_cell = False
             self.tables[-1][-1][-1] = " ".join(self.tables[-1][-1][-1].split())
 
     def handle_data(self, data: str) -> None:
-        """Collect the text of a cell."""
+        """Add text to the current cell."""
         if self._in_cell:
             self.tables[-1][-1][-1] += data
 
 
 def check(page: Page, *scripts: str) -> None:
-    """Check what holds for every page: one main heading, each id once, its own anchors there, nothing inline.
+    """Check that a page has one main heading, unique IDs, valid anchors and nothing inline.
 
-    Besides the scripts of every page it may have ``scripts``, by their names.
+    It may have the site's scripts and ``scripts``, given by name.
     """
     names = [tag for tag, _ in page.tags]
     assert names.count("h1") == names.count("main") == 1

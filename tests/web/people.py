@@ -1,4 +1,4 @@
-"""Browsers and programs that visit the site, over a world with a clock of its own."""
+"""Browsers and programs that visit the site of a world, whose clock the test sets."""
 
 from collections.abc import Collection
 
@@ -14,7 +14,7 @@ HTTP = "http://arena.example"
 
 
 def browser(world: World, *, url: str = HTTPS) -> TestClient:
-    """Return a browser that is not logged in; it says where its requests come from, as browsers do."""
+    """Return a browser without a session. Like real browsers, it sends the origin of its requests."""
     return TestClient(
         shared_site(world),
         base_url=url,
@@ -24,7 +24,7 @@ def browser(world: World, *, url: str = HTTPS) -> TestClient:
 
 
 def logged_in(world: World, name: str, *, url: str = HTTPS) -> TestClient:
-    """Return a browser in which someone who has ``PASSWORD`` has logged in."""
+    """Return a browser in which the account ``name``, with the password ``PASSWORD``, has logged in."""
     visitor = browser(world, url=url)
     answer = visitor.post("/login", data={"name": name, "password": PASSWORD})
     assert answer.status_code == 303, answer.text
@@ -32,7 +32,7 @@ def logged_in(world: World, name: str, *, url: str = HTTPS) -> TestClient:
 
 
 def program(world: World, secret: str | None) -> TestClient:
-    """Return a program that sends a token, and nothing that browsers send."""
+    """Return a program that sends a token, and no headers of browsers."""
     headers = {} if secret is None else {"Authorization": f"Bearer {secret}"}
     return TestClient(
         shared_site(world),

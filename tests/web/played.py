@@ -1,4 +1,4 @@
-"""Someone's bot that has played every kind of game."""
+"""A user's bot that has played every kind of game."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ from tests.watched import show
 SUBMISSION: Final = "5ca1ab1e"
 CHALLENGE: Final = "c4a11e46"
 RUNNING: Final = "live-0"
-"""A rated match in which the user's bot sits, and of which a round is over."""
+"""A running rated match of the user's bot, with one finished round."""
 PERSON_GAME: Final = "5" * 32
 GAMES: Final = {
     "/play": "person-1",
@@ -22,13 +22,13 @@ GAMES: Final = {
     "/challenges": f"{CHALLENGE}-0-0",
     "": "rated-0-0",
 }
-"""By how an address of a page or of data begins: a game in which the user's bot sits."""
+"""A game of the user's bot for each prefix of the addresses of pages and data."""
 
 
 def play(world: World, owner: KnownAccount) -> None:
-    """Let a bot of someone's play a rated game and a challenge, and a new version of it one to qualify.
+    """Play a rated game, a challenge, a qualification game and a game against a person with a user's bot.
 
-    That one is rejected, so that nothing more will come of it. One more rated match is being played.
+    The qualifying version is rejected, so it plays no more games. One more rated match is running.
     """
     store = world.store
     store.activity.record_host(host_report(), ())

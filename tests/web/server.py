@@ -1,4 +1,4 @@
-"""The site in a thread of the test, over a real socket."""
+"""The site in a thread of the test process, over a real socket."""
 
 import socket
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from tests.demo.running import await_that
 
 
 @contextmanager
-def serving(app: FastAPI, **options: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - uvicorn's own
-    """Serve an application on a free port of this machine; give its address.
+def serving(app: FastAPI, **options: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - uvicorn's options
+    """Serve an application on a free port of this host, and yield its address.
 
     Args:
-        app: It.
-        options: Of uvicorn's configuration.
+        app: The application.
+        options: Options of uvicorn's configuration.
     """
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)

@@ -1,4 +1,4 @@
-"""The site as a process of its own, as its operator starts it."""
+"""The site as a separate process, started like an operator does."""
 
 import os
 import re
@@ -19,14 +19,14 @@ START_SECONDS = 60
 def served(
     data_dir: Path, *, python: str = sys.executable, cwd: Path | None = None, **settings: str
 ) -> Iterator["Site"]:
-    """Start ``python -m web`` on a free port, wait until it listens, and end it after use.
+    """Start ``python -m web`` on a free port, wait until it listens, and kill it after use.
 
     Args:
-        data_dir: Its data.
-        python: What runs it.
-        cwd: Where.
-        settings: Of its environment. Unless they say otherwise it logs what is wrong and no more: nobody
-            reads that before the end.
+        data_dir: The data directory.
+        python: The interpreter.
+        cwd: The working directory.
+        settings: Environment variables. By default the site logs only warnings and errors, since its output
+            isn't read while it runs.
     """
     process = subprocess.Popen(  # noqa: S603 - our own argument list
         [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
@@ -50,9 +50,9 @@ def served(
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A site that is visited and nothing else; ``url`` has no slash at the end.
+    """A forked site; ``url`` has no trailing slash.
 
-    ``said`` returns all that it has printed on stderr, and fails when the site has ended.
+    ``said`` returns all that the site has printed to stderr, and fails if the site has exited.
     """
 
     url: str
@@ -61,7 +61,10 @@ class Opened:
 
 @contextmanager
 def opened(data_dir: Path, **settings: str) -> Iterator[Opened]:
-    """Do the same for those who only visit it: much quicker, since it is forked."""
+    """Like :func:`served`, but much faster, since the site is forked.
+
+    Use it if the process doesn't matter.
+    """
     words = ("--data-dir", str(data_dir), "--port", "0")
     found: list[str] = []
 
@@ -83,8 +86,8 @@ class Site:
     """A running site.
 
     Attributes:
-        url: Its address, without a slash at the end.
-        process: It.
+        url: Its address, without a trailing slash.
+        process: Its process.
     """
 
     def __init__(self, url: str, process: subprocess.Popen[str]) -> None:

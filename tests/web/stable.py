@@ -1,4 +1,4 @@
-"""Someone's bot with a history: versions, games, what it printed, and others to play against."""
+"""A user's bot with versions, games and output, and other bots as opponents."""
 
 import random
 from dataclasses import dataclass, replace
@@ -16,29 +16,29 @@ from tests.accounts.world import World
 from tests.builders import START, add_bots, finish, host_report, play_set
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
-"""What a bot notes with each of its decisions."""
+"""A bot's note with each of its decisions except the first."""
 
 LONG_NOTE = NOTE + "\n" * 60 + "the end of a long note"
-"""What it notes with the first one."""
+"""A bot's note with its first decision."""
 
 STDERR = (
     "secret of mine \x1b[31m\n"
     + "x" * 5000
     + "\n</pre><script>alert(1)</script>\n[... 9 bytes left out ...]\n"
 )
-"""What it prints."""
+"""A bot's output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stable:
-    """Who owns what.
+    """Accounts and their bots.
 
     Attributes:
-        ann: Owns the bot ``mine``, which has three versions.
-        ben: Owns ``other``.
-        versions: Ids of the versions of ``mine``.
-        other: Id of the version of ``other``.
-        house: Ids of ``greedy`` and ``random``.
+        ann: The owner of the bot ``mine``, which has three versions.
+        ben: The owner of ``other``.
+        versions: IDs of the versions of ``mine``.
+        other: ID of the version of ``other``.
+        house: IDs of ``greedy`` and ``random``.
     """
 
     ann: KnownAccount
@@ -49,10 +49,10 @@ class Stable:
 
 
 def fill_stable(world: World, *, silent: bool = False) -> Stable:
-    """Add the people, an operator ``oper``, the bots, and some games of ``mine`` with logs.
+    """Add the accounts, the operator ``oper``, the bots, and some games of ``mine`` with logs.
 
-    Seat 1 of ``logged-0-0`` is the second version of ``mine``, between ``other`` and ``greedy``; unless it is
-    ``silent``, each has printed and noted something. The machine holds untrusted bots.
+    Seat 1 of ``logged-0-0`` is the second version of ``mine``, between ``other`` and ``greedy``. Unless
+    ``silent`` is set, each seat has output and notes. The host passes every control.
     """
     store = world.store
     ann, ben = world.add("ann"), world.add("ben")
@@ -69,8 +69,8 @@ def fill_stable(world: World, *, silent: bool = False) -> Stable:
 
 
 def add_version(store: Store, owner: KnownAccount, bot: str, number: int) -> int:
-    """Add a version of someone's bot and return its id."""
-    digest = f"{random.Random(f'{bot}@{number}').getrandbits(256):064x}"  # noqa: S311 - the same each time
+    """Add a version of a user's bot and return its ID."""
+    digest = f"{random.Random(f'{bot}@{number}').getrandbits(256):064x}"  # noqa: S311 - reproducible
     return store.bots.add_version(
         NewVersion(
             bot=bot,
@@ -90,9 +90,9 @@ def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False
     """Play a rated match of one game, ``logged-0-0``.
 
     Args:
-        store: Where to.
-        versions: Who sits where.
-        silent: Whether nobody prints or notes anything. Otherwise each does, in words of its own seat.
+        store: The store for the match.
+        versions: The version at each seat.
+        silent: Whether no bot has output or notes. Otherwise those of each bot name its seat.
     """
     new = NewMatch(
         id="logged-0",
@@ -109,16 +109,16 @@ def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False
 
 
 def play_next(store: Store, *, silent: bool = False) -> None:
-    """Play the match that is due. Each bot prints and notes something, in words of its own seat."""
+    """Play the next match. Unless ``silent``, each bot has output and notes that name its seat."""
     claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
-    dice = random.Random(claim.spec.match)  # noqa: S311 - a game that can be repeated
+    dice = random.Random(claim.spec.match)  # noqa: S311 - reproducible
     finished = finish(claim, dice, ended=START + timedelta(hours=1), faults=0.2)
     assert store.results.record(finished if silent else _talkative(finished))
 
 
 def _talkative(match: FinishedMatch) -> FinishedMatch:
-    """Let each seat of a match have printed and noted something."""
+    """Add output and notes of each seat to a match."""
     reports = tuple(
         replace(report, stderr=f"seat {seat}: {STDERR}", exit_code=seat, out_of_memory=seat == 1)
         for seat, report in enumerate(match.reports)
@@ -144,12 +144,12 @@ def _said(decision: Decision, seat: int, note: str) -> Decision:
 
 
 def bench(store: Store, bot: str, why: str) -> None:
-    """Let a bot sit out."""
+    """Bench a bot."""
     store.bot_states.bench(bot, why, START, _entry("bench", bot))
 
 
 def disqualify(store: Store, bot: str, why: str) -> None:
-    """Take a bot off the ladder for good."""
+    """Disqualify a bot."""
     store.bot_states.disqualify(bot, why, START, _entry("disqualify", bot))
 
 

@@ -1,4 +1,4 @@
-"""Submissions of someone's in all stages, with games that were really played."""
+"""A user's submissions in all stages, with games that were really played."""
 
 import random
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.db.test_submissions import game, new, qualify
 
 PLENTY: Final = Quota(submissions_a_day=100, bots=100, on_their_way=100)
 STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><script>alert(1)</script>'\n"
-"""What a bot prints: nothing of it may act."""
+"""A bot's output. Pages must neutralise its control characters and markup."""
 
 CRASH: Final = Cause(
     stage=Stage.QUALIFYING,
@@ -28,7 +28,7 @@ CRASH: Final = Cause(
 )
 
 
-def send(  # noqa: PLR0913 - what is sent, by whom, and when
+def send(  # noqa: PLR0913 - fields of a submission
     store: Store,
     account: KnownAccount,
     id_: str,
@@ -38,14 +38,14 @@ def send(  # noqa: PLR0913 - what is sent, by whom, and when
     note: str = "",
     received: datetime | None = None,
 ) -> None:
-    """Add a submission of someone's; without a time a minute after the one before."""
+    """Add a user's submission. By default it was received a minute after the previous one."""
     at = received or START + timedelta(minutes=len(store.submissions.newest(limit=100)))
     sent = replace(new(id_, bot, account.name, account.id), kind=kind, note=note, received=at)
     store.submissions.add(sent, PLENTY)
 
 
 def play(store: Store, id_: str, games: int = 1) -> None:
-    """Bring a received submission to its games, and play this many of them."""
+    """Advance a received submission to its games, and play this many of them."""
     qualify(store, id_, f"sha256:{id_}")
     for number in range(games):
         queue(store, id_, number)
@@ -53,7 +53,7 @@ def play(store: Store, id_: str, games: int = 1) -> None:
 
 
 def queue(store: Store, id_: str, number: int = 0) -> None:
-    """Let a submission wait for its next game: of three, in the middle of the house."""
+    """Queue a submission's next game, with the candidate between two house bots."""
     house = [store.bots.version_id(bot, 1) for bot in ("greedy", "random")]
     if None in house:
         house = list(add_bots(store, [("greedy", "house"), ("random", "house")]))
@@ -62,8 +62,8 @@ def queue(store: Store, id_: str, number: int = 0) -> None:
 
 
 def finish_game(store: Store) -> None:
-    """Play the match that is due; the bot in the middle prints ``STDERR`` and notes something."""
-    done = finish(claim_one(store), random.Random(3), ended=START)  # noqa: S311 - the same game each time
+    """Play the next match. The bot in the middle prints ``STDERR`` and adds notes."""
+    done = finish(claim_one(store), random.Random(3), ended=START)  # noqa: S311 - reproducible
     reports = [
         replace(report, stderr=STDERR if seat == 1 else "") for seat, report in enumerate(done.reports)
     ]

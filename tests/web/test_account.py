@@ -15,7 +15,7 @@ NEW = "an entirely different phrase"
 
 
 def test_a_password_is_changed(world: World) -> None:
-    """The other browsers are logged out; the old password must be right, the new one good."""
+    """Other browsers are logged out. The old password must be right, and the new one acceptable."""
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     for old, new, why in (("wrong", NEW, "is wrong"), (PASSWORD, "short", "at least 8")):
@@ -30,8 +30,8 @@ def test_a_password_is_changed(world: World) -> None:
     assert browser(world).post("/login", data={"name": "ann", "password": NEW}).status_code == 303
 
 
-def test_guessing_at_the_account_page_comes_to_an_end(world: World) -> None:
-    """With a session but not the password there are ten attempts in a quarter of an hour, at all forms."""
+def test_guesses_on_the_account_page_are_limited(world: World) -> None:
+    """A session allows ten wrong passwords in a quarter of an hour, counted over all forms."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     statuses = [
@@ -43,8 +43,8 @@ def test_guessing_at_the_account_page_comes_to_an_end(world: World) -> None:
     assert visitor.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
 
 
-def test_who_guesses_at_the_door_keeps_nobody_from_the_account_page(world: World) -> None:
-    """49 wrong log-ins from 6 addresses lock the door; the owner, who is in, changes and deletes."""
+def test_guesses_at_the_login_do_not_lock_the_account_page(world: World) -> None:
+    """After 49 wrong logins from 6 addresses, the owner's session can still use the account page."""
     world.add("ann")
     owner = logged_in(world, "ann")
     statuses = []
@@ -67,7 +67,7 @@ def test_who_guesses_at_the_door_keeps_nobody_from_the_account_page(world: World
 
 
 def test_a_new_password_ends_tokens_that_are_not_ticked(world: World) -> None:
-    """The form names those that work; another account's can't be ticked."""
+    """The form lists the account's valid tokens. Tokens of other accounts can't be ticked."""
     ann = world.add("ann")
     kept, ended = (token(world, ann, {May.READ}) for _ in range(2))
     visitor = logged_in(world, "ann")
@@ -82,7 +82,7 @@ def test_a_new_password_ends_tokens_that_are_not_ticked(world: World) -> None:
 
 
 def test_other_sessions_are_ended(world: World) -> None:
-    """They are listed by browser; this one has no button."""
+    """Sessions are listed by browser. The current one has no button."""
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     text = here.get("/account").text
@@ -95,7 +95,7 @@ def test_other_sessions_are_ended(world: World) -> None:
 
 
 def test_a_token_is_shown_once(world: World) -> None:
-    """In the answer that makes it; afterwards its beginning is all that there is."""
+    """Only the response that creates it contains it. Later pages show only its beginning."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     answer = visitor.post(
@@ -115,8 +115,11 @@ def test_a_token_is_shown_once(world: World) -> None:
     assert found[0][:11] not in visitor.get("/account").text
 
 
-def test_a_token_that_can_not_be_made_says_why(world: World) -> None:
-    """Without a name or for nothing; for operators alone; for too long."""
+def test_an_invalid_token_is_refused_with_the_reason(world: World) -> None:
+    """It may lack a name or a scope, need a scope of operators, or last too long.
+
+    A wrong password is refused too.
+    """
     world.add("ann")
     visitor = logged_in(world, "ann")
     for fields, why in (
@@ -136,7 +139,7 @@ def test_a_token_that_can_not_be_made_says_why(world: World) -> None:
 
 
 def test_an_account_is_deleted(world: World) -> None:
-    """With its password; the browser is told the pseudonym and forgets the session."""
+    """Deletion requires the password. The page names the pseudonym, and the session's cookie is removed."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     assert visitor.post("/account/delete", data={"password": "wrong"}).status_code == 422

@@ -1,4 +1,4 @@
-"""Accounts for programs: who am I, tokens, and errors as problems."""
+"""The account API: the current account, tokens, and errors as problem documents."""
 
 from datetime import timedelta
 
@@ -11,8 +11,8 @@ from tests.web.people import logged_in, program, token
 WANTED = {"name": "ci", "scopes": ["read"], "days": 7}
 
 
-def test_a_token_says_whose_it_is(world: World) -> None:
-    """Name, role, scopes, and what is known of the token itself."""
+def test_the_account_of_a_token_is_returned(world: World) -> None:
+    """The response has the name, the role, the scopes and the token's own data."""
     ann = world.add("ann")
     said = program(world, token(world, ann, {Scope.READ})).get("/api/v1/account").json()
     assert (said["name"], said["role"], said["scopes"]) == ("ann", "user", ["read"])
@@ -22,8 +22,8 @@ def test_a_token_says_whose_it_is(world: World) -> None:
     assert (browsing["token"], browsing["scopes"]) == (None, ["read", "submit", "tokens"])
 
 
-def test_tokens_are_made_listed_and_revoked(world: World) -> None:
-    """The secret is in the first answer alone."""
+def test_tokens_are_created_listed_and_revoked(world: World) -> None:
+    """Only the response that creates a token contains its secret."""
     ann = world.add("ann")
     maker = program(world, token(world, ann, {Scope.READ, Scope.TOKENS}, days=9))
     made = maker.post("/api/v1/account/tokens", json=WANTED)
@@ -37,8 +37,8 @@ def test_tokens_are_made_listed_and_revoked(world: World) -> None:
     assert program(world, secret).get("/api/v1/account").status_code == 401
 
 
-def test_in_a_session_a_token_takes_the_password(world: World) -> None:
-    """Who finds a browser that is logged in makes none; nor is the password guessed there."""
+def test_a_session_needs_the_password_to_create_a_token(world: World) -> None:
+    """This protects unattended browsers. Wrong passwords are limited here too."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     right = WANTED | {"password": PASSWORD}
@@ -48,8 +48,8 @@ def test_in_a_session_a_token_takes_the_password(world: World) -> None:
     assert visitor.post("/api/v1/account/tokens", json=right).status_code == 429
 
 
-def test_a_token_may_give_itself_up_and_no_other(world: World) -> None:
-    """That is how a program logs out."""
+def test_a_token_can_revoke_only_itself(world: World) -> None:
+    """Programs log out this way."""
     ann = world.add("ann")
     secrets = [token(world, ann, {Scope.READ}) for _ in range(2)]
     ids = [program(world, secret).get("/api/v1/account").json()["token"]["id"] for secret in secrets]
@@ -74,8 +74,8 @@ def test_a_token_may_give_itself_up_and_no_other(world: World) -> None:
         WANTED | {"more": 1},
     ],
 )
-def test_a_token_that_can_not_be_made_is_a_problem(world: World, wanted: object) -> None:
-    """422, with what is wrong and what to do."""
+def test_an_invalid_token_is_a_problem(world: World, wanted: object) -> None:
+    """The response is 422, and says what is wrong and what to do."""
     ann = world.add("ann")
     answer = program(world, token(world, ann, {Scope.TOKENS})).post("/api/v1/account/tokens", json=wanted)
     assert answer.status_code == 422
@@ -91,7 +91,10 @@ def test_a_token_that_can_not_be_made_is_a_problem(world: World, wanted: object)
     "header", ["Bearer kaiten_made-up", "Bearer", "Basic YTpi", "", "Bearer " + "x" * 9000]
 )
 def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: str) -> None:
-    """A request that names a token is that token's alone: it is not checked for other sites."""
+    """If a request has a token, only the token counts.
+
+    The session's cookie is ignored, so such a request isn't checked for other sites as its source.
+    """
     world.add("ann")
     visitor = logged_in(world, "ann")
     answer = visitor.get("/api/v1/account", headers={"Authorization": header})
@@ -104,8 +107,8 @@ def test_a_bad_token_lets_nobody_in_whatever_the_cookie(world: World, header: st
     assert visitor.get("/account").status_code == 200
 
 
-def test_an_expired_token_and_a_missing_scope_are_told_apart(world: World) -> None:
-    """401 and 403, each with a hint."""
+def test_a_missing_scope_and_an_expired_token_differ(world: World) -> None:
+    """The responses are 403 and 401."""
     ann = world.add("ann")
     visitor = program(world, token(world, ann, {Scope.SUBMIT}))
     answer = visitor.get("/api/v1/account/tokens")

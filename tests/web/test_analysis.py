@@ -1,4 +1,4 @@
-"""Analyses of games, as a part of the game's page and as data."""
+"""Analyses of games, on the game's page and as data."""
 
 import json
 import re
@@ -20,12 +20,12 @@ from web.bots.history import SHOWN_MISTAKES
 from web.games.analysis import MOST_COSTLY, laid_out
 
 MOST_BYTES = 120_000
-"""Of a page."""
+"""Maximum size of a page."""
 
 
 @pytest.fixture(scope="module")
 def analyses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Give a store in which three games are analysed, ``three-0-0`` by house bots too."""
+    """Yield a store with three analysed games. House bots have analysed ``three-0-0`` too."""
     with closing(World.at(tmp_path_factory.mktemp("analyses"))) as world:
         fill(world.store)
         for game in ("faulty-0-0", "dummy-0-0"):
@@ -36,12 +36,12 @@ def analyses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def visitor(analyses: Store) -> TestClient:
-    """Give a client of its site."""
+    """Return a client of its site."""
     return TestClient(site_of(analyses))
 
 
-def test_a_game_without_one_says_how_to_get_it(client: TestClient) -> None:
-    """With the command of the game's number; the API says that there is none."""
+def test_a_game_without_an_analysis_says_how_to_get_one(client: TestClient) -> None:
+    """The page shows the command with the game's number. The API reports that there is no analysis."""
     text = client.get("/games/three-0-0").text
     assert 'id="analysis"' not in text
     assert re.search(r"<code>arena analyse \d+</code>", text)
@@ -52,7 +52,7 @@ def test_a_game_without_one_says_how_to_get_it(client: TestClient) -> None:
 
 
 def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClient) -> None:
-    """Graphs with a line per seat, a row per seat, turning points, and the costliest decisions."""
+    """It has graphs with a line per seat, the turning points and the costliest decisions."""
     analysis = analyses.analyses.find("faulty-0-0")
     assert analysis is not None
     data = visitor.get("/api/v1/games/faulty-0-0/analysis")
@@ -75,18 +75,21 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
     assert all(each.made.grade in {Grade.INACCURACY, Grade.BLUNDER} for each in shown.costly)
 
 
-def test_every_link_of_it_leads_somewhere(visitor: TestClient) -> None:
-    """To moments of the game, and to the documentation."""
+def test_every_link_of_an_analysis_works(visitor: TestClient) -> None:
+    """The links lead to moments of the game and to the documentation."""
     text = visitor.get("/games/dummy-0-0").text
     part = text[text.index('<h2 id="analysis">') : text.index('<h2 id="replay">')]
     for link in sorted(set(re.findall(r'href="(/[^"#]*)', part)))[:: many(4, 1)]:
         assert visitor.get(link).status_code == 200, link
 
 
-def test_all_decisions_of_a_seat_are_listed_with_what_house_bots_would_have_played(
+def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
     analyses: Store, visitor: TestClient
 ) -> None:
-    """In order, each with its options; a seat or an analysis that doesn't exist is not found."""
+    """They are in order, each with its options.
+
+    An unknown seat or a missing analysis is not found.
+    """
     analysis = analyses.analyses.find("three-0-0")
     assert analysis is not None
     for seat in range(3):
@@ -110,7 +113,7 @@ def test_all_decisions_of_a_seat_are_listed_with_what_house_bots_would_have_play
 def test_a_bots_page_lists_its_costliest_decisions(
     analyses: Store, visitor: TestClient, client: TestClient
 ) -> None:
-    """With links to the moments, and what they have in common; without an analysis there is no such part."""
+    """They link to the moments, with what they have in common. Without analyses the section is missing."""
     assert 'id="mistakes"' not in client.get("/bots/random").text
     found = analyses.analyses.costly("random", 1)
     assert found

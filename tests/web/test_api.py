@@ -1,4 +1,4 @@
-"""What all data has in common: a description, ETags, pages; and the routes that everybody may ask."""
+"""What the whole API has in common: its description, ETags and pages."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -20,7 +20,7 @@ API = description()
 
 
 def described() -> Iterator[dict[str, Any]]:
-    """Return what is said of every route, of every parameter, of every kind of document and of its fields."""
+    """Yield everything in the API that needs a description: routes, parameters, schemas and fields."""
     for path in API["paths"].values():
         for operation in path.values():
             yield {"description": operation["summary"]}
@@ -31,7 +31,7 @@ def described() -> Iterator[dict[str, Any]]:
 
 
 def pages(client: TestClient, url: str | None, plural: str) -> Iterator[list[dict[str, Any]]]:
-    """Follow ``next`` from an address to the last page; the header must say the same."""
+    """Follow ``next`` from an address to the last page, and yield each page. The Link header must agree."""
     while url is not None:
         answer = client.get(url)
         assert answer.status_code == 200, answer.text
@@ -40,8 +40,8 @@ def pages(client: TestClient, url: str | None, plural: str) -> Iterator[list[dic
         yield answer.json()[plural]
 
 
-def test_the_description_holds_the_api_alone(client: TestClient) -> None:
-    """It is OpenAPI 3.1, without the pages, and nothing in it is left without a word."""
+def test_the_description_covers_only_the_api(client: TestClient) -> None:
+    """It is OpenAPI 3.1 without the pages, and every part of it has a description."""
     answer = client.get("/api/v1/openapi.json")
     assert answer.json() == API
     assert API["openapi"].startswith("3.1.")
@@ -50,7 +50,7 @@ def test_the_description_holds_the_api_alone(client: TestClient) -> None:
 
 
 def test_errors_are_problems_in_the_description_too() -> None:
-    """Each has the one schema and the one media type, and what belongs to someone can be refused."""
+    """They share one schema and one media type. Routes that require an account can return 401."""
     for path in API["paths"].values():
         for operation in path.values():
             said = operation["responses"]
@@ -72,12 +72,12 @@ def test_errors_are_problems_in_the_description_too() -> None:
         "/games/three-0-0/replay.json",
     ],
 )
-def test_an_answer_that_is_known_is_not_sent_again(client: TestClient, path: str) -> None:
-    """By its tag, alone or among others, weak or strong, or by any; not by another one's."""
+def test_an_unchanged_response_is_not_sent_again(client: TestClient, path: str) -> None:
+    """Any matching ETag counts, weak or strong, alone or in a list, and so does ``*``."""
     answer = client.get(path)
     tag = answer.headers["ETag"]
     strong = f'"{sha256(answer.content).hexdigest()}"'
-    assert tag == f"W/{strong}"  # the same for all encodings
+    assert tag == f"W/{strong}"  # weak: the same for all encodings
     assert client.head(path).headers["ETag"] == tag
     for known in (tag, strong, f'"other", {strong}', f'W/"a, b",{tag}', "*"):
         again = client.get(path, headers={"If-None-Match": known})
@@ -87,8 +87,8 @@ def test_an_answer_that_is_known_is_not_sent_again(client: TestClient, path: str
         assert client.get(path, headers={"If-None-Match": known}).content == answer.content
 
 
-def test_only_good_answers_have_tags(client: TestClient) -> None:
-    """No error is a 304."""
+def test_only_successful_responses_have_etags(client: TestClient) -> None:
+    """Errors never become 304."""
     for path in (
         "/games/nothing",
         "/healthz",
@@ -99,8 +99,8 @@ def test_only_good_answers_have_tags(client: TestClient) -> None:
         assert "ETag" not in client.get(path, headers={"If-None-Match": "*"}).headers
 
 
-def test_a_private_answer_has_a_tag_and_stays_out_of_caches(world: World) -> None:
-    """Who has it already is spared it, and nobody keeps it."""
+def test_a_private_response_has_an_etag_and_is_not_cached(world: World) -> None:
+    """The client can revalidate its copy, but caches must not store it."""
     asker = program(world, token(world, world.add("ann"), {Scope.READ}))
     answer = asker.get("/api/v1/account/tokens")
     again = asker.get("/api/v1/account/tokens", headers={"If-None-Match": answer.headers["ETag"]})
@@ -108,7 +108,7 @@ def test_a_private_answer_has_a_tag_and_stays_out_of_caches(world: World) -> Non
 
 
 def test_games_come_in_pages(client: TestClient, store: Store) -> None:
-    """Each game once, newest first, with who sat where; the last page has no next one, even if it is full."""
+    """Each game is listed once with its seats, newest first. A full last page has no next page."""
     for limit in (5, 6, 100):
         found = list(pages(client, f"/api/v1/games?limit={limit}", "games"))
         assert [len(page) for page in found] == {5: [5, 5, 2], 6: [6, 6], 100: [12]}[limit]
@@ -118,8 +118,8 @@ def test_games_come_in_pages(client: TestClient, store: Store) -> None:
     assert told["seats"] == [asdict(seat) for seat in newest.seats]
 
 
-def test_a_game_is_told_without_its_moves(client: TestClient, store: Store) -> None:
-    """With the address at which they are."""
+def test_a_game_is_returned_without_its_moves(client: TestClient, store: Store) -> None:
+    """It has the address of its replay, which has the moves."""
     told = client.get("/api/v1/games/faulty-0-0").json()
     found = store.games.find("faulty-0-0")
     assert found is not None
@@ -130,7 +130,7 @@ def test_a_game_is_told_without_its_moves(client: TestClient, store: Store) -> N
 
 
 def test_the_leaderboard_comes_in_pages(client: TestClient) -> None:
-    """Ranks are those of the whole, wherever a page begins; what is asked for besides stays asked for."""
+    """Ranks are those of the whole leaderboard, and the next page keeps the other parameters."""
     whole = client.get("/api/v1/leaderboard").json()
     assert (len(whole["rows"]), whole["next"]) == (len(BOTS), None)
     found = list(pages(client, "/api/v1/leaderboard?limit=2", "rows"))
@@ -142,7 +142,7 @@ def test_the_leaderboard_comes_in_pages(client: TestClient) -> None:
 
 
 def test_submissions_come_in_pages(world: World) -> None:
-    """One's own, of one bot where that is asked for."""
+    """Users get their own submissions, on request only those of one bot."""
     ann, ben = world.add("ann"), world.add("ben")
     for number in range(5):
         world.store.submissions.add(new(f"a{number}", f"bot-{number % 2}", ann.name, ann.id), PLENTY)
@@ -154,8 +154,8 @@ def test_submissions_come_in_pages(world: World) -> None:
     assert [[each["id"] for each in page] for page in found] == [["a4", "a2"], ["a0"]]
 
 
-def test_an_address_names_all_of_its_methods(client: TestClient) -> None:
-    """Also where they are of several routes; a stream knows no HEAD."""
+def test_an_address_lists_all_of_its_methods(client: TestClient) -> None:
+    """They may belong to several routes. Event streams don't support HEAD."""
     site = {"Origin": "http://testserver"}
     for path, methods in (
         ("/api/v1/account/tokens", "GET, HEAD, POST"),

@@ -1,4 +1,4 @@
-"""Archives that mean harm, each with what must become of it."""
+"""Hostile archives, each with its expected outcome."""
 
 from tests.images.hostile.archives import ARCHIVES
 from tests.images.hostile.attack import CANARY, Attack

@@ -1,4 +1,4 @@
-"""Attacks by the archive around an image: links, names, manifests and indexes."""
+"""Attacks in the archive around an image: links, names, manifests and indexes."""
 
 import json
 import zipfile
@@ -32,7 +32,7 @@ _OTHER = Draft(config={"Cmd": ["other"]})
 
 
 def _beside(name: str, *hostile: bytes, refused: str) -> Attack:
-    """Return an attack by members of the archive beside those of a good image."""
+    """Return an attack in archive members added to a valid image."""
     return Attack(
         name=name,
         build=lambda path: path.write_bytes(tar(*members(old_docker(_DRAFT)), *hostile)),
@@ -59,14 +59,14 @@ def _raw(name: str, content: bytes, refused: str) -> Attack:
 
 
 def _manifest(**changes: Any) -> dict[str, bytes]:  # noqa: ANN401 - JSON
-    """Return an old engine's archive with a changed manifest."""
+    """Return an archive of an old engine with a changed manifest."""
     files = old_docker(_DRAFT)
     entry = json.loads(files["manifest.json"])[0] | changes
     return {**files, "manifest.json": json.dumps([entry]).encode()}
 
 
 def _layers_of_a_manifest(change: Callable[[list[Json]], list[Json]]) -> dict[str, bytes]:
-    """Return an OCI layout whose manifest has changed layers."""
+    """Return an OCI layout with changed layers in its manifest."""
     layout = Layout()
     digest = layout.image(_DRAFT)["digest"]
     manifest = json.loads(layout.files[f"blobs/sha256/{digest[7:]}"])
@@ -75,7 +75,7 @@ def _layers_of_a_manifest(change: Callable[[list[Json]], list[Json]]) -> dict[st
 
 
 def _blob_changed(change: Callable[[bytes], bytes | None]) -> dict[str, bytes]:
-    """Return an OCI layout whose uppermost layer is another than its digest says, or is not there."""
+    """Return an OCI layout whose top layer is missing or doesn't match its digest."""
     files = oci(_DRAFT)
     name = next(name for name, content in files.items() if content == BOT)
     content = change(files.pop(name))
@@ -89,7 +89,7 @@ def _two_images() -> dict[str, bytes]:
 
 
 def _index_in_itself() -> dict[str, bytes]:
-    """An index can't hold its own digest, so it holds a forged one and lies in the place that this names."""
+    """An index can't contain its own digest, so this one lists a forged digest and is stored under it."""
     layout = Layout()
     forged = {
         "mediaType": "application/vnd.oci.image.index.v1+json",

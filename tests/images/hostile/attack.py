@@ -1,4 +1,4 @@
-"""What an attack is made of."""
+"""Builders and checks of hostile archives."""
 
 import os
 import re
@@ -16,13 +16,13 @@ from tests.images.measured import Outcome
 from tests.images.tars import file, folder, tar
 
 CANARY = Path(tempfile.gettempdir(), f"kaiten-canary-{os.getpid()}", "file")
-"""A file outside of everything that intake may touch; attacks aim at it."""
+"""A file that intake must not touch; attacks try to overwrite it."""
 
 OUT = b"../" * 20 + os.fsencode(CANARY).lstrip(b"/")
-"""The way there, out of any folder."""
+"""A relative path to the canary that works from any folder."""
 
 PATIENT = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=60.0)
-"""A busy machine decides nothing here: processor time is measured. The limit on the clock is shown in
+"""A busy host can't exceed this limit on elapsed time. The usual limit is tested in
 test_reader.py."""
 
 MOST_SECONDS = 10
@@ -36,23 +36,23 @@ Check = Callable[[BotImage, Path], None]
 class Attack:
     """A hostile archive."""
 
-    name: str  # what it does
-    build: Build  # writes it to a path
-    # Writes the same without its hostile part, which must be taken. None where a limit shows it.
+    name: str  # the attack
+    build: Build  # writes the archive to a path
+    # Writes the archive without its hostile part, which must be accepted. None if ``raised`` is used instead.
     control: Build | None = None
-    refused: str | None = None  # words of the refusal
-    harmless: Check | None = None  # where it is taken instead: checks what is left of it
-    # Limits under which the hostile archive itself is taken: it is they that stopped it.
+    refused: str | None = None  # a pattern that the rejection matches
+    harmless: Check | None = None  # if it is accepted instead: checks that the result is harmless
+    # Limits under which the hostile archive is accepted. They show that these limits stopped it.
     raised: dict[str, Any] = field(default_factory=dict)
 
 
 def archive(draft: Draft) -> Build:
-    """Return what writes an image as older engines save it."""
+    """Return a function that writes an image as older engines save it."""
     return lambda path: write(path, old_docker(draft))
 
 
 def oci_archive(draft: Draft) -> Build:
-    """Return what writes an image as newer engines save it."""
+    """Return a function that writes an image as newer engines save it."""
     return lambda path: write(path, docker_29(draft))
 
 
@@ -64,9 +64,9 @@ def in_layer(
     before: Iterable[bytes] = (),
     raised: dict[str, Any] | None = None,
 ) -> Attack:
-    """Return an attack by members of a layer.
+    """Return an attack in members of a layer.
 
-    The members ``before`` do no harm by themselves; the control has them too.
+    The members ``before`` are harmless by themselves, so the control has them too.
     """
     usual = (folder(b"bot"), file(b"bot/bot.py", b"pass\n"), *before)
     return Attack(
@@ -86,7 +86,7 @@ def in_config(
     harmless: Check | None = None,
     **config: Any,  # noqa: ANN401 - JSON
 ) -> Attack:
-    """Return an attack by fields of an image's configuration."""
+    """Return an attack in fields of an image's configuration."""
     return Attack(
         name=name,
         build=oci_archive(Draft(config=config)),
@@ -102,7 +102,7 @@ def layered(*layers: bytes) -> Draft:
 
 
 def complaints(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
-    """Return what is wrong with the outcome of a hostile archive, in words."""
+    """Return what is wrong with the outcome of a hostile archive."""
     found = []
     if outcome.trouble or outcome.notes:
         found.append(f"{outcome.trouble}, {outcome.notes}")
@@ -119,7 +119,7 @@ def complaints(attack: Attack, outcome: Outcome, output: Path) -> list[str]:
 
 
 def costs(outcome: Outcome) -> list[str]:
-    """Return what reading took beyond its bounds, in words."""
+    """Return the resources that reading used beyond its limits."""
     if outcome.cpu_seconds > MOST_SECONDS or outcome.memory_kib > MOST_KIB:
         return [f"{outcome.cpu_seconds:.1f} s, {outcome.memory_kib} KiB"]
     return []

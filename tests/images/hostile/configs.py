@@ -1,4 +1,4 @@
-"""Attacks by an image's configuration."""
+"""Attacks in an image's configuration."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def _no_variables_of_ours(image: BotImage, _layers: Path) -> None:
 
 
 def _bytes(name: str, change: Callable[[bytes], bytes], refused: str) -> Attack:
-    """Return an attack by a configuration that is no proper JSON."""
+    """Return an attack in the bytes of the configuration."""
 
     class Forged(Draft):
         def config_bytes(self) -> bytes:
@@ -96,13 +96,13 @@ CONFIGS = (
     in_config(
         "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|a system file"
     ),
-    in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - the image's
+    in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - in the image
     Attack(
         name="a folder to start in that is hidden behind a link",
         build=oci_archive(
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
-        control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - the image's
+        control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - in the image
         refused="a folder that the arena mounts",
     ),
     Attack(

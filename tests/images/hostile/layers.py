@@ -1,4 +1,4 @@
-"""Attacks by what is in a layer: paths, links, devices, damaged headers."""
+"""Attacks in a layer: paths, links, devices and damaged headers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Attacks by sheer size: bombs, and more of everything than anybody needs."""
+"""Attacks by size: compression bombs, and excessive numbers of files, names and layers."""
 
 import json
 import os
@@ -13,17 +13,17 @@ _ZEROS_64_MIB = zipped(bytes(64 * _MIB))
 
 
 def _bomb_of_a_layer(path: Path) -> None:
-    """Four gigabytes of zeros in one file, as members of gzip one after another: 4 MiB."""
+    """Write a layer with 4 GiB of zeros in one file, compressed to 4 MiB of consecutive gzip members."""
     _write_layer(path, zipped(header(b"zeros", size=4096 * _MIB)) + _ZEROS_64_MIB * 64 + zipped(END))
 
 
 def _bomb_behind_a_layer(path: Path) -> None:
-    """A good layer, and zeros after its end."""
+    """Write a valid layer with zeros after its end."""
     _write_layer(path, zipped(tar(folder(b"x"))) + _ZEROS_64_MIB * 64)
 
 
 def _write_layer(path: Path, layer: bytes) -> None:
-    """Write an archive with one more layer, whose digest nobody gets to see."""
+    """Write an archive with one more layer. Its digest is wrong, but reading ends before it is checked."""
     digests = [sha256(BASE), sha256(BOT), f"sha256:{'0' * 64}"]
     write(path, old_docker(Draft(layers=[BASE, BOT, layer], diff_ids=digests)))
 
@@ -37,29 +37,29 @@ def _gzipped(path: Path) -> None:
 
 
 def _empty_gzips(path: Path) -> None:
-    """Sixty megabytes of gzip that holds nothing: three million empty members."""
+    """Write 60 MB of gzip without any content: three million empty members."""
     path.write_bytes(zipped(b"") * 3_000_000)
 
 
 def _many_members(count: int, repeated: int = 0) -> bytes:
-    """Return a gzipped layer of empty files, each with its own name, and the last of them many times more."""
+    """Return a gzip-compressed layer of empty files with different names, the last of them repeated."""
     members = b"".join(header(b"%d" % number) for number in range(count))
     again = zipped(members[-BLOCK:] * 2048)
     return zipped(members) + again * (repeated // 2048) + zipped(END)
 
 
 def two_million_files(path: Path) -> None:
-    """Write an archive with more members than any image has, in little space."""
+    """Write a small archive with more members than any image has."""
     _write_layer(path, _many_members(100_500, 2_000_000))
 
 
 def _implied_folders(folders: int) -> bytes:
-    """Return a layer of few files, each deep in folders of its own."""
+    """Return a layer of files that are each nested in many folders."""
     return tar(*[long_name(b"%d/" % number + b"d/" * 50 + b"x") + file(b"x") for number in range(folders)])
 
 
 def _long_names(count: int) -> bytes:
-    """Return a layer of files whose names are as long as may be."""
+    """Return a layer of files with names of nearly the maximum length."""
     stem = b"/".join([b"n" * 200] * 5)
     return tar(*[long_name(stem + b"/%015d" % number) + file(b"x") for number in range(count)])
 
@@ -76,7 +76,7 @@ def _hole(size: int) -> Attack:
 
 
 def _same_layer(times: int) -> Build:
-    """Return what writes an image that has one file of the archive as a layer over and over."""
+    """Return a function that writes an image that repeats one of the archive's files as many layers."""
     big = tar(folder(b"big"), file(b"big/zeros", bytes(20 * _MIB)))
 
     def build(path: Path) -> None:
