@@ -1,4 +1,4 @@
-"""Who gets what: every route of the site for everybody who might ask."""
+"""Access control: every route of the site, requested by every kind of caller."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,45 +35,45 @@ CALLERS: Final = (
     "bad token",
     "expired",
 )
-"""User, other and operator have sessions. Reader and sender are tokens of the user's for nothing else."""
+"""User, other and operator have sessions. Reader and sender are the user's tokens with only one scope."""
 
 SESSIONS: Final = ("user", "other", "operator")
 
 EVERYBODY: Final = dict.fromkeys(CALLERS, 200)
 PAGES_ARE_ALIKE: Final = ("other", "token", "reader", "sender", "other token", "operator token")
-"""Whom public pages don't tell apart from others who ask: they look at these in `make soak` only."""
+"""Callers for whom public pages are the same as for others. They request these only in `make soak`."""
 EVERY_THIRD: Final = ("operator", "bad token", "expired")
-"""Who look at every third of these in `make test`."""
+"""Callers who request every third public page in `make test`."""
 LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | {"user": 200, "other": 200, "operator": 200}
-"""Others are sent to log in."""
+"""Callers without a session are redirected to the login."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
-"""The owner is sent back to the account; to others who are logged in there is nothing."""
+"""The owner is redirected to the account page. For others with a session it is not found."""
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 
 PAGE_OF_OWNER: Final = LOGGED_IN | {"other": 404}
-"""A page of something of the user's: a token is nobody's there."""
+"""A page of something that belongs to the user. Pages ignore tokens."""
 DATA_OF_OWNER: Final = dict.fromkeys(CALLERS, 404) | {"user": 200, "operator": 200}
-"""What the script of such a page asks for."""
+"""Data for the script of such a page."""
 THEIR_GAME: Final = dict.fromkeys(CALLERS, 404) | {"user": 200}
-"""Games of people are theirs alone."""
+"""Games against people are visible only to the person who plays."""
 OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403}
-"""The owner is sent on to what came of it; a bot is public, so who doesn't own it is told that."""
+"""The owner is redirected to the result. Bots are public, so others get 403 and not 404."""
 
 
 def known(status: int, **others: int) -> dict[str, int]:
-    """Return a row in which everybody who is known gets a status, but for others; ``_`` is a space."""
+    """Return a row with this status for callers with an account, and exceptions; ``_`` stands for a space."""
     told = {caller.replace("_", " "): other for caller, other in others.items()}
     return dict.fromkeys(CALLERS, status) | NOBODY | told
 
 
 READ: Final = known(200, sender=403)
-"""One's own, whatever that is."""
+"""Data of the caller's own account."""
 READ_BY_OWNER: Final = known(200, sender=403, other=404, other_token=404)
-"""Submissions, challenges and logs are their owner's and the operators'."""
+"""Submissions, challenges and logs are visible only to their owner and to operators."""
 TOKENS: Final = {"reader": 403, "sender": 403}
 OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator": 403, "operator_token": 403}
-"""A bot is public, so who doesn't own it is told that."""
+"""Bots are public, so other accounts get 403 and not 404."""
 MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
     ("GET", "/leaderboard"): EVERYBODY,
@@ -213,7 +213,7 @@ MATRIX: Final = {
     ("GET", "/api/v1/challenges/{id}"): READ_BY_OWNER,
     ("GET", "/api/v1/challenges/{id}/games/{game}/replay"): READ_BY_OWNER,
 }
-"""The status of a request with what is sent below. A route that is not here fails a test."""
+"""Status of a request with the body or form below. A test fails for any route that is missing here."""
 
 BODIES: Final = {
     ("PATCH", "/api/v1/bots/{bot}"): {"state": "retired"},
@@ -234,19 +234,19 @@ FORMS: Final = {
     ("POST", "/bots/{bot}/challenges"): {"opponent": "opponent"},
     ("POST", "/play/{id}/move"): {"step": "1.1", "card": "tempura"},
 }
-"""What is sent, as data or as a form; nothing to the other routes."""
+"""Bodies and forms that are sent. Other routes get neither."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Someone who asks, and what of the user's they ask for."""
+    """A caller, and the IDs of the user's things that the caller requests."""
 
     visitor: TestClient
     numbers: dict[str, int]
 
 
 def people(world: World) -> tuple[KnownAccount, KnownAccount, KnownAccount]:
-    """Make the user, whose bot has played, another, and an operator."""
+    """Add the user, whose bot has played, another user and an operator."""
     user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     play(world, user)
     return user, other, oper
@@ -254,7 +254,7 @@ def people(world: World) -> tuple[KnownAccount, KnownAccount, KnownAccount]:
 
 @pytest.fixture
 def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
-    """Give a caller; session and token that they name are the user's."""
+    """Yield a caller. The session and token to delete belong to the user."""
     user, other, oper = world.filled(people)
     put_files(world.exports, 1)
     scopes = set(Scope) - {Scope.OPERATE}
@@ -290,7 +290,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
 
 
 def subscribed(world: World, account: KnownAccount, kind: str) -> int:
-    """Add a subscription, whose secret is its kind if that is mail, and return its id."""
+    """Add a subscription and return its ID. The secret of a mail subscription is ``mail``."""
     new = NewSubscription(
         account=account.id,
         kind=SubscriptionKind(kind),
@@ -304,14 +304,14 @@ def subscribed(world: World, account: KnownAccount, kind: str) -> int:
 
 
 def expired(world: World) -> TestClient:
-    """Return a browser whose session is too old."""
+    """Return a browser whose session has expired."""
     visitor = logged_in(world, "user")
     world.now += IDLE
     return visitor
 
 
 def address(path: str, numbers: dict[str, int]) -> str:
-    """Put what a path needs into it."""
+    """Fill in the parameters of a path."""
     part = path.partition("/{number}")[0]
     of = path.removeprefix("/api/v1")
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
@@ -340,7 +340,7 @@ def address(path: str, numbers: dict[str, int]) -> str:
 
 
 def routes(world: World) -> Iterator[tuple[str, str]]:
-    """Return every method and path that the site has."""
+    """Yield every method and path of the site."""
     app = browser(world).app
     assert isinstance(app, FastAPI)
     for found in iter_route_contexts(app.routes):
@@ -349,15 +349,15 @@ def routes(world: World) -> Iterator[tuple[str, str]]:
 
 
 def test_the_matrix_is_complete(world: World) -> None:
-    """Every route is in it, and nothing else."""
+    """It contains every route, and nothing else."""
     assert set(routes(world)) == MATRIX.keys()
 
 
 @pytest.mark.parametrize("scene", CALLERS, indirect=True)
-def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequest) -> None:
-    """Nobody gets more than the matrix says, and nobody less."""
+def test_every_caller_gets_the_expected_status(scene: Scene, request: pytest.FixtureRequest) -> None:
+    """No caller gets more or less than the matrix says."""
     caller = request.node.callspec.params["scene"]
-    # What ends the session or the token comes last.
+    # Requests that end the session or the token come last.
     last = ("/logout", "/end", "/revoke", "/remove", "{number}")
     got = {}
     asked = {
@@ -365,7 +365,7 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
         for number, (route, statuses) in enumerate(MATRIX.items())
         if route[0] != "GET" or statuses is not EVERYBODY or looks_at(caller, number)
     }
-    logs_are_their_owners(scene, caller)
+    check_logs(scene, caller)
     order = sorted(
         asked,
         key=lambda route: (route[0] != "PATCH" and route[1].endswith(last), route[1] == "/logout", route),
@@ -381,16 +381,16 @@ def test_everybody_gets_what_is_theirs(scene: Scene, request: pytest.FixtureRequ
 
 
 def looks_at(caller: str, number: int) -> bool:
-    """Return True if this run has a caller get the public route of this number."""
+    """Return whether the caller requests the public route with this number in this run."""
     if SOAK:
         return True
-    if caller == "anonymous":  # test_what_everybody_may_keep_is_not_sent_twice gets all of them
+    if caller == "anonymous":  # test_public_responses_are_revalidated requests all of them
         return False
     return caller not in PAGES_ARE_ALIKE and (caller not in EVERY_THIRD or number % 3 == 0)
 
 
-def logs_are_their_owners(scene: Scene, caller: str) -> None:
-    """Ask for the logs of a rated game, of one of a submission, and of one of a challenge."""
+def check_logs(scene: Scene, caller: str) -> None:
+    """Request the logs of a rated game, a submission's game and a challenge's game."""
     for played in (game for kind, game in GAMES.items() if kind != "/play"):
         answer = scene.visitor.get(f"/api/v1/games/{played}/logs")
         assert answer.status_code == READ_BY_OWNER[caller]
@@ -402,10 +402,10 @@ def logs_are_their_owners(scene: Scene, caller: str) -> None:
 
 
 @pytest.mark.parametrize("scene", ["anonymous"], indirect=True)
-def test_what_everybody_may_keep_is_not_sent_twice(scene: Scene) -> None:
-    """A browser that has a page, data or a feed asks with its ETag, and gets 304 while nothing changes.
+def test_public_responses_are_revalidated(scene: Scene) -> None:
+    """Every page, document and feed that may be stored has an ETag, and is 304 while nothing changes.
 
-    Before, visitors get it without logging in.
+    Callers get them without a session.
     """
     whole = set()
     for route, statuses in MATRIX.items():

@@ -1,4 +1,4 @@
-"""The leaderboard's numbers: store, page, CSV and API agree; badges, the head-to-head table, calibration."""
+"""The leaderboard's numbers agree in store, page, CSV and API; badges; head-to-head table; calibration."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def _query(players: int | None) -> str:
 def test_page_and_api_show_the_numbers_of_the_store(
     client: TestClient, store: Store, players: int | None
 ) -> None:
-    """Every column of every line, in every list."""
+    """This covers every column of every row in every list."""
     standings = store.ratings.standings(players or 0)
     answer = client.get(f"/api/v1/leaderboard{_query(players)}")
     assert answer.headers["content-type"] == "application/json"
@@ -76,8 +76,8 @@ def test_page_and_api_show_the_numbers_of_the_store(
 
 
 @pytest.mark.parametrize("players", LISTS)
-def test_the_table_for_spreadsheets_is_that_of_the_api(client: TestClient, players: int | None) -> None:
-    """The same columns of the same names, and nothing is rounded."""
+def test_the_csv_has_the_data_of_the_api(client: TestClient, players: int | None) -> None:
+    """It has the same columns, and no number is rounded."""
     answer = client.get(f"/leaderboard.csv{_query(players)}")
     assert answer.headers["content-type"].startswith("text/csv")
     assert answer.headers["content-disposition"] == 'attachment; filename="leaderboard.csv"'
@@ -98,19 +98,19 @@ def test_the_table_for_spreadsheets_is_that_of_the_api(client: TestClient, playe
                     assert line[name].replace("+00:00", "Z") == value
 
 
-def test_lists_count_their_own_games_only(client: TestClient) -> None:
-    """The list of three players knows nothing of games of two."""
+def test_lists_count_only_their_own_games(client: TestClient) -> None:
+    """The list for three players doesn't count games of two."""
     games = {
         players: sum(
             row["games"] for row in client.get(f"/api/v1/leaderboard{_query(players)}").json()["rows"]
         )
         for players in LISTS
     }
-    assert games == {None: 8 + 18 + 8, 2: 8, 3: 18, 4: 8, 5: 0}  # seats, not games
+    assert games == {None: 8 + 18 + 8, 2: 8, 3: 18, 4: 8, 5: 0}  # counted per seat
 
 
 def test_the_current_list_is_marked_in_the_tabs(client: TestClient) -> None:
-    """One tab is the current page, whatever the list."""
+    """No other list is marked."""
     for players, expected in ((None, "/leaderboard"), (4, "/leaderboard?players=4")):
         page = Page(client.get(f"/leaderboard{_query(players)}").text)
         current = [
@@ -124,7 +124,7 @@ def test_the_current_list_is_marked_in_the_tabs(client: TestClient) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard", "/leaderboard?players=3"])
 def test_every_bar_lies_on_the_axis(client: TestClient, path: str) -> None:
-    """μ ± 2σ of everybody who has played is between 0 and 1000, and the drawing says so."""
+    """The intervals μ ± 2σ of all bots with games are drawn between 0 and 1000."""
     query = path.partition("?")[2]
     rows = client.get(f"/api/v1/leaderboard?{query}").json()["rows"]
     played = [row for row in rows if row["games"]]
@@ -140,27 +140,27 @@ def test_every_bar_lies_on_the_axis(client: TestClient, path: str) -> None:
     assert all(0 <= tick <= 1000 for tick in ticks)
     for start, width in bands:
         assert 0 <= start < start + width <= 1000
-    # The bands are to scale: as wide as the deviations are large.
+    # The widths of the bands are proportional to the deviations.
     ratios = [width / row["deviation"] for row, (_, width) in zip(played, bands, strict=True)]
     assert max(ratios) == pytest.approx(min(ratios), rel=0.01)
 
 
 def test_an_empty_board_has_an_axis_too() -> None:
-    """Nothing to draw is no reason to fail."""
+    """Without bots, the scale has default ends."""
     scale = scale_of(())
     assert scale.low < scale.high
 
 
 @pytest.fixture
 def visitor(world: World) -> TestClient:
-    """Give a browser of an arena in which bots have played, and one has not."""
+    """Return a browser on an arena with two bots that have played and one that hasn't."""
     versions = add_bots(world.store, [("winner-1", "ann"), ("loser-1", "ben"), ("new-1", "cyd")])
     play_set(world.store, [versions[:2]] * 1, Rules(players=2), name="two")
     return browser(world)
 
 
 def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
-    """Rank and rating, for eyes and for those who hear it read."""
+    """It shows rank and rating, and has them as text for screen readers."""
     for row in visitor.get("/api/v1/leaderboard").json()["rows"][:2]:
         answer = visitor.get(f"/bots/{row['bot']}/badge.svg")
         assert answer.headers["content-type"] == "image/svg+xml"
@@ -173,21 +173,21 @@ def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
         assert len(answer.content) < 2000
 
 
-def test_who_has_no_rank_is_told_so(world: World, visitor: TestClient) -> None:
-    """No game yet, or off the ladder."""
+def test_a_badge_without_a_rank_says_why(world: World, visitor: TestClient) -> None:
+    """The bot has no rated game yet, or is off the ladder."""
     assert "new-1 on Kaiten: no rated game yet" in visitor.get("/bots/new-1/badge.svg").text
     world.store.bot_states.retire("loser-1", START)
     assert "loser-1 on Kaiten: retired" in visitor.get("/bots/loser-1/badge.svg").text
 
 
 @pytest.mark.parametrize("bot", ["nobody", "%3Cb%3E", "x" * 99])
-def test_who_is_not_there_has_none(visitor: TestClient, bot: str) -> None:
-    """404, as for the bot's page."""
+def test_an_unknown_bot_has_no_badge(visitor: TestClient, bot: str) -> None:
+    """Its badge is not found, like its page."""
     assert visitor.get(f"/bots/{bot}/badge.svg").status_code == 404
 
 
-def test_any_site_may_show_it_and_keep_it_a_while(visitor: TestClient) -> None:
-    """Others may embed it, caches may keep it, nobody's cookies matter, and it can do nothing."""
+def test_other_sites_may_embed_and_cache_a_badge(visitor: TestClient) -> None:
+    """It doesn't depend on cookies, and its policy allows no scripts."""
     answer = visitor.get("/bots/winner-1/badge.svg")
     assert answer.headers["cross-origin-resource-policy"] == "cross-origin"
     assert answer.headers["cache-control"] == "public, max-age=300"
@@ -200,14 +200,14 @@ def test_any_site_may_show_it_and_keep_it_a_while(visitor: TestClient) -> None:
 
 
 def test_wider_texts_have_more_room() -> None:
-    """The picture is as wide as its two parts, and each part as its text."""
+    """The width of each part of a badge depends on its text."""
     narrow, wide = (badge_of(bot, None, 0, "retired") for bot in ("illi", "MWMW"))
     assert narrow.label_length < wide.label_length
     assert narrow.value_width == wide.value_width
 
 
-def test_shares_are_of_the_games_of_both(world: World) -> None:
-    """Level finishes count half; both directions add up to 100; pairs that never met have a dash."""
+def test_shares_count_games_of_both_bots(world: World) -> None:
+    """Ties count half, so the shares of a pair add up to 100. A pair without games has a dash."""
     versions = add_bots(
         world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd"), ("new", "dee")]
     )
@@ -216,7 +216,7 @@ def test_shares_are_of_the_games_of_both(world: World) -> None:
     play_set(world.store, [versions[1:3]], Rules(players=2), name="two")
     table = Page(browser(world).get("/leaderboard/versus").text).tables[0]
     heads = [row[0].split()[1].partition("@")[0] for row in table[1:]]
-    assert sorted(heads) == ["other-1", "strong-1", "weak-1"]  # new has not played
+    assert sorted(heads) == ["other-1", "strong-1", "weak-1"]  # the bot "new" has not played
     cell = {(a, b): table[1 + i][1 + j] for i, a in enumerate(heads) for j, b in enumerate(heads)}
     assert (cell["strong-1", "weak-1"], cell["weak-1", "strong-1"]) == ("62", "38")
     assert (cell["strong-1", "other-1"], cell["other-1", "strong-1"]) == ("\N{EN DASH}", "\N{EN DASH}")
@@ -224,7 +224,10 @@ def test_shares_are_of_the_games_of_both(world: World) -> None:
 
 
 def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: World) -> None:
-    """99.75 percent are no 100; a pair with fewer than ten games has no colour, which the legend explains."""
+    """99.75 percent isn't shown as 100.
+
+    Pairs with fewer than ten games have no colour, as the legend says.
+    """
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd")])
     claim = claimed(world.store, versions[:2], deals=200)
     assert world.store.results.record(finished(claim, [(1, 2)] * 199 + [(1, 1)]))
@@ -239,7 +242,7 @@ def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: Worl
 
 
 def test_an_empty_arena_says_so(world: World) -> None:
-    """Without a table."""
+    """The page has no table."""
     add_bots(world.store, [("alone", "ann")])
     answer = browser(world).get("/leaderboard/versus")
     assert "No two bots have met yet" in answer.text
@@ -251,7 +254,7 @@ DATA = f"/api/v1{PAGE}"
 
 
 def test_page_and_data_have_the_same_numbers(world: World) -> None:
-    """A table for each number of players that was played, and the parts of the games."""
+    """They have a table per number of players, and one for parts of all games."""
     versions = add_bots(world.store, [("one", "ann"), ("two", "ben"), ("three", "cyd")])
     claim = claimed(world.store, versions[:2], deals=4)
     assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))
@@ -270,8 +273,8 @@ def test_page_and_data_have_the_same_numbers(world: World) -> None:
     assert data["betas"][0] == {"players": 2, "beta": BETAS[2]}
 
 
-def test_a_new_match_changes_it(world: World) -> None:
-    """With few games the page is made anew, and not sent again while nothing has changed."""
+def test_a_new_match_changes_the_page(world: World) -> None:
+    """The page is rendered again after a match, and otherwise only revalidated."""
     versions = add_bots(world.store, [("one", "ann"), ("two", "ben")])
     visitor = browser(world)
     assert "No rated games yet" in visitor.get(PAGE).text

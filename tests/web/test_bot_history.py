@@ -1,4 +1,4 @@
-"""What a bot's page and the API tell of the past: curve, opponents, wanted games, cards, faults, queue."""
+"""A bot's past on its page and in the API: curve, opponents, games, cards, faults and queue."""
 
 from datetime import timedelta
 
@@ -27,7 +27,7 @@ BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
 
 @pytest.fixture
 def stable(world: World) -> Stable:
-    """Give the bot ``mine`` of ann, with three versions, and others; some of them play some more."""
+    """Add ann's bot ``mine`` with three versions, and others. Some of them have played more games."""
     return world.filled(_fill)
 
 
@@ -41,7 +41,7 @@ def _fill(world: World) -> Stable:
 
 @pytest.fixture
 def visitor(world: World, stable: Stable) -> TestClient:
-    """Give someone who isn't logged in."""
+    """Return a browser without a session."""
     assert stable.ann
     return browser(world)
 
@@ -55,7 +55,7 @@ def page_of(visitor: TestClient, query: str = "") -> Page:
 
 
 def version(number: int, games: int) -> VersionCurve:
-    """Return the curve of a version that got better, and then worse."""
+    """Return the curve of a version whose rating rises and falls."""
     points = tuple(
         CurvePoint(
             games=count,
@@ -67,8 +67,8 @@ def version(number: int, games: int) -> VersionCurve:
     return VersionCurve(version=number, created=START, points=points)
 
 
-def test_a_drawing_is_small_whatever_is_drawn() -> None:
-    """No more points than that, every version from its start to its end, side by side, within the picture."""
+def test_a_curve_has_few_points() -> None:
+    """It has all versions from start to end, next to each other and within the drawing."""
     curve = draw([version(number, 120 * (number % 3)) for number in range(1, 21)])
     assert curve is not None
     assert curve.games == sum(120 * (number % 3) for number in range(1, 21))
@@ -86,8 +86,8 @@ def test_a_drawing_is_small_whatever_is_drawn() -> None:
     assert [number for number in range(1, 21) if number % 3] == sorted({row.version for row in curve.rows})
 
 
-def test_labels_of_versions_leave_room_for_each_other() -> None:
-    """All are marked, and as many have their number as can be read."""
+def test_labels_of_versions_do_not_overlap() -> None:
+    """All versions are marked, but only as many are labelled as can be read."""
     curve = draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)])
     assert curve is not None
     assert [(mark.at, mark.value) for mark in curve.versions] == [(0, 1), (10, None), (20, None)]
@@ -96,8 +96,8 @@ def test_labels_of_versions_leave_room_for_each_other() -> None:
 
 
 @pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
-def test_the_curve_is_there_as_text_too(world: World, visitor: TestClient, players: int | None) -> None:
-    """Its table begins and ends where the ratings do; a list without a game says that."""
+def test_the_curve_is_also_a_table(world: World, visitor: TestClient, players: int | None) -> None:
+    """The table begins and ends with the curve's ratings. A list without games says that it has none."""
     query = f"?curve={players}" if players else ""
     told = visitor.get(f"/api/v1/bots/mine/ratings{query.replace('curve', 'players')}").json()
     assert told["players"] == players
@@ -122,12 +122,12 @@ def test_the_curve_is_there_as_text_too(world: World, visitor: TestClient, playe
 
 
 @pytest.mark.parametrize("players", [None, 2, 4])
-def test_opponents_are_told_with_what_is_expected(
+def test_opponents_are_shown_with_expected_shares(
     world: World, visitor: TestClient, players: int | None
 ) -> None:
-    """The page and the API agree with each other, and with a list's ratings; a game leads to those together.
+    """Page and API agree with each other and with the list's ratings. A link leads to the common games.
 
-    All games are those with the numbers of players that the ladder plays.
+    Expectations over all games average over the numbers of players that the ladder plays.
     """
     world.store.ladder.change(LadderChange(players=(2, 3)), BY_OPERATOR)
     told = visitor.get("/api/v1/bots/mine/opponents", params={"players": players} if players else {}).json()
@@ -154,8 +154,8 @@ def test_opponents_are_told_with_what_is_expected(
         assert all(f"{each['bot']}@" in row[1] for row in together)
 
 
-def test_opponents_come_a_page_at_a_time(world: World, stable: Stable, visitor: TestClient) -> None:
-    """On the page and in the API, everybody once."""
+def test_opponents_come_in_pages(world: World, stable: Stable, visitor: TestClient) -> None:
+    """Page and API list every opponent once."""
     names = [f"crowd-{number:02}" for number in range(OPPONENTS_A_PAGE)]
     for version_id, name in zip(
         add_bots(world.store, [(name, "house") for name in names]), names, strict=True
@@ -174,16 +174,16 @@ def test_opponents_come_a_page_at_a_time(world: World, stable: Stable, visitor: 
     assert [each["bot"] for each in first["opponents"] + rest["opponents"]] == found
 
 
-def test_nobody_has_met_a_bot_that_is_disqualified(world: World, visitor: TestClient) -> None:
-    """Its games are none, for it and for others."""
+def test_games_with_a_disqualified_bot_do_not_count(world: World, visitor: TestClient) -> None:
+    """They count neither for that bot nor for its opponents."""
     disqualify(world.store, "other", "why")
     told = visitor.get("/api/v1/bots/mine/opponents").json()["opponents"]
     assert "other" not in {each["bot"] for each in told}
     assert visitor.get("/api/v1/bots/other/opponents").json()["opponents"] == []
 
 
-def test_what_was_left_empty_in_the_form_filters_nothing(visitor: TestClient) -> None:
-    """As a browser sends it; what was filled in stays in the form."""
+def test_empty_form_fields_filter_nothing(visitor: TestClient) -> None:
+    """Browsers send empty fields too. Filled fields keep their values."""
     everything = tables(page_of(visitor))["games"]
     sent = "?opponent=&version=&players=&place=&min=&max=&fault="
     assert tables(page_of(visitor, sent))["games"] == everything
@@ -199,23 +199,23 @@ def test_what_was_left_empty_in_the_form_filters_nothing(visitor: TestClient) ->
 @pytest.mark.parametrize(
     "query", ["min=999", "opponent=nobody-there", "players=5&fault=yes", "version=3&place=5"]
 )
-def test_what_no_game_is_like_is_said(visitor: TestClient, query: str) -> None:
-    """With a way back."""
+def test_a_search_without_results_says_so(visitor: TestClient, query: str) -> None:
+    """The page links back to all games."""
     answer = visitor.get(f"{MINE}?{query}")
     assert "No games match" in answer.text
     assert f"{MINE}#games" in Page(answer.text).links
 
 
-def test_cards_are_compared_with_everybody(visitor: TestClient) -> None:
-    """A row a kind, with shares of what it had."""
+def test_cards_are_compared_with_all_bots(visitor: TestClient) -> None:
+    """Each kind of card has a row with the bot's share and that of all bots."""
     rows = tables(page_of(visitor))["cards"][1:]
     assert {"Wasabi", "Chopsticks", "Pudding"} < {row[0] for row in rows}
     assert all(row[2].endswith("%") and row[3].endswith("%") for row in rows)
     assert all(int(row[1]) > 0 for row in rows)
 
 
-def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> None:
-    """The newest first, by kind, each with its decision; anyone who had none has none."""
+def test_faults_link_to_their_decisions(world: World, visitor: TestClient) -> None:
+    """Games with faults are listed from the newest, with a link to each decision with a fault."""
     page = page_of(visitor)
     rows = tables(page)["faults"][1:]
     games = world.store.histories.records("mine", 10, faulty=True)
@@ -228,8 +228,8 @@ def test_faults_lead_to_where_they_were(world: World, visitor: TestClient) -> No
     assert f"{MINE}?fault=yes#games" in page.links
 
 
-def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) -> None:
-    """Where matches wait, and where none does."""
+def test_the_queue_is_shown(world: World, stable: Stable, visitor: TestClient) -> None:
+    """The page says how many of the bot's matches wait, or that none does."""
     assert "This bot has no matches in the queue" in visitor.get(MINE).text
     add_matches(world.store, "q1", stable.house)
     add_matches(world.store, "q2", (stable.versions[2], stable.other))
@@ -238,7 +238,7 @@ def test_the_queue_is_told(world: World, stable: Stable, visitor: TestClient) ->
 
 
 def test_a_bot_without_a_game_has_a_page(world: World, visitor: TestClient) -> None:
-    """Which says so everywhere."""
+    """Every section says that there is nothing yet."""
     add_bots(world.store, [("newcomer", "house")])
     text = visitor.get("/bots/newcomer").text
     for said in (

@@ -1,4 +1,4 @@
-"""Pages of several bots: one's own, with the notice in every page's head; an author's; a comparison."""
+"""Pages of several bots: the user's own, an author's, and a comparison. The notice about benched bots."""
 
 import re
 import sqlite3
@@ -26,27 +26,27 @@ WHY = "5 of its last 10 games <failed>"
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give someone with an account."""
+    """Add an account."""
     world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
 def active(world: World, owner: KnownAccount, id_: str, bot: str) -> None:
-    """Let a bot of someone's be on the ladder."""
+    """Add an active bot of a user."""
     send(world.store, owner, id_, bot)
     play(world.store, id_)
     assert world.store.submissions.activate(id_, START) == 1
 
 
 def read(visitor: TestClient, path: str = "/mine") -> str:
-    """Return a page, whose spaces are single."""
+    """Return a page with its whitespace normalised."""
     answer = visitor.get(path)
     assert answer.status_code == 200
     return " ".join(answer.text.split())
 
 
-def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> None:
-    """In the editor or by a file. Who is not logged in is sent to do so."""
+def test_a_user_without_bots_sees_how_to_begin(world: World, ann: KnownAccount) -> None:
+    """The page links to the editor and the upload. Visitors without a session are redirected to log in."""
     text = read(logged_in(world, ann.name))
     assert "No bots yet" in text
     assert {"/start", "/submit"} <= set(Page(text).links)
@@ -56,7 +56,7 @@ def test_who_has_none_is_told_how_to_begin(world: World, ann: KnownAccount) -> N
 
 
 def test_a_bot_without_games_has_no_figures(world: World, ann: KnownAccount) -> None:
-    """It says so, and what was sent."""
+    """The page says so, and still shows the last submission."""
     active(world, ann, "a1", "fresh")
     text = read(logged_in(world, ann.name))
     assert "No rated games yet." in text
@@ -64,8 +64,8 @@ def test_a_bot_without_games_has_no_figures(world: World, ann: KnownAccount) -> 
     assert "/submissions" in Page(text).links
 
 
-def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> None:
-    """By name: what plays, how it ranks, what was sent last; others' bots are not."""
+def test_each_own_bot_is_listed_with_its_state(world: World, ann: KnownAccount) -> None:
+    """Bots are in order of their names, with rank, last submission and state. Others' bots aren't listed."""
     store = world.store
     for id_, bot in (("a1", "plays"), ("a2", "resting"), ("a3", "sits")):
         active(world, ann, id_, bot)
@@ -97,7 +97,7 @@ def test_each_bot_is_there_with_its_state(world: World, ann: KnownAccount) -> No
 
 
 def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccount) -> None:
-    """The notice in the head is gone with it."""
+    """The notice in the header disappears too."""
     active(world, ann, "a1", "sits")
     bench(world.store, "sits", WHY)
     visitor = logged_in(world, ann.name)
@@ -108,8 +108,8 @@ def test_a_benched_bot_plays_again_with_one_click(world: World, ann: KnownAccoun
     assert "benched" not in read(visitor, "/status")
 
 
-def test_a_disqualified_bot_is_beyond_its_owner(world: World, ann: KnownAccount) -> None:
-    """No button is there, neither for it nor for a version of it."""
+def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAccount) -> None:
+    """The page has no button, and no link to submit a version."""
     active(world, ann, "a1", "gone")
     disqualify(world.store, "gone", "it cheated")
     text = read(logged_in(world, ann.name))
@@ -119,7 +119,7 @@ def test_a_disqualified_bot_is_beyond_its_owner(world: World, ann: KnownAccount)
 
 
 def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_path: Path) -> None:
-    """And nothing for those who are not logged in."""
+    """Without a session it costs no query."""
     visitors = (browser(world), logged_in(world, ann.name))
     costs: list[list[str]] = []
 
@@ -142,7 +142,10 @@ def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_
 
 
 def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> None:
-    """Whatever the case of the name: each bot with its state and rank, and versions, newest first."""
+    """The case of the author's name doesn't matter.
+
+    Bots are listed with state and rank, and versions from the newest.
+    """
     world.filled(fill_stable)
     client = browser(world)
     _, versions = Page(client.get("/authors/ann").text).tables
@@ -158,7 +161,7 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
 
 
 def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
-    """Also before its first game: its rank, and the rating that it begins with."""
+    """This includes the rank and initial rating of a bot without games."""
     _, *others = add_bots(world.store, [("fresh", "ann"), ("eel", "bo"), ("tuna", "cy")])
     play_set(world.store, [others], Rules(players=2), name="two")
     client = browser(world)
@@ -180,7 +183,7 @@ def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
 
 @pytest.mark.parametrize("author", ["a/b", "x y", "<i>", "50%", "Ümlaut"])
 def test_an_author_may_have_any_name(world: World, author: str) -> None:
-    """An operator may add bots of anybody; the link on the bot's page leads to the author."""
+    """Operators may add bots of any author. The link on the bot's page leads to the author's page."""
     add_bots(world.store, [("odd", author)])
     client = browser(world)
     (link,) = [link for link in Page(client.get("/bots/odd").text).links if link.startswith("/authors/")]
@@ -191,12 +194,12 @@ def test_an_author_may_have_any_name(world: World, author: str) -> None:
 
 @pytest.mark.parametrize("author", ["nobody", "a" * 65, "%00"])
 def test_an_author_without_bots_has_no_page(world: World, author: str) -> None:
-    """Neither has a name that none can have."""
+    """Neither has an invalid name."""
     assert browser(world).get(f"/authors/{author}").status_code in {404, 422}
 
 
 def test_many_bots_come_in_pages(world: World) -> None:
-    """Fifty at a time, by name."""
+    """A page has fifty bots, in order of their names."""
     names = [f"bot{number:02}" for number in range(60)]
     add_bots(world.store, [(name, "busy") for name in names])
     client = browser(world)
@@ -208,8 +211,8 @@ def test_many_bots_come_in_pages(world: World) -> None:
     assert not [link for link in second.links if "after=" in link]
 
 
-def test_without_bots_it_is_a_form(client: TestClient) -> None:
-    """With the leaders as suggestions."""
+def test_a_comparison_without_bots_is_a_form(client: TestClient) -> None:
+    """It suggests the leading bots."""
     text = client.get("/compare").text
     assert text.count('name="bots"') == 4
     assert '<option value="greedy">' in text
@@ -219,8 +222,8 @@ def test_without_bots_it_is_a_form(client: TestClient) -> None:
 @pytest.mark.parametrize(
     "query", ["bots=greedy,random", "bots=greedy&bots=random", "bots=+greedy+,&bots=random,greedy"]
 )
-def test_names_come_in_fields_or_in_a_list(client: TestClient, query: str) -> None:
-    """Each is compared once, and stays in the form."""
+def test_compared_bots_come_in_fields_or_in_a_list(client: TestClient, query: str) -> None:
+    """Each bot is compared once, and its name stays in the form."""
     text = client.get(f"/compare?{query}").text
     assert re.findall(r'name="bots" value="([^"]*)"', text) == ["greedy", "random", "", ""]
     page = Page(text)
@@ -235,7 +238,7 @@ def test_names_come_in_fields_or_in_a_list(client: TestClient, query: str) -> No
 
 
 def test_figures_are_those_of_the_leaderboard(client: TestClient) -> None:
-    """And shares of games together add up to one."""
+    """The shares of common games add up to one."""
     rows = {row["bot"]: row for row in client.get("/api/v1/leaderboard").json()["rows"]}
     figures, met, _ = Page(client.get("/compare?bots=greedy,random").text).tables
     for row in figures[1:]:
@@ -246,8 +249,8 @@ def test_figures_are_those_of_the_leaderboard(client: TestClient) -> None:
     assert abs(sum(shares) - 100) <= 1
 
 
-def test_what_is_no_bot_is_said(client: TestClient) -> None:
-    """The others are compared all the same, and nothing that was typed becomes markup."""
+def test_unknown_bots_are_named(client: TestClient) -> None:
+    """The other bots are still compared, and the name is escaped."""
     text = client.get("/compare", params={"bots": "greedy,<b>nobody</b>,random"}).text
     assert "There is no bot called <b><bdi>&lt;b&gt;nobody&lt;/b&gt;</bdi></b>" in text
     assert 'id="met"' in text
@@ -256,8 +259,8 @@ def test_what_is_no_bot_is_said(client: TestClient) -> None:
     assert 'id="figures"' not in alone
 
 
-def test_there_is_an_end_to_it(client: TestClient) -> None:
-    """Four bots at most; more fields than that are refused."""
+def test_compared_bots_are_limited(client: TestClient) -> None:
+    """At most four bots are compared, and more than four fields are refused."""
     text = client.get("/compare?bots=a1,b1,c1,d1,e1").text
     assert re.findall(r'name="bots" value="([^"]*)"', text) == ["a1", "b1", "c1", "d1"]
     assert client.get("/compare?" + "&".join(["bots=greedy"] * 5)).status_code == 422

@@ -49,7 +49,7 @@ def tables(page: Page) -> dict[str, list[list[str]]]:
     return dict(zip(names, page.tables, strict=False))
 
 
-def test_everybody_reads_how_a_bot_stands(world: World) -> None:
+def test_a_bots_page_is_public(world: World) -> None:
     """Visitors see author, ratings of the active version, versions and games."""
     world.store.bot_states.play_version("mine", 2, START)
     page = Page(browser(world).get(MINE).text)
@@ -92,7 +92,7 @@ def test_a_page_begins_with_the_rank(world: World) -> None:
     assert "<b>Rank" not in visitor.get(MINE).text
 
 
-def test_the_games_can_be_those_of_one_version(world: World) -> None:
+def test_games_can_be_filtered_by_version(world: World) -> None:
     """Links filter by version and back; an unknown version has no games."""
     page = Page(browser(world).get(MINE).text)
     assert f"{MINE}?version=1#games" in page.links
@@ -104,7 +104,7 @@ def test_the_games_can_be_those_of_one_version(world: World) -> None:
     assert "No games match" in browser(world).get(f"{MINE}?version=9").text
 
 
-def test_versions_and_games_go_on_where_they_ended(world: World, stable: Stable) -> None:
+def test_versions_and_games_come_in_pages(world: World, stable: Stable) -> None:
     """Every entry appears once over all pages, and paging one list doesn't change the other."""
     for number in range(4, VERSIONS_A_PAGE + 3):
         add_version(world.store, stable.ann, "mine", number)
@@ -154,7 +154,7 @@ def test_only_its_owner_finds_forms(world: World, stable: Stable, name: str | No
     assert world.store.challenges.newest(stable.ann.id) == ()
 
 
-def test_the_owner_lets_another_version_play(world: World) -> None:
+def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
     """The owner switches versions back and forth with one click each, and sees a notice."""
     visitor = logged_in(world, "ann")
     page = Page(visitor.get(MINE).text)
@@ -291,8 +291,8 @@ def test_a_challenge_that_is_refused_keeps_what_was_typed(
     assert ("option", {"value": "3", "selected": None}) in page.tags
 
 
-def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> None:
-    """The form shows both reasons, without the operators' details."""
+def test_challenges_have_a_quota_and_need_a_sandbox(world: World) -> None:
+    """The form shows the quota or the host's missing control as the reason, without operators' details."""
     visitor = logged_in(world, "ann")
     wanted = {"opponent": "greedy", "deals": "1"}
     for _ in range(3):
@@ -324,8 +324,8 @@ def test_challenges_have_a_quota_and_need_a_machine_that_holds(world: World) -> 
         ("/bots/mine?opponents=-1", 422),
     ],
 )
-def test_what_makes_no_sense_is_refused(world: World, path: str, status: int) -> None:
-    """Invalid requests get an error page in the site's look."""
+def test_invalid_requests_are_refused(world: World, path: str, status: int) -> None:
+    """They get an error page in the site's style."""
     answer = browser(world).get(path)
     assert answer.status_code == status
     assert f'<link rel="stylesheet" href="{STATIC}/site.css">' in answer.text

@@ -1,4 +1,4 @@
-"""Bots and versions for programs: for everybody to read, for their owners to change."""
+"""The API of bots and versions: public to read, and changed by their owners."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -19,7 +19,7 @@ MINE = "/api/v1/bots/mine"
 
 
 def owner(world: World, stable: Stable) -> TestClient:
-    """Return a program of ann's that may do what owners do."""
+    """Return a program with a token of ann's and the scopes of owners."""
     return program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
 
 
@@ -30,8 +30,8 @@ def bot(world: World, name: str = "mine") -> KnownBot:
     return found
 
 
-def test_everybody_sees_bots(world: World, stable: Stable) -> None:
-    """By name, page after page, whatever they are called; with the reason why one does not play."""
+def test_bots_are_public(world: World, stable: Stable) -> None:
+    """They are listed in pages by name, with the reason if a bot is benched."""
     add_bots(world.store, [("<b>bold & co</b>", "eve")])
     bench(world.store, "other", "it was gone 5 times")
     visitor = browser(world)
@@ -68,8 +68,8 @@ def test_everybody_sees_bots(world: World, stable: Stable) -> None:
     assert visitor.get("/api/v1/bots?after=%00").status_code == 422
 
 
-def test_everybody_sees_versions(world: World, stable: Stable) -> None:
-    """With what they are made of, whether they can play, and how they did in every list."""
+def test_versions_are_public(world: World, stable: Stable) -> None:
+    """They have their origin, whether they can play, and results in every list."""
     assert stable.versions
     world.store.bot_states.play_version("mine", 2, START)
     known = world.store.bots.versions("mine")
@@ -99,8 +99,8 @@ def test_everybody_sees_versions(world: World, stable: Stable) -> None:
     assert [each["results"][0]["games"] for each in listed] == [0, 1, 2]
 
 
-def test_a_house_bot_came_of_no_file(world: World, stable: Stable) -> None:
-    """It has an image and nothing else."""
+def test_a_house_bot_has_no_file(world: World, stable: Stable) -> None:
+    """It has only an image."""
     assert stable.house
     (told,) = browser(world).get("/api/v1/bots/greedy/versions").json()["versions"]
     assert (told["sha256"], told["size"], told["note"]) == (None, None, None)
@@ -108,7 +108,10 @@ def test_a_house_bot_came_of_no_file(world: World, stable: Stable) -> None:
 
 
 def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> None:
-    """It takes the scope read; a bot belongs to an account, and not to anyone who has its author's name."""
+    """Reading notes requires the scope read.
+
+    A bot belongs to an account. A matching author name isn't enough.
+    """
     notes = ["note of mine@3 <i>", "note of mine@2 <i>", "note of mine@1 <i>"]
     nothing = [None] * 3
 
@@ -125,8 +128,8 @@ def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> 
     assert handmade["note"] is None
 
 
-def test_owners_list_their_own(world: World, stable: Stable) -> None:
-    """Bots of the account, and no other's."""
+def test_owners_list_their_own_bots(world: World, stable: Stable) -> None:
+    """The list has the bots of the account, and no others."""
     add_bots(world.store, [("handmade", "ann")])
     answer = owner(world, stable).get("/api/v1/account/bots").json()
     assert answer == {"bots": [browser(world).get(MINE).json()], "next": None}
@@ -138,7 +141,7 @@ def test_owners_list_their_own(world: World, stable: Stable) -> None:
 
 
 def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
-    """Back, forward, off the ladder, and on again; each answer is the bot as it is then."""
+    """They change the version, retire the bot and reactivate it. Each response has the bot's new state."""
     client = owner(world, stable)
     wanted: list[tuple[dict[str, object], tuple[str, int]]] = [
         ({"version": 1}, ("active", 1)),
@@ -181,8 +184,8 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
         [1],
     ],
 )
-def test_half_of_a_change_is_none(world: World, stable: Stable, change: object) -> None:
-    """What can't be done leaves the bot as it was; the problem says what is wrong."""
+def test_an_invalid_change_is_refused(world: World, stable: Stable, change: object) -> None:
+    """The bot stays unchanged, and the problem says what is wrong."""
     before = bot(world)
     answer = owner(world, stable).patch(MINE, json=change)
     assert answer.status_code == 422, answer.text
@@ -191,7 +194,7 @@ def test_half_of_a_change_is_none(world: World, stable: Stable, change: object) 
 
 
 def gone(world: World) -> None:
-    """Remove the images of all versions but the second."""
+    """Mark the images of all versions except the second as removed."""
     world.store.bots.note_gone({world.store.bots.versions("mine")[1].source}, START)
 
 
@@ -227,7 +230,7 @@ def gone(world: World) -> None:
         (None, "mine", {"version": 9}, 422, "no version 9: its versions are 1 to 3"),
     ],
 )
-def test_what_is_refused_changes_nothing(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said
+def test_a_refused_change_changes_nothing(  # noqa: PLR0913, PLR0917 - columns of the table
     world: World,
     stable: Stable,
     earlier: Callable[[World], None] | None,
@@ -248,7 +251,10 @@ def test_what_is_refused_changes_nothing(  # noqa: PLR0913, PLR0917 - what is as
 
 
 def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> None:
-    """Newest first; the next page is of the same; a version without its bot is nobody's."""
+    """Games are listed from the newest. The next page keeps the filters.
+
+    A version requires a bot.
+    """
     assert stable.versions
     visitor = browser(world)
     everything = list(pages(visitor, "/api/v1/games?limit=2", "games"))

@@ -1,4 +1,4 @@
-"""Statistics of cards on the site: the table, a card turn by turn, the definitions, JSON and CSV."""
+"""Card statistics on the site: the table, a card by turn, the definitions, JSON and CSV."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ from web.cards import COLUMNS, HEAD, Axis, Order, card_name, points, read_cards,
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Give a store with enough games of two that something can be said, and a few others."""
+    """Yield a store with enough games of two players for intervals, and a few other games."""
     with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
@@ -34,19 +34,19 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def client(store: Store) -> TestClient:
-    """Give a client of the site on it."""
+    """Return a client of the site over this store."""
     return TestClient(site_of(store))
 
 
 def rows(client: TestClient, path: str) -> list[list[str]]:
-    """Return the lines of the only table of a page, without the head."""
+    """Return the rows of a page's only table, without the header."""
     (table,) = Page(client.get(path).text).tables
     return table[1:]
 
 
 @pytest.mark.parametrize("players", [None, 2, 3, 4, 5])
-def test_the_table_shows_what_the_store_knows(client: TestClient, store: Store, players: int | None) -> None:
-    """Every card with its sample and its rates; of five players, who never played, that there is nothing."""
+def test_the_table_shows_the_stored_statistics(client: TestClient, store: Store, players: int | None) -> None:
+    """Each card has its sample and its rates. For five players there are no games yet."""
     table = read_cards(store.cards, players)
     path = f"/cards?players={players}" if players else "/cards"
     if players == 5:
@@ -69,8 +69,8 @@ def test_the_table_shows_what_the_store_knows(client: TestClient, store: Store, 
             assert row[8] == f"{points(it.difference.value)} {ends}"
 
 
-def test_bars_are_said_in_words(client: TestClient, store: Store) -> None:
-    """Each card has a picture whose text names every turn's rate."""
+def test_bars_have_a_text(client: TestClient, store: Store) -> None:
+    """Each card's drawing has a label with the rate of every turn."""
     pictures = [
         attributes["aria-label"] or ""
         for tag, attributes in Page(client.get("/cards?players=2").text).tags
@@ -84,8 +84,8 @@ def test_bars_are_said_in_words(client: TestClient, store: Store) -> None:
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_the_cards_come_in_every_order(client: TestClient, store: Store, column: str) -> None:
-    """Up and down, those of which nothing can be said last; the head says so, and leads the other way."""
+def test_cards_can_be_sorted(client: TestClient, store: Store, column: str) -> None:
+    """Cards without a value come last. The header shows the order, and links to the opposite one."""
     value = COLUMNS[column]
     for sort in (column, f"-{column}"):
         answer = client.get("/cards", params={"players": 2, "sort": sort})
@@ -105,7 +105,7 @@ def test_the_cards_come_in_every_order(client: TestClient, store: Store, column:
 
 
 def test_a_new_order_begins_with_the_largest() -> None:
-    """But that of the deck with its first card."""
+    """The order by card begins with the deck's first card instead."""
     assert str(Order().by("seen")) == "-seen"
     assert str(Order("seen").by("seen")) == "-seen"
     assert str(Order("seen", down=True).by("card")) == "card"
@@ -123,8 +123,8 @@ def test_a_new_order_begins_with_the_largest() -> None:
         ("/cards.csv?players=1", 422),
     ],
 )
-def test_what_makes_no_sense_is_refused(client: TestClient, path: str, status: int) -> None:
-    """In the look of the site, or as a problem where data was asked for."""
+def test_invalid_requests_are_refused(client: TestClient, path: str, status: int) -> None:
+    """They get an error page in the site's style, or a problem document for data."""
     answer = client.get(path)
     assert answer.status_code == status
     kind = "application/problem+json" if ".csv" in path else "text/html"
@@ -133,7 +133,7 @@ def test_what_makes_no_sense_is_refused(client: TestClient, path: str, status: i
 
 @pytest.mark.parametrize("players", [None, 2, 4])
 def test_a_card_is_shown_turn_by_turn(client: TestClient, store: Store, players: int | None) -> None:
-    """Each turn in which someone decides, with its figures; and the ways to its neighbours."""
+    """Each turn with a decision has a row. The page links to the neighbouring cards."""
     table = read_cards(store.cards, players)
     line = next(line for line in table.cards if line.card == "maki_2")
     path = f"/cards/maki_2?players={players}" if players else "/cards/maki_2"
@@ -147,15 +147,15 @@ def test_a_card_is_shown_turn_by_turn(client: TestClient, store: Store, players:
     assert {f"/cards/maki_1{query}", f"/cards/maki_3{query}", f"/cards{query}"} <= set(page.links)
 
 
-def test_a_card_that_nobody_saw_has_a_page(client: TestClient) -> None:
-    """Soy sauce, where there was none."""
+def test_a_card_without_decisions_has_a_page(client: TestClient) -> None:
+    """Soy sauce was in no deck of these games."""
     answer = client.get("/cards/soy_sauce?players=3")
     assert answer.status_code == 200
     assert "Never seen in games of 3 players" in answer.text
 
 
-def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:
-    """No interval is shown of them, and their shares are grey; where there are many, it is."""
+def test_small_samples_are_marked(client: TestClient, store: Store) -> None:
+    """Their shares are grey and have no interval."""
     of_two, of_four = (client.get(f"/cards?players={players}").text for players in (2, 4))
     assert all(line.total.few for line in read_cards(store.cards, 4).cards)
     assert of_four.count('title="Too few') >= 10
@@ -165,21 +165,19 @@ def test_few_decisions_are_called_few(client: TestClient, store: Store) -> None:
     assert of_two.count('class="band"') == len(clear)
 
 
-def test_the_definitions_name_every_field_that_programs_get(client: TestClient) -> None:
-    """And none that there is not."""
+def test_the_definitions_cover_every_field_of_the_data(client: TestClient) -> None:
+    """They define no other field."""
     known = {field.name for kind in (CardTable, CardLine, CardFigures, WinRate) for field in fields(kind)}
     text_ = client.get("/cards/definitions").text
     named = set(re.findall(r"<code>(\w+)</code>", text_))
-    # What they hold, and what needs no words.
+    # Fields that group others, or need no definition.
     assert named | {"players", "cards", "card", "total", "turns", "value"} == known
     assert {name for name in HEAD if re.sub(r"_(low|high|effective)$", "", name) not in known} == set()
 
 
 @pytest.mark.parametrize("players", [None, 3])
-def test_programs_get_the_same_as_json_and_as_a_sheet(
-    client: TestClient, store: Store, players: int | None
-) -> None:
-    """Every number of the one is in the other."""
+def test_json_and_csv_have_the_same_numbers(client: TestClient, store: Store, players: int | None) -> None:
+    """Every number of the JSON is in the CSV."""
     query = f"?players={players}" if players else ""
     told = client.get(f"/api/v1/cards{query}").json()
     table = read_cards(store.cards, players)
@@ -204,7 +202,7 @@ def test_programs_get_the_same_as_json_and_as_a_sheet(
 
 
 def cell(it: dict[str, Any], name: str) -> str:
-    """Return what a sheet says of a number of the JSON."""
+    """Return the CSV's text for a number of the JSON."""
     whole, _, part = name.rpartition("_")
     if part in {"low", "high", "effective"}:
         value = it[whole] and it[whole][part]
@@ -213,15 +211,15 @@ def cell(it: dict[str, Any], name: str) -> str:
     return "" if value is None else str(value)
 
 
-def test_the_axis_of_differences_holds_what_is_drawn(store: Store) -> None:
-    """From one end to the other, with nought in the middle; nothing leaves it."""
+def test_the_axis_of_differences_limits_the_drawing(store: Store) -> None:
+    """Zero is in the middle, and larger values are drawn at the end."""
     axis = Axis(0.2)
     assert (axis.at(-0.2), axis.at(0), axis.at(0.1), axis.at(0.2), axis.at(0.9)) == (0, 500, 750, 1000, 1000)
     assert 0 < top_of(read_cards(store.cards, 2)) <= 1
 
 
 def test_a_card_has_a_name() -> None:
-    """As people write it."""
+    """Names are written as words."""
     assert [card_name(label) for label in ("maki_1", "soy_sauce", "tempura")] == [
         "Maki 1",
         "Soy sauce",

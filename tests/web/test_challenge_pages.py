@@ -1,4 +1,4 @@
-"""Challenges on the site: the list, one of them while it is played, and its games."""
+"""Challenges on the site: the list, a challenge in progress, and its games."""
 
 import re
 
@@ -18,7 +18,7 @@ from web.http.static import STATIC
 
 @pytest.fixture
 def path(world: World, stable: Stable) -> str:
-    """Give the address of a challenge of two deals by ann, of which nothing was played yet."""
+    """Create a challenge of two deals by ann, and return its page's path. Nothing has been played yet."""
     assert stable.ann
     answer = logged_in(world, "ann").post(
         "/bots/mine/challenges", data={"opponent": ["greedy", "mine@1"], "deals": "2"}
@@ -28,20 +28,20 @@ def path(world: World, stable: Stable) -> str:
 
 
 def known(world: World, path: str) -> ChallengeSummary:
-    """Return what came of a challenge."""
+    """Return a challenge's results."""
     found = world.store.challenges.find(path.rpartition("/")[2])
     assert found is not None
     return challenge_summary(found)
 
 
 def play_all(world: World) -> None:
-    """Play the three matches of a challenge of three."""
+    """Play the three matches of a challenge with three entrants."""
     for _ in range(3):
         play_next(world.store)
 
 
 def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str) -> None:
-    """No game is there before the last match is over; then all are, and how everybody did."""
+    """Games and results appear only after the last match is over."""
     visitor = logged_in(world, "ann")
     text = visitor.get(path).text
     assert ">waiting</span>" in text
@@ -74,8 +74,11 @@ def test_a_challenge_is_followed_from_waiting_to_played(world: World, path: str)
     assert [row[0] for row in games[1:]] == [str(number) for number in range(1, 7)]
 
 
-def test_a_challenge_that_is_broken_off_says_so(world: World, path: str) -> None:
-    """Where an opponent is disqualified before the end, nothing more comes, and nobody is blamed for it."""
+def test_a_failed_challenge_says_so(world: World, path: str) -> None:
+    """After an entrant is disqualified, no more matches are played.
+
+    The page doesn't say whose fault it was.
+    """
     play_next(world.store)
     disqualify(world.store, "mine", "it plays for another")
     text = logged_in(world, "ann").get(path).text
@@ -85,7 +88,7 @@ def test_a_challenge_that_is_broken_off_says_so(world: World, path: str) -> None
 
 
 def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path: str) -> None:
-    """With what the challenger's bots said; of what the opponent said the challenger sees nothing."""
+    """It has the output of the challenger's bots, but not the opponent's, which only operators see."""
     play_all(world)
     ann, operator = logged_in(world, "ann"), logged_in(world, "oper")
     for line in known(world, path).games:
@@ -105,8 +108,8 @@ def test_a_game_of_a_challenge_has_its_replay_and_no_ratings(world: World, path:
         assert len(re.findall(r"seat \d: secret of mine", for_operators)) == 3
 
 
-def test_a_game_is_found_in_its_own_challenge_alone(world: World, path: str) -> None:
-    """Rated games and those of other challenges are not in it."""
+def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> None:
+    """It is in no other challenge and not among the rated games. Rated games aren't in a challenge."""
     visitor = logged_in(world, "ann")
     other = visitor.post("/bots/mine/challenges", data={"opponent": "greedy"}).headers["location"]
     for _ in range(5):
@@ -118,14 +121,14 @@ def test_a_game_is_found_in_its_own_challenge_alone(world: World, path: str) -> 
     assert visitor.get(f"/games/{game.game}").status_code == 404
 
 
-def test_the_list_has_ones_own_newest_first(world: World, stable: Stable) -> None:
-    """Page after page, everything once; nothing of others, also for an operator."""
+def test_the_list_has_own_challenges_from_the_newest(world: World, stable: Stable) -> None:
+    """Each is listed once over all pages. Even operators don't see the challenges of others."""
     assert "No challenges yet" in logged_in(world, "ann").get("/challenges").text
     for number in range(A_PAGE + 2):
         world.now = START.replace(year=2027, month=1 + number % 12, day=1 + number)
         answer = logged_in(world, "ann").post("/bots/mine/challenges", data={"opponent": "greedy"})
         assert answer.status_code == 303
-        for _ in range(2):  # few may be open at a time
+        for _ in range(2):  # the number of open challenges is limited
             play_next(world.store)
     visitor = logged_in(world, "ann")
     first = Page(visitor.get("/challenges").text)

@@ -1,4 +1,4 @@
-"""Challenges for programs: asked for by owners, played, and seen by who asked."""
+"""The API of challenges: requested by owners, played, and visible to the challenger."""
 
 import json
 from collections.abc import Callable
@@ -20,18 +20,21 @@ MINE = "/api/v1/bots/mine/challenges"
 
 
 def owner(world: World, account: KnownAccount) -> TestClient:
-    """Return a program of an owner's."""
+    """Return a program with an owner's token."""
     return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
 
 
 def play_all(world: World) -> None:
-    """Play every match that waits."""
+    """Play all waiting matches."""
     while world.store.activity.totals().matches_waiting:
         play_next(world.store)
 
 
-def test_a_challenge_is_asked_for_and_played(world: World, stable: Stable) -> None:
-    """It says who plays at once, and how it went in the end; replays are true, and no rating knows of it."""
+def test_a_challenge_is_requested_and_played(world: World, stable: Stable) -> None:
+    """The response names the entrants, and later has their results.
+
+    Replays are valid, and no rating changes.
+    """
     client = owner(world, stable.ann)
     before = (world.store.games.newest(), world.store.ratings.standings())
     wanted = {"opponents": ["greedy", "mine@1"], "version": 2, "deals": 2}
@@ -71,16 +74,16 @@ def test_a_challenge_is_asked_for_and_played(world: World, stable: Stable) -> No
     assert (world.store.games.newest(), world.store.ratings.standings()) == before
 
 
-def test_what_plays_challenges_by_itself(world: World, stable: Stable) -> None:
-    """Without a version it is the one that plays, and without a number of deals it is one."""
+def test_defaults_of_a_challenge(world: World, stable: Stable) -> None:
+    """The active version plays, and the number of deals is one."""
     world.store.bot_states.play_version("mine", 2, START)
     made = owner(world, stable.ann).post(MINE, json={"opponents": ["other"], "version": None}).json()
     assert (made["version"], made["deals"]) == (2, 1)
     assert [(each["bot"], each["version"]) for each in made["entrants"]] == [("mine", 2), ("other", 1)]
 
 
-def test_owners_list_their_own(world: World, stable: Stable) -> None:
-    """Newest first, page after page; others, and operators, list their own."""
+def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
+    """They are listed in pages from the newest. Others and operators see only their own."""
     client = owner(world, stable.ann)
     ids = [client.post(MINE, json={"opponents": ["greedy"]}).json()["id"] for _ in range(3)]
     play_all(world)
@@ -96,7 +99,10 @@ def test_owners_list_their_own(world: World, stable: Stable) -> None:
 
 
 def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> None:
-    """And others' challenges look like those that never were, also to the challenged."""
+    """A game of another challenge is not found.
+
+    For others, even the challenged, a challenge looks like one that doesn't exist.
+    """
     client = owner(world, stable.ann)
     one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))
     play_all(world)
@@ -128,14 +134,14 @@ def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> 
         ({"opponents": ["greedy"], "rated": True}, "rated"),
     ],
 )
-def test_what_can_not_be_played_is_told(
+def test_an_invalid_challenge_is_refused(
     world: World, stable: Stable, wanted: dict[str, object], words: str
 ) -> None:
-    """With 422, and nothing is written."""
+    """The response is 422, and nothing is stored."""
     add_version(world.store, stable.ben, "retired", 1)
     world.store.bot_states.retire("retired", START)
     client = owner(world, stable.ann)
-    # The client's own JSON has no lone surrogates.
+    # The test client's JSON encoder rejects lone surrogates.
     answer = client.post(MINE, content=json.dumps(wanted), headers={"Content-Type": "application/json"})
     assert answer.status_code == 422, answer.text
     assert words in answer.json()["detail"]
@@ -157,7 +163,7 @@ def test_what_can_not_be_played_is_told(
         ),
     ],
 )
-def test_who_may_not_ask_is_told(  # noqa: PLR0913, PLR0917 - what is asked for, and what is said
+def test_a_forbidden_challenge_is_refused(  # noqa: PLR0913, PLR0917 - columns of the table
     world: World,
     stable: Stable,
     earlier: Callable[[World], None] | None,
@@ -165,7 +171,7 @@ def test_who_may_not_ask_is_told(  # noqa: PLR0913, PLR0917 - what is asked for,
     status: int,
     words: str,
 ) -> None:
-    """What a host lacks is told to its operator alone."""
+    """The response doesn't say which control the host lacks, since only operators may know."""
     if earlier:
         earlier(world)
     answer = owner(world, stable.ann).post(f"/api/v1/bots/{bot}/challenges", json={"opponents": ["greedy"]})
@@ -175,8 +181,8 @@ def test_who_may_not_ask_is_told(  # noqa: PLR0913, PLR0917 - what is asked for,
     assert world.store.challenges.newest(stable.ann.id) == ()
 
 
-def test_so_many_a_day(world: World, stable: Stable) -> None:
-    """429 after three within a day, and another one on the next."""
+def test_challenges_per_day_are_limited(world: World, stable: Stable) -> None:
+    """After three within a day, the response is 429 until the next day."""
     wanted = {"opponents": ["greedy"]}
     client = owner(world, stable.ann)
     answers = [client.post(MINE, json=wanted) for _ in range(4)]
@@ -184,7 +190,7 @@ def test_so_many_a_day(world: World, stable: Stable) -> None:
     assert "the limit is 3. Try again in 24 hours." in answers[-1].json()["detail"]
     assert answers[-1].headers["retry-after"] == str(24 * 3600)
     assert len(world.store.challenges.newest(stable.ann.id)) == 3
-    for _ in range(6):  # few may be open at a time
+    for _ in range(6):  # the number of open challenges is limited
         play_next(world.store)
     world.later(days=1)
     assert owner(world, stable.ann).post(MINE, json=wanted).status_code == 201

@@ -1,4 +1,4 @@
-"""Connections that ask for nothing: they end in time, and keep nobody else out."""
+"""Idle and slow connections: they end in time, and don't keep others out."""
 
 import socket
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from tests.web.server import serving
 from web.http.connections import ConnectionLimits, Connections, guarded, listen
 
 LONG = 600.0
-"""Seconds that no test takes: what ends before was not ended by this."""
+"""A time limit in seconds that no test reaches."""
 
 Address = tuple[str, int]
 
 EARLY = b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 20000000\r\n\r\n"
-"""The head of a request that is answered before its body has come."""
+"""The header of a request that gets its response before its body is complete."""
 
 
 def app() -> FastAPI:
-    """Return a site that answers at once, or with a lot, or before it has read what was sent."""
+    """Return a site with short, large and early responses, and one that needs the whole body."""
     made = FastAPI()
 
     @made.get("/")
@@ -47,7 +47,7 @@ def app() -> FastAPI:
 
 @contextmanager
 def site(*, proxies: tuple[str, ...] = (), most: int = 1000, **limits: float) -> Iterator[Address]:
-    """Serve it with these limits."""
+    """Serve the site with these limits."""
     set_ = {"header_seconds": LONG, "rest_seconds": LONG, "of_source": 100, **limits}
     connections = Connections(ConnectionLimits(most=most, **set_), proxies)  # type: ignore[arg-type]
     with serving(app(), http=guarded(connections), ws="none", timeout_keep_alive=LONG) as address:
@@ -55,14 +55,14 @@ def site(*, proxies: tuple[str, ...] = (), most: int = 1000, **limits: float) ->
 
 
 def connect(address: Address, *, source: str = "127.0.0.1", sent: bytes = b"") -> socket.socket:
-    """Connect from an address of this machine."""
+    """Connect from an address of this host."""
     made = socket.create_connection(address, timeout=LONG / 2, source_address=(source, 0))
     made.sendall(sent)
     return made
 
 
 def asks(visitor: socket.socket, path: str = "/") -> str:
-    """Send a whole request; return the first line of its answer, which is read to its end, or nothing."""
+    """Send a request, read the whole response, and return its first line. Return "" if disconnected."""
     try:
         visitor.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         return answered(visitor)
@@ -71,7 +71,7 @@ def asks(visitor: socket.socket, path: str = "/") -> str:
 
 
 def answered(visitor: socket.socket) -> str:
-    """Return the first line of an answer, which is read to its end."""
+    """Read a whole response, and return its first line."""
     answer = visitor.makefile("rb")
     first = answer.readline().decode().strip()
     length = 0
@@ -83,22 +83,25 @@ def answered(visitor: socket.socket) -> str:
 
 
 def is_closed(visitor: socket.socket) -> bool:
-    """Wait until a connection is closed from the other side."""
+    """Wait until the server closes the connection. Return False if data comes instead."""
     try:
         return visitor.recv(1) == b""
     except ConnectionError:
         return True
 
 
-def test_a_header_that_does_not_come_ends_the_connection() -> None:
-    """Whether nothing of it came, or half."""
+def test_an_incomplete_header_ends_the_connection() -> None:
+    """It doesn't matter whether any part of the header arrived."""
     with site(header_seconds=0.5) as address, ExitStack() as visitors:
         for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "):
             assert is_closed(visitors.enter_context(connect(address, sent=sent))), sent
 
 
-def test_only_a_header_that_is_due_is_given_time() -> None:
-    """One that drips gets no more; connections between requests, and bodies, have clocks of their own."""
+def test_the_time_limit_applies_only_to_headers() -> None:
+    """A header that drips gets no more time.
+
+    Idle connections between requests, and bodies, have other limits.
+    """
     whole = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
     with (
         site(header_seconds=3.0) as address,
@@ -112,7 +115,7 @@ def test_only_a_header_that_is_due_is_given_time() -> None:
         reader.sendall(bytes(10_000_000))
 
         def cut() -> bool:
-            """Send a byte of a further request: each ends uvicorn's own clock."""
+            """Send a byte of a further request. Each byte resets uvicorn's own time limit."""
             try:
                 dripping.sendall(b"X")
             except ConnectionError:
@@ -124,21 +127,24 @@ def test_only_a_header_that_is_due_is_given_time() -> None:
         assert asks(idle) == "HTTP/1.1 200 OK"
         sender.sendall(b"body")
         assert answered(sender) == "HTTP/1.1 200 OK"
-        # Who reads the answer only after the whole body still gets it.
+        # A client that reads the response only after sending the whole body still gets it.
         reader.sendall(bytes(10_000_000))
         assert answered(reader) == "HTTP/1.1 200 OK"
 
 
-def test_the_rest_of_a_body_that_was_answered_early_has_its_own_time() -> None:
-    """Who lets it drip is cut."""
+def test_the_rest_of_a_body_after_an_early_response_has_a_time_limit() -> None:
+    """A client that doesn't send the rest in time is disconnected."""
     with site(rest_seconds=0.5) as address, connect(address, sent=EARLY) as sender:
         assert answered(sender) == "HTTP/1.1 200 OK"
         sender.sendall(b"more")
         assert is_closed(sender)
 
 
-def test_an_address_has_so_many_connections_at_a_time() -> None:
-    """One more is closed at once; other addresses are let in, and so is this one when another ends."""
+def test_connections_per_address_are_limited() -> None:
+    """One more connection is closed immediately.
+
+    Other addresses can connect, and so can this one when another of its connections ends.
+    """
     with site(of_source=2) as address, ExitStack() as silent:
         first = silent.enter_context(connect(address))
         silent.enter_context(connect(address))
@@ -155,16 +161,16 @@ def test_an_address_has_so_many_connections_at_a_time() -> None:
         await_that(let_in, "room for one more")
 
 
-def test_a_proxy_has_as_many_as_its_visitors_need() -> None:
-    """One that is trusted, by its address or its network."""
+def test_connections_of_a_trusted_proxy_are_not_limited() -> None:
+    """Proxies are trusted by address or network."""
     with site(of_source=1, proxies=("10.0.0.0/8", "127.0.0.2/32")) as address, ExitStack() as visitors:
         for _ in range(5):
             visitor = visitors.enter_context(connect(address, source="127.0.0.2"))
             assert asks(visitor) == "HTTP/1.1 200 OK"
 
 
-def test_where_all_are_taken_the_one_that_waited_longest_makes_room() -> None:
-    """One with a request under way stays, no matter who comes."""
+def test_at_the_limit_the_longest_idle_connection_makes_room() -> None:
+    """A connection with a request in progress is never closed for this."""
     head = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
     with site(most=3) as address, connect(address, sent=head) as sender, connect(address) as oldest:
         assert sender.recv(25).startswith(b"HTTP/1.1 100")
@@ -176,8 +182,8 @@ def test_where_all_are_taken_the_one_that_waited_longest_makes_room() -> None:
         assert "200" in sender.makefile("rb").read(60).decode()
 
 
-def test_who_reads_nothing_of_an_answer_loses_the_connection() -> None:
-    """All of it has been written, or waits to be: the kernel sees that the reader stands still."""
+def test_a_client_that_does_not_read_is_disconnected() -> None:
+    """The response is buffered, so only the kernel notices that the client has stopped reading."""
     connections = Connections(ConnectionLimits(most=1000, header_seconds=LONG), ())
     config = uvicorn.Config(app(), log_config=None, access_log=False, http=guarded(connections))
     server = uvicorn.Server(config)

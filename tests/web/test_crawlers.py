@@ -1,4 +1,4 @@
-"""What search engines ask for, and compression."""
+"""Requests of search engines and browsers, and compression."""
 
 from xml.etree import ElementTree as ET
 
@@ -11,7 +11,7 @@ from tests.web.people import browser
 
 
 def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
-    """Each address in it answers, bots and documents among them; robots.txt names it."""
+    """It includes bots and documents, and robots.txt names it."""
     play_set(
         world.store,
         [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
@@ -29,14 +29,14 @@ def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
 
 
 def test_browsers_find_the_icon(world: World) -> None:
-    """At the address that they try without asking."""
+    """They try this address by default."""
     answer = browser(world).get("/favicon.ico", follow_redirects=True)
     assert answer.headers["content-type"] == "image/svg+xml"
 
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"])
 def test_text_is_compressed(world: World, path: str) -> None:
-    """The same text with and without compression, also from the cache; a 304 has no encoding."""
+    """The text is the same with and without compression, even if cached. A 304 has no encoding."""
     add_bots(world.store, [(f"bot-{number}", "house") for number in range(10)])
     visitor = browser(world)
     plain = visitor.get(path, headers={"Accept-Encoding": "identity"})
@@ -52,8 +52,8 @@ def test_text_is_compressed(world: World, path: str) -> None:
     assert "content-encoding" not in again.headers
 
 
-def test_pictures_are_sent_as_they_are(world: World) -> None:
-    """They are compressed already."""
+def test_pictures_are_not_compressed_again(world: World) -> None:
+    """PNG files are already compressed."""
     play_set(
         world.store,
         [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],

@@ -1,4 +1,4 @@
-"""The store in which pages are measured: as one that was played in."""
+"""The generated store for measuring pages looks like one in which games were played."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,7 +20,7 @@ CROWD = Crowd(bots=60, games=150)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with such a store."""
+    """Return a folder with such a store."""
     folder = tmp_path_factory.mktemp("crowd")
     fill(folder / "arena.sqlite3", CROWD)
     return folder
@@ -28,21 +28,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def store(folder: Path) -> Iterator[Store]:
-    """Give the store."""
+    """Yield the store."""
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         yield store
 
 
-def test_it_is_as_large_as_was_asked_for(store: Store) -> None:
-    """But for the rest of a match, whose games belong together."""
+def test_the_store_has_the_requested_size(store: Store) -> None:
+    """The last match may add a few games, since matches aren't split."""
     totals = store.activity.totals()
     assert totals.bots == CROWD.bots
     assert CROWD.games <= totals.games <= CROWD.games + 6
     assert sum(line.games for line in store.ratings.standings()) > 2 * totals.games
 
 
-def test_every_page_that_is_measured_is_there(store: Store, folder: Path) -> None:
-    """At the address that is asked for."""
+def test_every_measured_page_exists(store: Store, folder: Path) -> None:
+    """The addresses are those that the measurement requests."""
     client = TestClient(site_of(store))
     for name, path in paths(folder).items():
         assert client.get(path).status_code == 200, name
@@ -60,18 +60,18 @@ def test_every_page_that_is_measured_is_there(store: Store, folder: Path) -> Non
             "SELECT 1 FROM ladder WHERE games <> (SELECT count(*) FROM game)"
             " OR games <> (SELECT max(number) FROM game)"
         ),
-        # A rating is where the last change led to.
+        # A rating has the value after its last change.
         (
             "SELECT 1 FROM rating r WHERE (mean, deviation) <> (SELECT mean_after, deviation_after"
             " FROM rating_change c WHERE c.version_id = r.version_id AND c.players = r.players"
             " ORDER BY event_number DESC LIMIT 1)"
         ),
-        # Each change begins where the one before it ended.
+        # Each change begins with the value after the previous one.
         (
             "SELECT 1 FROM (SELECT mean_before, lag(mean_after) OVER (PARTITION BY version_id, players"
             " ORDER BY event_number) AS before FROM rating_change) WHERE mean_before IS NOT before"
         ),
-        # What is counted was played.
+        # Ratings count the games that were played.
         (
             "SELECT 1 FROM rating r WHERE players = 0 AND games <>"
             " (SELECT count(*) FROM game_seat s WHERE s.version_id = r.version_id)"
@@ -80,8 +80,8 @@ def test_every_page_that_is_measured_is_there(store: Store, folder: Path) -> Non
         "PRAGMA foreign_key_check",
     ],
 )
-def test_nothing_in_it_is_at_odds(store: Store, folder: Path, wrong: str) -> None:
-    """What pages rely on holds."""
+def test_the_store_is_consistent(store: Store, folder: Path, wrong: str) -> None:
+    """Pages rely on these conditions."""
     assert store.activity.totals().games
     database = Database(f"sqlite:///{folder / 'arena.sqlite3'}")
     with database.read() as connection:

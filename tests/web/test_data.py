@@ -26,7 +26,10 @@ HALF = SIZE // 2
 
 
 def test_the_page_lists_the_days_newest_first(world: World) -> None:
-    """With the games, the sizes and the hashes of the manifest, and examples with the newest file."""
+    """Each day has the games, sizes and hashes of the manifest.
+
+    The examples use the newest file.
+    """
     files = put_files(world.exports, 2).files
     text = browser(world).get("/data").text
     page = Page(text)
@@ -42,8 +45,8 @@ def test_the_page_lists_the_days_newest_first(world: World) -> None:
     assert text.count(f"https://arena.example/data/{parquet.name}") == 2
 
 
-def test_the_page_of_years_is_short(world: World) -> None:
-    """It shows the newest days; the manifest has them all."""
+def test_the_page_of_many_days_is_short(world: World) -> None:
+    """It shows only the newest days. The manifest has all of them."""
     put_files(world.exports, 1)
     days = 3 * 365
     write_manifest(world.exports, manifest_of([START.date() + timedelta(days=each) for each in range(days)]))
@@ -75,13 +78,13 @@ def _columns(name: str, kind: pa.DataType) -> Iterator[tuple[str, str]]:
 
 
 def test_the_page_describes_each_column() -> None:
-    """All columns of the Parquet files, in order, with their types."""
+    """It lists all columns of the Parquet files, in order, with their types."""
     described = [each for names, type_, _ in COLUMNS for each in _described(names, type_)]
     assert described == [each for field in SCHEMA for each in _columns(field.name, field.type)]
 
 
 def test_the_manifest_is_sent_once(world: World) -> None:
-    """As the arena wrote it, with an ETag."""
+    """It is the arena's file, and has an ETag for revalidation."""
     put_files(world.exports, 2)
     visitor = browser(world)
     answer = visitor.get("/data/manifest.json")
@@ -92,7 +95,7 @@ def test_the_manifest_is_sent_once(world: World) -> None:
 
 
 def test_without_files_the_page_says_so(world: World) -> None:
-    """Before the first night, and on a host that lacks the folder."""
+    """There are none before the first night, or on a host without the folder."""
     visitor = browser(world)
     assert "No files yet" in visitor.get("/data").text
     assert visitor.get("/data/manifest.json").json() == {"format": "kaiten-games/1", "files": []}
@@ -103,15 +106,15 @@ def test_without_files_the_page_says_so(world: World) -> None:
     "name", ["manifest.json.new", "games-2026-03-09.parquet", "..%2Farena.sqlite3", "%00"]
 )
 def test_only_files_of_the_manifest_are_sent(world: World, name: str) -> None:
-    """Not those of an unfinished day, nor others."""
+    """Other files aren't, including those of an unfinished day."""
     put_files(world.exports, 1)
     (world.exports / "games-2026-03-09.parquet").write_bytes(b"half")
     (world.exports / "manifest.json.new").write_bytes(b"half")
     assert browser(world).get(f"/data/{name}").status_code in {404, 422}
 
 
-def test_a_file_that_is_just_being_removed_is_gone(world: World) -> None:
-    """As if the manifest no longer named it."""
+def test_a_file_that_was_just_removed_is_not_found(world: World) -> None:
+    """The manifest may still list it at that moment."""
     put_files(world.exports, 1)
     (world.exports / NAME).unlink()
     assert browser(world).get(f"/data/{NAME}").status_code == 404
@@ -120,14 +123,14 @@ def test_a_file_that_is_just_being_removed_is_gone(world: World) -> None:
 
 @pytest.fixture
 def url(world: World) -> Iterator[str]:
-    """Serve a file; give its address."""
+    """Serve an export file, and yield its URL."""
     put_files(world.exports, 1)
     with serving(site_over(world)) as (host, port):
         yield f"http://{host}:{port}/data/{NAME}"
 
 
-def test_a_file_is_sent_as_it_is_and_cached_for_good(url: str) -> None:
-    """Never compressed again; a client that has it isn't sent it."""
+def test_a_file_is_sent_unchanged_and_cached_forever(url: str) -> None:
+    """It is never compressed again, and revalidation gives 304."""
     for kind in ("application/vnd.apache.parquet", "application/gzip"):
         name = NAME if kind.endswith("parquet") else name_of(START.date(), "jsonl.gz")
         address = url.replace(NAME, name)
@@ -147,7 +150,7 @@ def test_a_file_is_sent_as_it_is_and_cached_for_good(url: str) -> None:
 
 
 def test_an_interrupted_download_is_resumed(url: str) -> None:
-    """After a connection that ended half way, the rest comes, and no byte twice."""
+    """The client requests the rest, and gets no byte twice."""
     with httpx2.stream("GET", url) as answer:
         begun = next(answer.iter_raw(HALF))
     assert len(begun) == HALF
@@ -160,7 +163,7 @@ def test_an_interrupted_download_is_resumed(url: str) -> None:
 
 
 def test_another_file_is_not_resumed(url: str) -> None:
-    """A client with the beginning of another file gets the whole; past the end there is nothing."""
+    """If the client's part is from another file, it gets the whole file. A range past the end is 416."""
     whole = httpx2.get(url, headers={"Range": f"bytes={HALF}-", "If-Range": '"other"'})
     assert (whole.status_code, whole.content) == (200, content_of(NAME))
     assert httpx2.get(url, headers={"Range": f"bytes={SIZE}-"}).status_code == 416

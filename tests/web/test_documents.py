@@ -1,4 +1,4 @@
-"""The documents on the site: all that belong there, linked to each other, as safe as their sources."""
+"""The documents on the site: complete, linked to each other, and safe."""
 
 import shutil
 from collections.abc import Callable, Collection, Iterator
@@ -34,14 +34,14 @@ from web.http.authentication import Callers
 SHELF = open_shelf(Downloads())
 ADDRESSES = [page.address for chapter in SHELF.chapters for page in chapter.pages]
 FOR_THE_HOUSE = {"architecture.md", "benchmarks.md", "dependencies.md"}
-"""What those read who work on the arena itself, in its repository."""
+"""Documents for developers of the arena, which are only in the repository."""
 
 LARGEST = 100_000
 
 
 @pytest.fixture(scope="module")
 def ids(client: TestClient) -> Callable[[str], Collection[str]]:
-    """Give what returns the anchors of a page, which has to be there."""
+    """Return a function that returns the anchors of an existing page."""
 
     @cache
     def find(path: str) -> Collection[str]:
@@ -53,31 +53,31 @@ def ids(client: TestClient) -> Callable[[str], Collection[str]]:
 
 
 def rendered(text: str) -> Document:
-    """Render a document whose links all lead to where they say."""
+    """Render a document whose links all work."""
     return render(text, lambda link: link)
 
 
 def body(text: str) -> str:
-    """Return the HTML of what stands below a title."""
+    """Return the HTML of the text below a title."""
     return "".join(section.html for section in rendered(f"# Title\n\n{text}").sections)
 
 
 def links(client: TestClient, address: str) -> Iterator[str]:
-    """Return where a page leads on this site, its own anchors included."""
+    """Yield a page's links within the site, including links to its own anchors."""
     for link in Page(client.get(address).text).links:
         if not urlsplit(link).netloc:
             yield address + link if link.startswith("#") else link
 
 
 def test_every_document_is_on_the_site() -> None:
-    """But for those of the house."""
+    """Only the documents for developers are missing."""
     shown = {path for _, paths in CHAPTERS for path in paths}
     assert {f"docs/{file.name}" for file in DOCS.glob("*.md") if file.name not in FOR_THE_HOUSE} <= shown
     assert {file.relative_to(ROOT).as_posix() for file in ROOT.glob("bots/*/README.md")} <= shown
 
 
 def test_the_index_leads_to_every_document(client: TestClient) -> None:
-    """By its title, with its first sentence."""
+    """It links to them by title, with their first sentences."""
     text = client.get("/docs").text
     assert set(ADDRESSES) <= set(Page(text).links)
     assert "How a bot gets from a file to the leaderboard" in text
@@ -87,7 +87,7 @@ def test_the_index_leads_to_every_document(client: TestClient) -> None:
 def test_every_link_leads_somewhere(
     client: TestClient, ids: Callable[[str], Collection[str]], address: str
 ) -> None:
-    """To a page that is there, and on a document to a heading of it."""
+    """Its page exists, and so does its anchor."""
     for link in links(client, address):
         path, _, anchor = link.partition("#")
         there = ids(path)
@@ -96,7 +96,7 @@ def test_every_link_leads_somewhere(
 
 @pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
 def test_every_page_is_sound(client: TestClient, address: str) -> None:
-    """Small, one heading above all others, each id once, and nothing that the site's policy forbids."""
+    """It is small, has one main heading and unique IDs, and complies with the site's policy."""
     answer = client.get(address)
     page = Page(answer.text)
     assert answer.status_code == client.head(address).status_code == 200
@@ -108,7 +108,7 @@ def test_every_page_is_sound(client: TestClient, address: str) -> None:
 
 @pytest.mark.parametrize("here", ["https://kaiten.test", "http://192.0.2.7:8000"])
 def test_commands_name_the_sites_own_address(world: World, here: str) -> None:
-    """As the visitor's browser knows it, on every page. In files it is a placeholder."""
+    """Every page uses the address in the visitor's browser. Files have a placeholder."""
     visitor = browser(world, url=here)
     assert f"arena login {here}\n" in visitor.get("/docs/cli").text
     assert f"curl {here}/api/v1/leaderboard?limit=10" in visitor.get("/docs/api").text
@@ -127,7 +127,7 @@ OFFERS = [
 
 @pytest.mark.parametrize("downloads", OFFERS)
 def test_the_tutorial_names_only_downloads_that_are_offered(downloads: Downloads) -> None:
-    """With their commands. The rest is the same, and no placeholder is left."""
+    """The rest of the text is always the same, and no placeholder is left."""
     text = with_downloads((DOCS / "first-bot.md").read_text(), downloads)
     assert (f"    git clone {SOURCE} kaiten\n" in text, "git clone" in text) == (bool(downloads.source),) * 2
     assert (f"pip install {PACKAGE}\n" in text, "pip install" in text) == (bool(downloads.package),) * 2
@@ -140,7 +140,7 @@ def test_the_tutorial_names_only_downloads_that_are_offered(downloads: Downloads
 
 
 def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
-    """In the contents of the page; each heading also leads to itself."""
+    """They are in the page's table of contents, and each heading also links to itself."""
     page = Page(client.get("/docs/submitting").text)
     assert page.links.count("#qualification") == 2
     assert {"limits", "challenges", "check-your-bot-first"} <= set(page.ids)
@@ -148,7 +148,7 @@ def test_headings_are_listed_with_their_anchors(client: TestClient) -> None:
 
 @pytest.mark.parametrize("chapter", SHELF.chapters, ids=lambda chapter: chapter.title)
 def test_the_pages_of_a_chapter_follow_each_other(client: TestClient, chapter: Chapter) -> None:
-    """The first has nothing before it, the last nothing after it."""
+    """The first page has no previous page, and the last one no next page."""
     addresses = [page.address for page in chapter.pages]
     assert len(addresses) > 1
     for address, before, after in zip(addresses, [None, *addresses], [*addresses[1:], None], strict=False):
@@ -158,8 +158,8 @@ def test_the_pages_of_a_chapter_follow_each_other(client: TestClient, chapter: C
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_files_can_be_taken_along(client: TestClient, name: str) -> None:
-    """As they are, and as nothing that a browser would run."""
+def test_files_can_be_downloaded(client: TestClient, name: str) -> None:
+    """They are sent unchanged, with types that browsers don't execute."""
     answer = client.get(f"/docs/{name}")
     assert answer.text == (ROOT / FILES[name]).read_text()
     assert answer.headers["content-type"] in {"text/plain; charset=utf-8", "application/json"}
@@ -170,14 +170,14 @@ def test_files_can_be_taken_along(client: TestClient, name: str) -> None:
     "name", ["nothing", "rules", "protocol.md", "..%2FREADME", "architecture", "%00", "x" * 99]
 )
 def test_what_is_not_on_the_site_is_not_found(client: TestClient, name: str) -> None:
-    """In the look of the site."""
+    """The error page has the site's style."""
     answer = client.get(f"/docs/{name}")
     assert answer.status_code == 404
     assert "site.css" in answer.text
 
 
-def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_path: Path) -> None:
-    """The index and other pages don't lead to them, and who asks for one is told so. The log names each."""
+def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
+    """No page links to them, requests for them are not found, and the log names each."""
     for folder in ("docs", "proto"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "docs" / "javascript.md").unlink()
@@ -224,12 +224,12 @@ def test_the_site_does_without_documents_that_are_not_there(world: World, tmp_pa
     ],
 )
 def test_links_lead_to_the_sites_own_pages(link: str, leads_to: str | None) -> None:
-    """What the site doesn't show is nowhere."""
+    """Links to files that the site doesn't show have no target."""
     assert resolve(link, "docs/api.md") == leads_to
 
 
-def test_a_link_to_nowhere_is_text() -> None:
-    """Its words stay, with their markup; links beside it too."""
+def test_a_link_without_a_target_is_text() -> None:
+    """Its text keeps its markup, and other links stay."""
     document = render("# T\n\n[a *b*](x.md) and [c](y.md)", lambda link: "/y" if link == "y.md" else None)
     assert document.sections[0].html == '<p>a <em>b</em> and <a href="/y">c</a></p>\n'
 
@@ -244,21 +244,21 @@ def test_a_link_to_nowhere_is_text() -> None:
         ("`<i>`", "<p><code>&lt;i&gt;</code></p>\n"),
     ],
 )
-def test_nothing_of_a_text_becomes_markup(text: str, html: str) -> None:
-    """But what Markdown has for it."""
+def test_html_in_a_text_is_escaped(text: str, html: str) -> None:
+    """Only Markdown's own syntax becomes markup."""
     assert body(text) == html
 
 
 def test_comments_are_left_out() -> None:
-    """The marks around a generated table are for the program that writes it."""
+    """Comments around a generated table are only for the program that writes it."""
     assert "generated" not in body(
         "<!-- generated from a -->\n| a |\n| --- |\n| b |\n<!-- end of the generated -->\n"
     )
     assert "<td>b</td>" in body("<!-- generated from a -->\n| a |\n| --- |\n| b |\n")
 
 
-def test_headings_get_the_anchors_of_the_usual_forges() -> None:
-    """Also where one has markup, signs, or the text of another."""
+def test_headings_get_the_usual_anchors() -> None:
+    """They match those of code hosting sites, even for markup, punctuation and repeated headings."""
     document = rendered("# T\n\n## One `a_b`, two!\n\n### Same\n\n## <Same>\n\n## Same\n")
     assert [(heading.level, heading.anchor, heading.text) for heading in document.headings] == [
         (2, "one-a_b-two", "One a_b, two!"),
@@ -281,18 +281,18 @@ def test_headings_get_the_anchors_of_the_usual_forges() -> None:
     ],
 )
 def test_a_document_is_about_its_first_sentence(text: str, about: str) -> None:
-    """Without markup."""
+    """Its description has no markup."""
     assert rendered(f"# Title `x`\n\n{text}").about == about
 
 
 def test_a_document_without_a_title_is_refused() -> None:
-    """The text says how it begins."""
+    """The error quotes the document's beginning."""
     with pytest.raises(ValueError, match="must begin with its title, not with 'text'"):
         rendered("text")
 
 
-def test_tables_scroll_by_themselves_and_say_what_they_are() -> None:
-    """A name, heads of columns where there are any, and classes where a style would be."""
+def test_tables_scroll_and_have_names() -> None:
+    """Empty column headers are plain cells, and classes replace inline styles."""
     html = body("## Of what\n\n| | n |\n| --- | --: |\n| a | 1 |\n")
     assert '<div class="scroll" role="group" aria-labelledby="of-what" tabindex="0">\n<table>' in html
     assert '<td></td>\n<th class="number" scope="col">n</th>' in html
@@ -301,8 +301,8 @@ def test_tables_scroll_by_themselves_and_say_what_they_are() -> None:
     assert '<table class="wordy">' in body(f"| a |\n| --- |\n| {'word ' * 9} |\n")
 
 
-def test_code_scrolls_by_itself() -> None:
-    """Fenced or indented."""
+def test_code_scrolls() -> None:
+    """Code may be fenced or indented."""
     assert body("```json\n{}\n```") == (
         '<pre role="group" aria-label="Code" tabindex="0"><code class="language-json">{}\n</code></pre>\n'
     )

@@ -1,4 +1,4 @@
-"""Registering, logging in and out: forms, cookies, other sites, too many attempts."""
+"""Registration, login and logout: forms, cookies, requests of other sites, and limits on attempts."""
 
 import re
 from contextlib import closing
@@ -19,8 +19,8 @@ from web.http.authentication import PLAIN_NAME, SECURE_NAME
 FORM = {"name": "ann", "password": PASSWORD}
 
 
-def test_someone_registers_and_is_logged_in(world: World) -> None:
-    """The account's page follows, with the name in its head; logging out ends it, in the store too."""
+def test_registration_logs_in(world: World) -> None:
+    """The account page follows, and pages show the name. Logging out also ends the session in the store."""
     visitor = browser(world)
     assert "Log in" in visitor.get("/").text
     answer = visitor.post("/register", data=FORM)
@@ -37,14 +37,14 @@ def test_someone_registers_and_is_logged_in(world: World) -> None:
 
 
 def hidden(text: str) -> str | None:
-    """Return where the form of a page leads on to."""
+    """Return the path to which a page's form leads after login."""
     fields = [attributes for tag, attributes in Page(text).tags if tag == "input"]
     return next((field["value"] for field in fields if field["name"] == "next"), None)
 
 
 @pytest.mark.parametrize("form", ["/login", "/register"])
-def test_one_lands_where_one_came_from(world: World, form: str) -> None:
-    """A page that takes a session leads back to itself, also after a wrong password and by the other form."""
+def test_login_returns_to_the_requested_page(world: World, form: str) -> None:
+    """This works even after a wrong password, and by way of the other form."""
     if form == "/login":
         world.add("ann")
     visitor = browser(world)
@@ -74,8 +74,8 @@ def test_one_lands_where_one_came_from(world: World, form: str) -> None:
         ("", None),
     ],
 )
-def test_who_follows_the_link_in_the_head_comes_back(world: World, referer: str, onward: str | None) -> None:
-    """To the page on which it was, by what the browser says of it; other sites' pages don't count."""
+def test_the_login_link_returns_to_the_page_it_was_on(world: World, referer: str, onward: str | None) -> None:
+    """The Referer header names that page. Pages of other sites don't count."""
     assert hidden(browser(world).get("/login", headers={"Referer": referer}).text) == onward
 
 
@@ -105,8 +105,8 @@ ELSEWHERE = (
 )
 
 
-def test_nobody_is_sent_to_another_site(world: World) -> None:
-    """Whatever someone has written into a link: as it is, encoded, and as what the form sends."""
+def test_login_never_redirects_to_another_site(world: World) -> None:
+    """This covers targets in links, encoded or not, and in the form."""
     world.add("ann")
     for wanted in ELSEWHERE:
         visitor = browser(world)
@@ -118,8 +118,8 @@ def test_nobody_is_sent_to_another_site(world: World) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["/%2F%2Fevil.example", "/%5Cevil.example", "/games?next=//evil.example"])
-def test_what_is_encoded_in_a_path_stays_there(world: World, wanted: str) -> None:
-    """Browsers read an address of this site from it."""
+def test_encoded_slashes_in_a_path_stay_encoded(world: World, wanted: str) -> None:
+    """Browsers resolve such a path to an address on this site."""
     world.add("ann")
     location = browser(world).post("/login", data=FORM | {"next": wanted}).headers["location"]
     assert location == wanted
@@ -137,7 +137,7 @@ def test_what_is_encoded_in_a_path_stays_there(world: World, wanted: str) -> Non
     ],
 )
 def test_a_form_that_is_refused_says_why(world: World, fields: dict[str, str], why: str) -> None:
-    """Beside the fields, without the password, and nobody is made."""
+    """The reason is next to the fields. The password isn't repeated, and no account is created."""
     world.add("ben")
     answer = browser(world).post("/register", data=fields)
     assert answer.status_code == 422
@@ -148,7 +148,7 @@ def test_a_form_that_is_refused_says_why(world: World, fields: dict[str, str], w
 
 
 def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
-    """Status and page, but for the name that was typed."""
+    """Status and page are the same, except for the typed name."""
     world.add("ann")
     pages = []
     for name in ("ann", "nobody-here"):
@@ -162,7 +162,7 @@ def test_a_wrong_password_and_an_unknown_name_look_alike(world: World) -> None:
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])
 def test_the_cookie_is_as_safe_as_the_connection(world: World, url: str) -> None:
-    """Over HTTPS it is Secure and bound to the host; over plain HTTP it has another name."""
+    """Over HTTPS it is Secure and bound to the host. Over plain HTTP it has another name."""
     answer = browser(world, url=url).post("/register", data=FORM)
     cookie, _ = answer.headers.get_list("set-cookie")
     name, *flags = [part.strip() for part in cookie.split(";")]
@@ -174,8 +174,8 @@ def test_the_cookie_is_as_safe_as_the_connection(world: World, url: str) -> None
         assert (header in answer.headers) == (url == HTTPS)
 
 
-def test_over_https_a_planted_cookie_counts_for_nothing(world: World) -> None:
-    """One that plain HTTP could have set is not looked at."""
+def test_a_cookie_of_plain_http_is_ignored_over_https(world: World) -> None:
+    """An attacker on the network could have set it."""
     secret = logged_in_secret(world, HTTP)
     visitor = browser(world)
     visitor.cookies.set(PLAIN_NAME, secret)
@@ -183,29 +183,29 @@ def test_over_https_a_planted_cookie_counts_for_nothing(world: World) -> None:
 
 
 def logged_in_secret(world: World, url: str) -> str:
-    """Return the secret of a session over this connection."""
+    """Return the secret of a new session of ann over this connection."""
     world.add("ann")
     name = SECURE_NAME if url == HTTPS else PLAIN_NAME
     return str(logged_in(world, "ann", url=url).cookies[name])
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/account"])
-def test_plain_http_says_what_is_weaker(world: World, path: str) -> None:
-    """On the pages on which it matters; over HTTPS there is nothing to say."""
+def test_plain_http_has_a_warning(world: World, path: str) -> None:
+    """Pages of accounts show it. Over HTTPS there is none."""
     world.add("ann")
     for url, said in ((HTTP, True), (HTTPS, False)):
         text = logged_in(world, "ann", url=url).get(path).text
         assert ("This connection is not encrypted." in text) == said
 
 
-def test_on_the_very_machine_nobody_listens(world: World) -> None:
-    """A browser on the arena's own machine is not warned of the network."""
+def test_a_local_browser_gets_no_warning(world: World) -> None:
+    """Requests from the arena's own host don't cross a network."""
     visitor = TestClient(browser(world).app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 5000))
     assert "not encrypted" not in visitor.get("/login").text
 
 
-def test_a_session_that_someone_planted_is_not_taken_over(world: World) -> None:
-    """Logging in makes a secret that was never there before, and ends the one that the browser had."""
+def test_a_login_replaces_a_planted_session(world: World) -> None:
+    """The login creates a new secret, and ends the browser's previous session."""
     world.add("ann")
     world.add("eve")
     eves = logged_in(world, "eve").cookies[SECURE_NAME]
@@ -238,12 +238,12 @@ def test_a_session_that_someone_planted_is_not_taken_over(world: World) -> None:
         ({}, False),
     ],
 )
-def test_only_this_sites_own_pages_change_anything(
+def test_only_pages_of_this_site_can_change_anything(
     world: World,
     headers: dict[str, str],
     allowed: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    """By what the browser says of the request's source; one that says nothing changes nothing."""
+    """Headers of the browser name the request's source. A request without them is refused."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.headers.pop("Origin")
@@ -255,8 +255,11 @@ def test_only_this_sites_own_pages_change_anything(
         assert "not sent by a page of this site" in answer.text
 
 
-def test_attempts_at_a_name_come_to_an_end(world: World) -> None:
-    """From one address, ten in a quarter of an hour: then not even the right password counts. Others may."""
+def test_attempts_per_name_and_address_are_limited(world: World) -> None:
+    """After ten in a quarter of an hour, even the right password is refused.
+
+    Other names, and other addresses, aren't affected.
+    """
     world.add("ann")
     world.add("ben")
     visitor = browser(world)
@@ -272,8 +275,8 @@ def test_attempts_at_a_name_come_to_an_end(world: World) -> None:
     assert elsewhere.post("/login", data=FORM, headers={"Origin": HTTPS}).status_code == 303
 
 
-def test_attempts_of_an_address_come_to_an_end(world: World) -> None:
-    """Whatever the names; the 65,536 networks of IPv6 that one customer may have count as one."""
+def test_attempts_per_address_are_limited(world: World) -> None:
+    """Names don't matter. The 65,536 IPv6 networks of one customer count as one address."""
     app = browser(world).app
     statuses = []
     for number in range(101):
@@ -285,8 +288,8 @@ def test_attempts_of_an_address_come_to_an_end(world: World) -> None:
     assert statuses == [403] * 100 + [429]
 
 
-def test_attempts_at_a_name_from_everywhere_come_to_an_end(world: World) -> None:
-    """Ninety an hour, however many addresses take part."""
+def test_attempts_per_name_are_limited(world: World) -> None:
+    """The limit is ninety per hour over all addresses."""
     app = browser(world).app
     statuses = []
     for number in range(91):
@@ -299,7 +302,7 @@ def test_attempts_at_a_name_from_everywhere_come_to_an_end(world: World) -> None
 
 
 def test_several_processes_of_a_site_count_together(world: World) -> None:
-    """Each has its own memory, and all have one database; a restart forgets nothing."""
+    """They count in the shared database, so a restart resets nothing either."""
     world.add("ann")
     processes = [site_over(world) for _ in range(3)]
     statuses = [
@@ -313,15 +316,15 @@ def test_several_processes_of_a_site_count_together(world: World) -> None:
     assert (lines.count("log-in-failed"), lines.count("log-in-locked")) == (10, 1)
 
 
-def test_registrations_of_an_address_come_to_an_end(world: World) -> None:
-    """Fifty an hour: a classroom fits, a flood does not."""
+def test_registrations_per_address_are_limited(world: World) -> None:
+    """Fifty per hour are enough for a classroom."""
     visitor = browser(world)
     statuses = [visitor.post("/register", data={"name": "x"}).status_code for _ in range(51)]
     assert statuses == [422] * 50 + [429]
 
 
-def test_too_much_is_not_read(world: World) -> None:
-    """A form is small; what is larger is refused before it is taken in."""
+def test_a_large_form_is_refused(world: World) -> None:
+    """Forms are small, so larger bodies are refused before they are read."""
     answer = browser(world).post("/login", data={"name": "ann", "password": "x" * 100_000})
     assert answer.status_code == 413
     assert answer.headers["content-type"].startswith("text/html")
@@ -329,8 +332,11 @@ def test_too_much_is_not_read(world: World) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_what_is_too_large_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
-    """Announced or not, the answer is a document with our headers, and not the framework's own text."""
+def test_a_large_body_is_a_problem_like_all_others(world: World, *, chunked: bool) -> None:
+    """It doesn't matter whether the size was announced.
+
+    The response is a problem document with the site's headers, not the framework's own text.
+    """
     secret = token(world, world.add("ann"), {Scope.TOKENS})
     content = b" " * 100_000
     answer = program(world, secret).post(
@@ -342,16 +348,16 @@ def test_what_is_too_large_is_a_problem_like_all_others(world: World, *, chunked
     assert answer.headers["cache-control"] in {"no-cache", "no-store"}
 
 
-def test_nobody_is_sent_to_the_host_that_a_request_names(world: World) -> None:
-    """An address with a slash too many is not there; a redirect of the framework's would go to that host."""
+def test_a_trailing_slash_does_not_redirect_to_another_host(world: World) -> None:
+    """The address is not found. The framework's redirect would use the request's Host header."""
     for path in ("/login/", "/api/v1/leaderboard/"):
         answer = browser(world).get(path, headers={"Host": "elsewhere.example"})
         assert (answer.status_code, "location" in answer.headers) == (404, False), path
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/account"])
-def test_a_page_of_accounts_is_well_made(world: World, path: str) -> None:
-    """Every field has a label and says what it is for; nothing inline; nothing is kept in a cache."""
+def test_account_pages_are_well_formed(world: World, path: str) -> None:
+    """Every field has a label, nothing is inline, and caches don't store the page."""
     world.add("ann", Role.OPERATOR)
     visitor = logged_in(world, "ann")
     answer = visitor.get(path)
@@ -369,8 +375,8 @@ def test_a_page_of_accounts_is_well_made(world: World, path: str) -> None:
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_what_someone_sees_stays_in_no_cache(world: World) -> None:
-    """Every page of a browser that is logged in; those of anybody else may be kept and asked for again."""
+def test_pages_of_a_session_are_not_cached(world: World) -> None:
+    """Pages without a session may be stored and revalidated."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     for path in ("/", "/games", "/status", "/nothing-here", "/api/v1/account"):
@@ -379,7 +385,7 @@ def test_what_someone_sees_stays_in_no_cache(world: World) -> None:
 
 
 def test_closed_and_invited_registration_say_so(tmp_path: Path) -> None:
-    """The pages tell who may come in; an invitation lets one in."""
+    """The pages say who may register. An invitation allows it."""
     with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
         code = world.accounts.operators.invite("terminal:root", 7)
         visitor = browser(world)

@@ -17,7 +17,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def feed(client: Client, path: str) -> ET.Element:
-    """Return a feed that has what RFC 4287 requires of it and of each entry."""
+    """Return a feed, and check that it and its entries have the elements that RFC 4287 requires."""
     answer = client.get(path)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("application/atom+xml")
@@ -45,7 +45,7 @@ def titles(root: ET.Element) -> list[str | None]:
 
 @pytest.mark.parametrize("path", ["/feeds/bots/mine", "/feeds/authors/Ann"])
 def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, path: str) -> None:
-    """Newest first, the public reason as text; the pages link to the feeds."""
+    """Entries are in order from the newest, with the public reason as text. The pages link to the feeds."""
     world.filled(fill_stable)
     bench(world.store, "mine", "it <failed>\x07 & failed")
     client = browser(world)
@@ -63,7 +63,7 @@ def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, 
 
 
 def test_being_overtaken_is_in_the_feed(world: World) -> None:
-    """The last time."""
+    """Only the overtaken bot's feed has the entry."""
     bots = add_bots(world.store, [("first", "ann"), ("second", "ben")])
     play_set(world.store, [bots], Rules(players=2), name="two")
     standings = world.store.ratings.standings()
@@ -86,7 +86,7 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
 
 
 def test_an_unchanged_feed_is_not_sent_again(world: World) -> None:
-    """Readers ask often, with the ETag that they have."""
+    """Feed readers send requests often, with the ETag that they have."""
     world.filled(fill_stable)
     client = browser(world)
     etag = client.get("/feeds/bots/mine").headers["etag"]
@@ -95,13 +95,13 @@ def test_an_unchanged_feed_is_not_sent_again(world: World) -> None:
 
 
 def test_odd_names_of_authors_have_a_feed(world: World) -> None:
-    """An operator may add bots of an author with any name."""
+    """Operators may add bots of an author with any name."""
     add_bots(world.store, [("odd", "a/<b>")])
     root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
     assert root.findtext(f"{_ATOM}title") == "Bots of a/<b> · Kaiten"
 
 
 @pytest.mark.parametrize("path", ["bots/nobody", "authors/nobody", "nothing"])
-def test_there_is_no_feed_of_what_is_not_there(world: World, path: str) -> None:
-    """Nor of other things."""
+def test_an_unknown_feed_is_not_found(world: World, path: str) -> None:
+    """Neither is a feed of another kind."""
     assert browser(world).get(f"/feeds/{path}").status_code == 404

@@ -1,4 +1,4 @@
-"""Streams of events: for anyone who may see them, as long as that is so, and not too many."""
+"""Event streams: only for callers who may see the submission, and limited in number."""
 
 import asyncio
 import itertools
@@ -29,7 +29,7 @@ RETRY = b"retry: 10000\n\n"
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give the owner of the submission."""
+    """Add the owner of the submission."""
     account = world.add("ann")
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
     world.store.submissions.add(new(SUBMISSION, "mine", "ann", account.id), quota)
@@ -37,14 +37,14 @@ def ann(world: World) -> KnownAccount:
 
 
 def found(world: World) -> KnownSubmission:
-    """Return the submission as it stands."""
+    """Return the submission's current state."""
     known = world.store.submissions.find(SUBMISSION)
     assert known is not None
     return known
 
 
 def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> bytes:
-    """Follow the submission with a token until the stream ends, and do something after each event."""
+    """Follow the submission with a token until the stream ends, and call a function after each event."""
     scope = {
         "type": "http",
         "method": "GET",
@@ -59,7 +59,7 @@ def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> byt
 
     async def receive() -> Message:
         if asked:
-            await asyncio.Event().wait()  # the reader stays
+            await asyncio.Event().wait()  # the client stays connected
         asked.append(True)
         return {"type": "http.request", "body": b"", "more_body": False}
 
@@ -80,7 +80,7 @@ def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> byt
 
 
 def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> None:
-    """An event for each change, as it happens; then the stream ends."""
+    """Every change causes an event immediately, and then the stream ends."""
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
@@ -94,8 +94,8 @@ def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> N
     assert stages[-1]["cause"]["exit_code"] == 3
 
 
-def test_games_are_told_one_by_one(world: World, ann: KnownAccount) -> None:
-    """An event after each, with the figures of all so far; none for a game that has only begun."""
+def test_each_game_causes_an_event(world: World, ann: KnownAccount) -> None:
+    """The event has the figures of all finished games. A game that has only begun causes none."""
     play(world.store, SUBMISSION, games=0)
 
     def next_game(number: int) -> None:
@@ -123,8 +123,8 @@ def test_games_are_told_one_by_one(world: World, ann: KnownAccount) -> None:
     assert told[-1].stage is Stage.REJECTED
 
 
-def test_a_demoted_operator_hears_no_more(world: World, ann: KnownAccount) -> None:
-    """Of what is not theirs, beginning with the very next change."""
+def test_the_stream_of_a_demoted_operator_ends(world: World, ann: KnownAccount) -> None:
+    """The operator gets no further change of a submission that belongs to another account."""
     ben, _ = world.add("ben", Role.OPERATOR), world.add("eve", Role.OPERATOR)
 
     def demote() -> None:
@@ -136,8 +136,8 @@ def test_a_demoted_operator_hears_no_more(world: World, ann: KnownAccount) -> No
     assert (came.count(b"event: stage"), b"a secret" in came) == (1, False)
 
 
-def test_a_revoked_token_hears_no_more(world: World, ann: KnownAccount) -> None:
-    """Though the account may see the submission as before."""
+def test_the_stream_of_a_revoked_token_ends(world: World, ann: KnownAccount) -> None:
+    """This happens even though its account may still see the submission."""
     secret = token(world, ann, {Scope.READ})
 
     def revoke() -> None:
@@ -148,8 +148,8 @@ def test_a_revoked_token_hears_no_more(world: World, ann: KnownAccount) -> None:
     assert (came.count(b"event: stage"), b"a secret" in came) == (1, False)
 
 
-def test_a_deleted_account_hears_no_more(world: World, ann: KnownAccount) -> None:
-    """Neither of its pseudonym nor of what ended with it."""
+def test_the_stream_of_a_deleted_account_ends(world: World, ann: KnownAccount) -> None:
+    """It gets no event with the pseudonym."""
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
@@ -158,8 +158,8 @@ def test_a_deleted_account_hears_no_more(world: World, ann: KnownAccount) -> Non
     assert (came.count(b"event: stage"), b"former" in came) == (1, False)
 
 
-def test_it_is_asked_again_where_nothing_changes(world: World, ann: KnownAccount) -> None:
-    """Every fifteen seconds; as long as the answer is yes, a comment keeps the connection."""
+def test_access_is_checked_again_while_nothing_changes(world: World, ann: KnownAccount) -> None:
+    """It is checked every fifteen seconds. While it is allowed, a comment keeps the connection open."""
     seconds = itertools.count(0.0, 5.0)
     answers = iter([True, True, False])
 
@@ -173,8 +173,8 @@ def test_it_is_asked_again_where_nothing_changes(world: World, ann: KnownAccount
     assert list(answers) == []
 
 
-def test_an_account_has_so_many_streams(world: World, ann: KnownAccount) -> None:
-    """A further one is to come later; others are not in its way, and one that ends makes room."""
+def test_streams_per_account_are_limited(world: World, ann: KnownAccount) -> None:
+    """One more must retry later, until another ends. Other accounts aren't affected."""
     other = ann.id + 1
 
     async def follow() -> tuple[bytes, bytes, bytes]:

@@ -19,14 +19,14 @@ from tests.web.people import browser
 
 
 def text_of(visitor: TestClient) -> str:
-    """Return the front page, whose spaces are single."""
+    """Return the front page with its whitespace normalised."""
     answer = visitor.get("/")
     assert answer.status_code == 200
     return " ".join(answer.text.split())
 
 
 def queue(store: Store, versions: list[int], matches: int) -> None:
-    """Let matches wait."""
+    """Queue matches."""
     for number in range(matches):
         store.queue.add(
             NewMatch(
@@ -43,15 +43,15 @@ def queue(store: Store, versions: list[int], matches: int) -> None:
 
 
 def test_the_arena_introduces_itself(world: World) -> None:
-    """One line says what it is; the button leads to the editor."""
+    """One line says what the arena is. The button leads to the editor."""
     stranger = browser(world)
     assert "Where bots play Sushi&nbsp;Go!" in text_of(stranger)
     assert '<a class="button" href="/start">Submit a bot</a>' in text_of(stranger)
     assert stranger.get("/start").status_code == 200
 
 
-def test_an_empty_arena_draws_nothing_empty(world: World) -> None:
-    """No game, table or heading, and no figure. Bots that haven't played are only counted."""
+def test_an_empty_arena_shows_no_empty_parts(world: World) -> None:
+    """It has no game, table, section or figure. Bots that haven't played are only counted."""
     empty = text_of(browser(world))
     add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     new = text_of(browser(world))
@@ -63,8 +63,8 @@ def test_an_empty_arena_draws_nothing_empty(world: World) -> None:
     assert ("<b>2</b> bots" in empty, "<b>2</b> bots" in new) == (False, True)
 
 
-def test_only_what_there_is_gets_a_heading(world: World) -> None:
-    """Without an upset there are games with many points."""
+def test_only_sections_with_content_have_a_heading(world: World) -> None:
+    """Without an upset, only games with many points are shown."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben"), ("cyd-s", "cyd")])
     play_set(world.store, [versions[:2]], Rules(players=2), name="two")
     text = text_of(browser(world))
@@ -74,8 +74,8 @@ def test_only_what_there_is_gets_a_heading(world: World) -> None:
     assert '<a class="button second" href="/start">Submit a bot</a>' in text
 
 
-def test_who_plays_now_is_told(world: World) -> None:
-    """Each match with its seats in order; the button leads to the first that shows a round."""
+def test_running_matches_are_shown(world: World) -> None:
+    """Each has its seats in order. The button leads to the first match with a visible round."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("<b>x", "ben"), ("cyd-s", "cyd")])
     queue(world.store, versions, 3)
     claims = [world.store.leases.claim("here", "worker", START, RuntimeName.DOCKER) for _ in range(2)]
@@ -91,8 +91,8 @@ def test_who_plays_now_is_told(world: World) -> None:
     assert START.strftime(">%H:%M:%S</time>").replace(">", "", 1) in text
 
 
-def test_more_matches_than_are_shown_are_counted(world: World) -> None:
-    """Eight tables, and how many more there are."""
+def test_further_matches_are_counted(world: World) -> None:
+    """Eight are shown, with the number of further ones."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(2)])
     queue(world.store, versions, 11)
     for _ in range(11):
@@ -103,7 +103,7 @@ def test_more_matches_than_are_shown_are_counted(world: World) -> None:
 
 
 def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
-    """By the clock of the site."""
+    """The time is that of the site's clock."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     play_set(world.store, [versions], Rules(players=2), name="two")
     world.now = START + timedelta(minutes=30)
@@ -116,7 +116,7 @@ def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
 
 
 def test_games_worth_watching_are_linked(world: World) -> None:
-    """Who won against the odds, with the odds; who made the most points; each with its game."""
+    """The unlikeliest win has its odds, and the highest score its points."""
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
     claim = claimed(world.store, versions, deals=21)
     assert world.store.results.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
@@ -139,7 +139,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
 
 @pytest.mark.parametrize("players", [2, 5])
 def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
-    """In the small viewer. There is also a picture, and the button leads to the game."""
+    """It plays in the small viewer. There is also a picture, and the button leads to the game."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(players)])
     play_set(world.store, [versions], Rules(players=players), name="set")
     visitor = browser(world)
@@ -156,7 +156,7 @@ def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
 
 
 def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
-    """The first ten, with the same numbers."""
+    """It shows the first ten, with the same numbers."""
     versions = add_bots(world.store, [(f"bot-{number:02}", "house") for number in range(12)])
     for number in range(3):
         play_set(world.store, [versions[number * 4 :][:4]], Rules(players=4), name=f"four-{number}")
@@ -168,8 +168,8 @@ def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard"])
-def test_it_is_marked_where_one_is(world: World, path: str) -> None:
-    """In the head of the page, the front page by the arena's own name."""
+def test_the_header_marks_the_current_page(world: World, path: str) -> None:
+    """The arena's name stands for the front page."""
     tags = Page(browser(world).get(path).text).tags
     current = [a["href"] for tag, a in tags if tag == "a" and a.get("aria-current") == "page"]
     assert path in current

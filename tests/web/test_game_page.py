@@ -1,4 +1,4 @@
-"""The page of a game: what everybody sees of it, and what only those see whose bots played it."""
+"""The page of a game: its public content, and what only the owners of its bots see."""
 
 import re
 from contextlib import closing
@@ -19,11 +19,11 @@ from tests.web.stable import disqualify, fill_stable
 
 GAME = "/games/logged-0-0"
 PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "exit code", "stderr", "private", "bots.css")
-"""What is in private parts alone."""
+"""Text that is only in private parts of the page."""
 
 
 def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store) -> None:
-    """It keeps its result and its replay; in place of ratings it says why there are none."""
+    """It keeps its result and its replay. The reason replaces the ratings."""
     fill(empty_store)
     client = TestClient(site_of(empty_store))
     rated = Page(client.get("/games/faulty-0-0").text)
@@ -42,7 +42,7 @@ def test_a_game_with_a_disqualified_bot_is_shown_as_not_rated(empty_store: Store
 def test_logs_are_for_owners_of_seats_and_operators(
     world: World, name: str | None, seats: tuple[int, ...]
 ) -> None:
-    """Each sees those of their own seats and no other; anyone who has none sees that there is a game."""
+    """Owners see only the logs of their own seats. Others don't see that there are logs."""
     world.filled(fill_stable)
     world.add("cyd")
     visitor = browser(world) if name is None else logged_in(world, name)
@@ -55,8 +55,8 @@ def test_logs_are_for_owners_of_seats_and_operators(
     assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])
 
 
-def test_nobody_elses_page_depends_on_what_is_private(tmp_path: Path) -> None:
-    """Where bots print and note, the page for everybody is the same to the byte as where they are silent."""
+def test_the_public_page_does_not_depend_on_private_logs(tmp_path: Path) -> None:
+    """With and without output and notes, the page for others has the same bytes."""
     pages = {}
     for silent in (True, False):
         folder = tmp_path / str(silent)
@@ -67,8 +67,8 @@ def test_nobody_elses_page_depends_on_what_is_private(tmp_path: Path) -> None:
     assert pages[True] == pages[False]
 
 
-def test_a_token_opens_nothing_private_in_a_page(world: World) -> None:
-    """Programs have the API, which asks for a scope."""
+def test_a_token_shows_nothing_private_on_a_page(world: World) -> None:
+    """Programs use the API, which checks the token's scope."""
     stable = world.filled(fill_stable)
     secret = token(world, stable.ann, {Scope.SUBMIT})
     answer = program(world, secret).get(GAME)
@@ -76,8 +76,8 @@ def test_a_token_opens_nothing_private_in_a_page(world: World) -> None:
     assert not any(text in answer.text for text in PRIVATE)
 
 
-def test_what_a_bot_says_is_text(world: World) -> None:
-    """Whatever it printed or noted: no markup, nothing that acts on a terminal or turns the line around."""
+def test_output_and_notes_are_escaped(world: World) -> None:
+    """They contain no markup, and no control or bidirectional characters."""
     world.filled(fill_stable)
     text = logged_in(world, "ann").get(GAME).text
     assert "<script>" not in text
@@ -88,8 +88,8 @@ def test_what_a_bot_says_is_text(world: World) -> None:
     assert "keeping &lt;wasabi&gt;\\u202e for squid" in text
 
 
-def test_notes_stand_below_their_turn(world: World) -> None:
-    """Every turn in which the bot was asked has a line of its own, marked as private."""
+def test_notes_are_below_their_turns(world: World) -> None:
+    """Every turn with a request to the bot has a separate row, marked as private."""
     world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     log = world.store.logs.find("logged-0-0")
@@ -102,8 +102,8 @@ def test_notes_stand_below_their_turn(world: World) -> None:
     assert len(troubles) == sum(bool(step[1] and step[1].fault) for step in log.record.steps) > 0
 
 
-def test_names_at_the_heads_of_the_replay_lead_to_the_bots(world: World) -> None:
-    """Of each round's table, and of the end's; the dummy has no page."""
+def test_names_in_the_headers_of_the_replay_link_to_the_bots(world: World) -> None:
+    """This includes the tables of all rounds and of the end. The dummy has no page."""
     fill(world.store)
     client = browser(world)
     for game, names in (("dummy-0-0", ["random", "greedy"]), ("three-0-0", ["random", "greedy"])):
@@ -115,7 +115,7 @@ def test_names_at_the_heads_of_the_replay_lead_to_the_bots(world: World) -> None
 
 
 def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
-    """Its owner reads that nothing was printed."""
+    """Its owner sees that nothing was printed."""
     fill_stable(world, silent=True)
     text = logged_in(world, "ann").get(GAME).text
     assert "Nothing." in text
@@ -123,7 +123,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
 
 
 def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:
-    """It is a stop of its own, and the short ones are none."""
+    """Only long notes can get the focus."""
     world.filled(fill_stable)
     page = Page(logged_in(world, "ann").get(GAME).text)
     stops = [attributes for tag, attributes in page.tags if tag == "p" and "tabindex" in attributes]

@@ -1,4 +1,4 @@
-"""What is said of a bot's decisions, from games that were played; the test is clock and bots."""
+"""A bot's logged decisions, from games played with clock and bots from the test."""
 
 from arena.db.game_logs import StoredGameLog
 from arena.platform.cpu_time import Spell
@@ -11,14 +11,14 @@ from web.viewer.logs import decisions
 
 
 def log_of(driver: Driver, rules: Rules) -> StoredGameLog:
-    """Return what the store gives of the only game of a match."""
+    """Return the stored log of a match's only game."""
     return StoredGameLog(
         game="g", match="m", rules=rules, record=driver.match.games()[0], kept=True, seats=()
     )
 
 
-def test_notes_and_faults_are_told_with_their_turn() -> None:
-    """Nothing is told of other decisions, nor of those of others; the turn is that of the round."""
+def test_notes_and_faults_are_listed_with_their_turn() -> None:
+    """Other decisions, and those of other bots, aren't listed. Turns are counted within the round."""
     rules = Rules(players=3)
     driver = Driver(rules)
     driver.greet()
@@ -41,8 +41,8 @@ def test_notes_and_faults_are_told_with_their_turn() -> None:
     assert decisions(log_of(driver, rules), 2) == ()
 
 
-def test_a_long_wait_for_the_host_is_told_and_a_short_one_is_not() -> None:
-    """Its time is the bot's alone."""
+def test_only_long_waits_for_the_host_are_listed() -> None:
+    """The decision's time doesn't include the wait."""
     rules = Rules(players=2)
     driver = Driver(rules)
     driver.greet()
@@ -56,8 +56,11 @@ def test_a_long_wait_for_the_host_is_told_and_a_short_one_is_not() -> None:
     assert (told.turn, told.millis, told.waited_millis) == (2, 1500.0, 500.0)
 
 
-def test_every_turn_is_told_as_it_was_asked() -> None:
-    """With a dummy too, where only one is asked in a round's last turn, and moves have a card for it."""
+def test_decisions_have_the_turn_of_their_request() -> None:
+    """This includes games with a dummy.
+
+    There only one bot decides in a round's last turn, and moves include a card for the dummy.
+    """
     rules = Rules(players=2, dummy=True)
     driver = Driver(rules)
     driver.greet()
@@ -70,8 +73,8 @@ def test_every_turn_is_told_as_it_was_asked() -> None:
     assert len(told) == 3 * (2 * rules.turns - 1)
 
 
-def test_what_the_stand_in_plays_is_not_told() -> None:
-    """Of a bot that was taken over there are its three faults."""
+def test_decisions_of_the_stand_in_are_not_listed() -> None:
+    """Only the three faults of the bot itself are listed."""
     rules = Rules(players=2)
     driver = Driver(rules)
     driver.greet()
