@@ -1,4 +1,4 @@
-"""The list of games: filters, orders, and its form."""
+"""The list of games: its filters, orders and form."""
 
 import re
 
@@ -9,12 +9,15 @@ from tests.web.html import Page
 
 
 def listed(text: str) -> list[int]:
-    """Return the numbers of the games in a page."""
+    """Return the numbers of the games on a page."""
     return [int(number) for number in re.findall(r'<a href="/games/[^"]+">(\d+)</a></th>', text)]
 
 
-def test_the_form_sends_what_the_page_understands(client: TestClient) -> None:
-    """Empty fields filter nothing; filled ones stay filled, and the page says what was searched."""
+def test_the_form_matches_the_filters(client: TestClient) -> None:
+    """Empty fields filter nothing, and filled ones keep their values.
+
+    The page says which games were searched.
+    """
     empty = "bot=&author=&players=&points=&margin=&faults=&since=&until=&order=newest"
     assert listed(client.get(f"/games?{empty}").text) == listed(client.get("/games").text)
     text = client.get("/games?bot=greedy&players=3&points=1&faults=no&since=2020-01-01&order=highest").text
@@ -30,8 +33,8 @@ def test_the_form_sends_what_the_page_understands(client: TestClient) -> None:
     assert listed(text)
 
 
-def test_heads_sort_the_list(client: TestClient) -> None:
-    """A head leads to its order and keeps the filters, and says which order it is."""
+def test_headers_sort_the_list(client: TestClient) -> None:
+    """A header links to its order, keeps the filters, and marks the current order."""
     text = client.get("/games?players=3&order=closest").text
     heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))
     assert heads == {
@@ -47,14 +50,14 @@ def test_heads_sort_the_list(client: TestClient) -> None:
     assert '(UTC)</label><input id="since"' in text
 
 
-def test_it_says_how_many_are_shown_only_if_there_are_more(client: TestClient) -> None:
-    """And what to do if none match."""
+def test_the_number_of_games_is_shown_only_if_there_are_more(client: TestClient) -> None:
+    """If no game matches, the page says what to do."""
     assert "are shown" not in client.get("/games?players=2&order=highest").text
     assert "remove a filter" in client.get("/games?bot=nobody-there").text
 
 
 def test_pages_and_the_api_agree(client: TestClient) -> None:
-    """The same parameters, the same games in the same order."""
+    """The same parameters give the same games in the same order."""
     for query in (
         "players=3",
         "order=closest",
@@ -71,8 +74,8 @@ def test_pages_and_the_api_agree(client: TestClient) -> None:
     assert client.get("/api/v1/games?limit=1&order=closest").json()["next"] is None
 
 
-def test_nothing_found_says_so(client: TestClient) -> None:
-    """And leads back to all games."""
+def test_an_empty_result_says_so(client: TestClient) -> None:
+    """The page links back to all games."""
     page = Page(text := client.get("/games?bot=no-such-bot&players=5").text)
     assert "No games match." in text
     assert "/games" in page.links
@@ -91,16 +94,16 @@ def test_nothing_found_says_so(client: TestClient) -> None:
         "author=%00",
     ],
 )
-def test_what_makes_no_sense_is_refused(client: TestClient, query: str) -> None:
-    """By name, in the page and in the API."""
+def test_invalid_parameters_are_refused(client: TestClient, query: str) -> None:
+    """Page and API name the parameter."""
     for path in ("/games", "/api/v1/games"):
         answer = client.get(f"{path}?{query}")
         assert answer.status_code == 422
         assert query.partition("=")[0] in answer.text
 
 
-def test_a_version_goes_with_its_bot_only(client: TestClient) -> None:
-    """Other filters look at the newest games, where versions are not told apart."""
+def test_a_version_can_not_be_combined_with_other_filters(client: TestClient) -> None:
+    """Other filters search the newest games, which can't be filtered by version."""
     answer = client.get("/api/v1/games?bot=greedy&version=1&players=3")
     assert answer.status_code == 422
     assert "version" in answer.json()["detail"]

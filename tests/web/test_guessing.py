@@ -1,4 +1,4 @@
-"""Who guesses a password from many addresses neither finds it nor keeps its owner out."""
+"""Guessing a password from many addresses neither succeeds nor locks out the account's owner."""
 
 import re
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ NEW = "an entirely different phrase"
 
 @dataclass
 class Visitor:
-    """A browser behind an address of this machine, over a real connection."""
+    """A browser at an address of this host, over a real connection."""
 
     site: tuple[str, int]
     address: str
     cookies: dict[str, str] = field(default_factory=dict)
 
     def log_in(self, password: str, name: str = "ann") -> int:
-        """Send the form, keep the cookies, and return the status."""
+        """Send the login form, store the cookies, and return the status."""
         connection = HTTPConnection(*self.site, source_address=(self.address, 0), timeout=60)
         origin = f"http://{self.site[0]}:{self.site[1]}"
         headers = {"Origin": origin, "Content-Type": "application/x-www-form-urlencoded"}
@@ -42,20 +42,23 @@ class Visitor:
 
 
 def guess_until_refused(site: tuple[str, int], name: str = "ann") -> list[int]:
-    """Guess from six addresses, in turn, and return the statuses."""
+    """Guess from six addresses in turn, and return the statuses."""
     guessers = [Visitor(site, f"127.0.0.{number}") for number in range(2, 8)]
     return [guesser.log_in("wrong", name) for _ in range(12) for guesser in guessers]
 
 
-def test_the_owner_comes_in_while_others_guess(world: World) -> None:
-    """In a browser in which they have logged in; the guessers are held all the while, with any password."""
+def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
+    """The owner needs a browser in which they have logged in before.
+
+    New browsers are refused with any password.
+    """
     world.add("ann")
     with serving(site_over(world)) as site:
         owner, stranger = Visitor(site, "127.0.0.1"), Visitor(site, "127.0.0.9")
         assert owner.log_in(PASSWORD) == 303
         del owner.cookies["kaiten-session"]
         assert guess_until_refused(site) == [403] * 48 + [429] * 24
-        assert stranger.log_in(PASSWORD, "ben") == 403  # one of three
+        assert stranger.log_in(PASSWORD, "ben") == 403  # the first of three allowed failures
         assert [stranger.log_in(password) for password in ("a typo", PASSWORD)] == [403, 303]
         stranger.cookies.clear()
         assert [stranger.log_in(password) for password in ("a typo", PASSWORD)] == [403, 429]
@@ -65,14 +68,14 @@ def test_the_owner_comes_in_while_others_guess(world: World) -> None:
         assert stranger.log_in(PASSWORD) == 429
 
 
-def test_names_that_nobody_has_are_guarded_alike(world: World) -> None:
-    """So nobody learns from the limits which names there are."""
+def test_unknown_names_have_the_same_limits(world: World) -> None:
+    """So the limits don't reveal which names exist."""
     with serving(site_over(world)) as site:
         assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 24
 
 
-def test_a_known_browser_guesses_no_further_than_others(world: World) -> None:
-    """Ten wrong passwords an hour, by all processes of a site; the owner's other browsers go on."""
+def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
+    """Ten per hour are allowed over all processes of a site. The owner's other browsers aren't affected."""
     world.add("ann")
     one, other = logged_in(world, "ann"), logged_in(world, "ann")
     processes = [
@@ -88,8 +91,8 @@ def test_a_known_browser_guesses_no_further_than_others(world: World) -> None:
     assert one.post("/login", data=form | {"password": PASSWORD}).status_code == 303
 
 
-def test_the_right_password_is_no_failure(world: World) -> None:
-    """In known and unknown browsers; between wrong ones it makes room for no more of them."""
+def test_a_right_password_is_not_a_failure(world: World) -> None:
+    """This holds for known and unknown browsers. It doesn't reset the count of failures either."""
     world.add("ann")
     for _ in range(15):
         logged_in(world, "ann")
@@ -101,8 +104,8 @@ def test_the_right_password_is_no_failure(world: World) -> None:
     assert statuses == [403] * 9 + [303, 403, 429]
 
 
-def test_a_known_browser_costs_no_more_hashes_than_others(world: World) -> None:
-    """Right passwords count towards a limit of their own, however often they are right."""
+def test_right_passwords_of_a_known_browser_are_limited(world: World) -> None:
+    """They have a separate limit, so that a known browser can't cause unlimited hashing."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     form = {"name": "ann", "password": PASSWORD}
@@ -111,7 +114,7 @@ def test_a_known_browser_costs_no_more_hashes_than_others(world: World) -> None:
 
 
 def guess(app: ASGIApp, address: str, password: str) -> int:
-    """Try a password of ann's in a new browser at an address, and return the status."""
+    """Try to log in as ann in a new browser at this address, and return the status."""
     guesser = TestClient(
         app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(address, 1), follow_redirects=False
     )
@@ -119,8 +122,8 @@ def guess(app: ASGIApp, address: str, password: str) -> int:
 
 
 @pytest.mark.parametrize("address", ["192.0.2.{}", pytest.param("2001:db8:{:x}::1", marks=pytest.mark.soak)])
-def test_twenty_new_addresses_an_hour_keep_new_browsers_out(world: World, address: str) -> None:
-    """Fewer don't. An address that has guessed is new again after a day."""
+def test_twenty_new_addresses_per_hour_lock_out_new_browsers(world: World, address: str) -> None:
+    """Fewer don't. An address that has guessed counts as new again after a day."""
     world.add("ann")
     app = browser(world).app
     statuses = [guess(app, address.format(number % 19), "wrong") for number in range(19 * 3 + 30 + 19)]
@@ -136,8 +139,8 @@ def test_twenty_new_addresses_an_hour_keep_new_browsers_out(world: World, addres
     assert guess(app, address.format(101), PASSWORD) == 303
 
 
-def test_networks_of_one_customer_are_one_place(world: World) -> None:
-    """Of IPv6 a customer may have 65,536 networks."""
+def test_networks_of_one_customer_count_as_one_address(world: World) -> None:
+    """An IPv6 customer may have 65,536 networks."""
     world.add("ann")
     app = browser(world).app
     statuses = [guess(app, f"2001:db8:1:{number:x}::1", "wrong") for number in range(20)]
@@ -146,14 +149,14 @@ def test_networks_of_one_customer_are_one_place(world: World) -> None:
 
 
 def locked_for(visitor: TestClient, password: str = PASSWORD) -> int:
-    """Have others guess at ann until they are held, then log in as ann, and return the status."""
+    """Let others guess ann's password until they are refused. Then log in as ann, and return the status."""
     for number in range(100):
         guess(visitor.app, f"192.0.2.{number % 20}", "wrong")
     return visitor.post("/login", data={"name": "ann", "password": password}).status_code
 
 
-def test_a_new_password_ends_what_browsers_were_known_by(world: World) -> None:
-    """All but the one in which it was changed; also when an operator sets it."""
+def test_a_new_password_makes_browsers_unknown(world: World) -> None:
+    """Only the browser that changed the password stays known. If an operator sets it, none does."""
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     assert here.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
@@ -163,8 +166,11 @@ def test_a_new_password_ends_what_browsers_were_known_by(world: World) -> None:
     assert here.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
 
 
-def test_a_browser_is_known_to_one_account(world: World) -> None:
-    """What eve's browser has is worth nothing at ann's account; nor is what someone made up."""
+def test_a_browser_is_known_for_one_account(world: World) -> None:
+    """The mark of eve's browser isn't valid for ann's account.
+
+    Forged and expired marks aren't valid either.
+    """
     world.add("ann")
     world.add("eve")
     eve = logged_in(world, "eve")
@@ -185,8 +191,8 @@ def test_a_browser_is_known_to_one_account(world: World) -> None:
 
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])
-def test_the_mark_is_a_safe_cookie_for_the_log_in_page(world: World, url: str) -> None:
-    """Scripts don't see it, other pages don't get it, and it ends; logging out leaves it."""
+def test_the_mark_is_a_safe_cookie_of_the_login_page(world: World, url: str) -> None:
+    """Scripts can't read it, other pages don't get it, and it expires. Logging out keeps it."""
     world.add("ann")
     visitor = logged_in(world, "ann", url=url)
     answer = visitor.post("/login", data={"name": "ann", "password": PASSWORD})

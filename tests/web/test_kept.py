@@ -1,4 +1,4 @@
-"""Pages that are kept: as made anew each time, and never of another moment or for someone else."""
+"""The page cache: cached pages are current, and are sent only to callers without a session or token."""
 
 import asyncio
 import itertools
@@ -27,7 +27,7 @@ PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """Give a list of all that databases are asked meanwhile."""
+    """Yield a list that collects the SQL statements of all databases."""
     asked: list[str] = []
 
     def note(*arguments: object) -> None:
@@ -41,7 +41,7 @@ def statements() -> Iterator[list[str]]:
 
 
 def counting(*, lasting: bool, pulse: int | None) -> TestClient:
-    """Return a client of a site with a page that counts how often it was made, at whatever address."""
+    """Return a client of a site whose only page shows how often it was rendered."""
     made = itertools.count(1)
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
@@ -51,8 +51,8 @@ def counting(*, lasting: bool, pulse: int | None) -> TestClient:
     return TestClient(PageCache(app, pulse=lambda: pulse, now=lambda: START))
 
 
-def test_an_answer_that_is_not_kept_takes_no_memory() -> None:
-    """A large file goes through piece by piece."""
+def test_an_uncached_response_uses_little_memory() -> None:
+    """A large file is passed on in pieces."""
     piece, pieces = 1024 * 1024, 64
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
@@ -90,14 +90,14 @@ def test_an_answer_that_is_not_kept_takes_no_memory() -> None:
 
 @pytest.fixture
 def versions(world: World) -> list[int]:
-    """Add two bots."""
+    """Add two bots, and return the IDs of their versions."""
     return add_bots(world.store, [("ann-s", "ann"), ("house-s", "house")])
 
 
 @pytest.mark.parametrize("path", PAGES)
 @pytest.mark.usefixtures("versions")
-def test_a_page_is_made_once(world: World, path: str) -> None:
-    """And sent again as it was, with the same headers, without a question to the database."""
+def test_a_page_is_rendered_once(world: World, path: str) -> None:
+    """It is sent again with the same content and headers, without querying the database."""
     visitor = browser(world)
     first = visitor.get(path)
     known = {"If-None-Match": first.headers["etag"]}
@@ -122,8 +122,8 @@ def test_a_page_is_made_once(world: World, path: str) -> None:
         lambda store, _: add_bots(store, [("new-s", "ben")]),
     ],
 )
-def test_what_is_written_is_seen_at_once(world: World, versions: list[int], write: object) -> None:
-    """By whomever it was written: each page is the one that a site would make that has kept nothing."""
+def test_a_write_is_visible_at_once(world: World, versions: list[int], write: object) -> None:
+    """Each page is the same as that of a new site without cached pages."""
     visitor = browser(world)
     before = {path: visitor.get(path).text for path in PAGES}
     assert callable(write)
@@ -134,8 +134,8 @@ def test_what_is_written_is_seen_at_once(world: World, versions: list[int], writ
     assert all(after[path] != before[path] for path in PAGES)
 
 
-def test_a_day_that_is_over_is_seen(world: World, versions: list[int]) -> None:
-    """Nothing is written at midnight, and yet the changes over seven days are others."""
+def test_the_end_of_a_day_is_visible(world: World, versions: list[int]) -> None:
+    """Nothing is written at midnight, but the changes over seven days differ."""
     play_set(world.store, [versions], Rules(players=2), name="two")
     visitor = browser(world)
     assert ">new<" in visitor.get("/leaderboard").text
@@ -144,8 +144,8 @@ def test_a_day_that_is_over_is_seen(world: World, versions: list[int]) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_nobody_gets_the_page_of_someone(world: World) -> None:
-    """Anyone who is logged in has a page of their own, before and after others ask."""
+def test_pages_of_accounts_are_not_shared(world: World) -> None:
+    """Callers with a session or token get their own page, whatever was cached before."""
     account = world.add("eve")
     nobody, eve = browser(world), logged_in(world, "eve")
     robot = program(world, token(world, account, {Scope.READ}))
@@ -158,23 +158,23 @@ def test_nobody_gets_the_page_of_someone(world: World) -> None:
 
 
 @pytest.mark.usefixtures("versions")
-def test_what_is_kept_takes_no_body(world: World) -> None:
-    """One that is too large is refused before and after the page was made."""
+def test_a_cached_page_still_limits_the_request_body(world: World) -> None:
+    """A body that is too large is refused before and after the page was cached."""
     visitor = browser(world)
     for _ in range(2):
         assert visitor.request("GET", "/leaderboard", content=bytes(70_000)).status_code == 413
         assert visitor.get("/leaderboard").status_code == 200
 
 
-def test_errors_are_not_kept(world: World) -> None:
-    """A page that could not be made is tried again."""
+def test_errors_are_not_cached(world: World) -> None:
+    """The next request tries again."""
     visitor = browser(world)
     assert visitor.get("/leaderboard?players=9").status_code == 422
     assert visitor.get("/leaderboard?players=9").status_code == 422
 
 
-def test_few_pages_are_kept() -> None:
-    """The last ones; anyone who asks for many others gets them too."""
+def test_the_number_of_cached_pages_is_limited() -> None:
+    """Only the latest pages are cached. Others are rendered again."""
     visitor = counting(lasting=True, pulse=1)
     assert [visitor.get(f"/{number}").text for number in range(70)] == [str(n) for n in range(1, 71)]
     assert visitor.get("/69").text == "70"
@@ -183,14 +183,20 @@ def test_few_pages_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("lasting", "pulse"), [(False, 1), (True, None)])
-def test_other_pages_are_made_each_time(*, lasting: bool, pulse: int | None) -> None:
-    """Those that change by themselves, and all where the database can't tell that nothing was written."""
+def test_other_pages_are_rendered_each_time(*, lasting: bool, pulse: int | None) -> None:
+    """These are pages that change without a write.
+
+    If the database can't report writes, they are all pages.
+    """
     visitor = counting(lasting=lasting, pulse=pulse)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
 
 
-def test_a_page_that_did_not_change_is_not_made_again() -> None:
-    """Something was written, but nothing that it shows: its route confirms it, whatever the client has."""
+def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
+    """After a write that doesn't affect the page, its route confirms the cached page.
+
+    This doesn't depend on the client's ETag.
+    """
     pulse, version, made = itertools.count(1), ["one"], list[str]()
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:

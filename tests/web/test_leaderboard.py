@@ -1,4 +1,4 @@
-"""The leaderboard as a page and as a table: filters, pages, and what is sent again."""
+"""The leaderboard as a page and as CSV: filters, pages and revalidation."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ BOTS = 2 * A_PAGE + 7
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Give an arena with many bots; every third is the house's, and a few have played."""
+    """Yield an arena with many bots. Every third is a house bot, and a few have played."""
     world = World.at(tmp_path_factory.mktemp("crowd"))
     names = [
         (f"bot-{number:03}", "house" if number % 3 == 0 else f"author-{number % 10}")
@@ -45,12 +45,12 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def visitor(crowd: World) -> TestClient:
-    """Give a browser."""
+    """Return a browser."""
     return browser(crowd)
 
 
 def names(visitor: TestClient, path: str) -> list[str]:
-    """Return the names of the bots on a page of the leaderboard."""
+    """Return the names of the bots on a leaderboard page."""
     answer = visitor.get(path)
     assert answer.status_code == 200
     tables = Page(answer.text).tables
@@ -58,7 +58,7 @@ def names(visitor: TestClient, path: str) -> list[str]:
 
 
 def everybody(visitor: TestClient, query: str = "") -> list[str]:
-    """Return the names of all bots that the API lists, following it to the end."""
+    """Return the names of all bots in the API's list, over all its pages."""
     found: list[str] = []
     path: str | None = f"/api/v1/leaderboard?limit=40&{query}"
     while path:
@@ -69,8 +69,8 @@ def everybody(visitor: TestClient, query: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("query", ["", "players=5", "house=without", "search=author-4", "search=Bot-01"])
-def test_following_the_pages_shows_everybody_once(visitor: TestClient, query: str) -> None:
-    """Page, table and API list the same bots in the same order, however they are cut into pages."""
+def test_all_pages_show_every_bot_once(visitor: TestClient, query: str) -> None:
+    """Page, CSV and API list the same bots in the same order, whatever their page sizes."""
     expected = everybody(visitor, query)
     assert len(expected) == len(set(expected)) > 0
     seen: list[str] = []
@@ -89,8 +89,8 @@ def test_following_the_pages_shows_everybody_once(visitor: TestClient, query: st
     assert table == expected
 
 
-def test_filters_choose(visitor: TestClient) -> None:
-    """By part of a name in any case, by the house, or both."""
+def test_bots_can_be_filtered(visitor: TestClient) -> None:
+    """They are filtered by part of a name in any case, by house bots, or both."""
     assert len(everybody(visitor)) == BOTS
     assert len(everybody(visitor, "house=without")) == BOTS - BOTS // 3 - 1
     assert everybody(visitor, "search=%20bot-010%20") == ["bot-010"]
@@ -102,15 +102,18 @@ def test_filters_choose(visitor: TestClient) -> None:
 
 
 def test_ranks_are_those_of_the_whole_list(visitor: TestClient) -> None:
-    """Also where others are left out."""
+    """Filters don't change ranks."""
     ranks = {row["bot"]: row["rank"] for row in visitor.get("/api/v1/leaderboard?limit=500").json()["rows"]}
     narrow = visitor.get("/api/v1/leaderboard?limit=500&house=without&search=1").json()["rows"]
     assert narrow
     assert all(ranks[row["bot"]] == row["rank"] for row in narrow)
 
 
-def test_links_of_a_page_keep_what_is_asked_for(visitor: TestClient) -> None:
-    """Tabs keep the filters and go to the first page; pages keep all; the table and JSON keep the filters."""
+def test_links_of_a_page_keep_its_parameters(visitor: TestClient) -> None:
+    """Tabs keep the filters and go to the first page.
+
+    Links to other pages keep all parameters. Links to CSV and JSON keep the filters.
+    """
     path = "/leaderboard?players=5&house=without&search=bot&page=2"
     asked = {"players": ["5"], "house": ["without"], "search": ["bot"]}
     page = Page(visitor.get(path).text)
@@ -129,8 +132,8 @@ def test_links_of_a_page_keep_what_is_asked_for(visitor: TestClient) -> None:
     assert fields == {"players": "5", "search": "bot", "house": "without"}
 
 
-def test_where_there_is_nothing_it_says_so(visitor: TestClient) -> None:
-    """A name that nobody has, and a page after the last one."""
+def test_an_empty_page_says_so(visitor: TestClient) -> None:
+    """No bot matches the name, or the page is after the last one."""
     assert "No such bots" in visitor.get("/leaderboard?search=nobody").text
     text = visitor.get("/leaderboard?page=99").text
     assert "No such page" in text
@@ -141,37 +144,37 @@ def test_where_there_is_nothing_it_says_so(visitor: TestClient) -> None:
     "query",
     ["players=9", "house=maybe", f"search={'x' * 65}", "page=0", "page=x", f"page={2**40}"],
 )
-def test_what_makes_no_sense_is_refused(visitor: TestClient, query: str) -> None:
-    """With a page that says what is wrong."""
+def test_invalid_parameters_are_refused(visitor: TestClient, query: str) -> None:
+    """The page names the parameter."""
     answer = visitor.get(f"/leaderboard?{query}")
     assert answer.status_code == 422
     assert query.partition("=")[0] in answer.text
 
 
-def test_a_table_that_makes_no_sense_is_refused_as_data(visitor: TestClient) -> None:
-    """Programs ask for it."""
+def test_invalid_parameters_of_the_csv_are_a_problem(visitor: TestClient) -> None:
+    """Programs request the CSV, so the error is a problem document."""
     answer = visitor.get("/leaderboard.csv?limit=501")
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_what_is_searched_is_shown_as_text(visitor: TestClient) -> None:
-    """Markup and invisible characters do nothing."""
+def test_the_search_text_is_escaped(visitor: TestClient) -> None:
+    """Markup is escaped, and invisible characters are removed."""
     text = visitor.get("/leaderboard?search=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE").text
     assert "<script>alert" not in text
     assert "&#34;&gt;&lt;script&gt;" in text
     assert "\N{RIGHT-TO-LEFT OVERRIDE}" not in text
 
 
-def test_a_page_fits_into_a_hundred_thousand_bytes(visitor: TestClient) -> None:
-    """With as many lines as a page has."""
+def test_a_full_page_is_small(visitor: TestClient) -> None:
+    """A full page has less than 80,000 bytes."""
     answer = visitor.get("/leaderboard")
     assert len(names(visitor, "/leaderboard")) == A_PAGE
     assert len(answer.content) < 80_000
 
 
 def again(visitor: TestClient, path: str, etag: str) -> int:
-    """Ask for what was sent before, and return the status."""
+    """Send a request with an ETag, and return the status."""
     answer = visitor.get(path, headers={"If-None-Match": etag})
     if answer.status_code == 304:
         assert answer.content == b""
@@ -180,8 +183,8 @@ def again(visitor: TestClient, path: str, etag: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["/", "/leaderboard", "/leaderboard?players=5", "/leaderboard.csv"])
-def test_what_has_not_changed_is_not_sent_again(world: World, path: str) -> None:
-    """But at once after a game, and when a day is over, whose changes are others."""
+def test_an_unchanged_page_is_not_sent_again(world: World, path: str) -> None:
+    """It is sent again after a game, and after a day, since the changes over seven days differ then."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(5)])
     visitor = browser(world)
     etag = visitor.get(path).headers["etag"]
@@ -195,8 +198,8 @@ def test_what_has_not_changed_is_not_sent_again(world: World, path: str) -> None
     assert again(visitor, path, etag) == 200
 
 
-def test_a_page_is_not_another_ones(world: World) -> None:
-    """What was made for one caller or one filter is not taken for what others see."""
+def test_etags_differ_by_caller_and_filter(world: World) -> None:
+    """A page for one caller or filter is never mistaken for another."""
     world.add("ann")
     add_bots(world.store, [("bot", "house")])
     ann, nobody = logged_in(world, "ann"), browser(world)
@@ -218,7 +221,7 @@ def test_a_page_is_not_another_ones(world: World) -> None:
 
 
 def test_a_game_is_on_every_list_at_once(world: World) -> None:
-    """Page, table, API and badge, no matter who has looked before."""
+    """Page, CSV, API and badge show it, even if they were requested before."""
     visitor = browser(world)
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
 
@@ -243,8 +246,8 @@ FORMULAS = (
 )
 
 
-def test_a_name_is_no_formula(world: World) -> None:
-    """No cell begins with what a spreadsheet computes, wherever it sees the ends of cells."""
+def test_names_are_not_formulas(world: World) -> None:
+    """No cell begins like a formula, wherever a spreadsheet splits the cells."""
     add_bots(world.store, [(name, name) for name in FORMULAS])
     table = list(csv.DictReader(io.StringIO(browser(world).get("/leaderboard.csv").text)))
     for column in ("bot", "author"):
@@ -254,8 +257,8 @@ def test_a_name_is_no_formula(world: World) -> None:
             assert not re.search(r"(^|[,;|\t\"])\s*[-=+@\uff1d\uff0b\uff0d\uff20]", cell), cell
 
 
-def test_other_names_stay_as_they_are(world: World) -> None:
-    """A sign in the middle does nothing. Numbers below zero are numbers."""
+def test_harmless_names_stay_unchanged(world: World) -> None:
+    """A sign in the middle of a name is harmless. Negative numbers stay numbers."""
     names = ("xa-b", "xa=b+c@d", "xO'Neill", "xkö_1", "x-")
     versions = add_bots(world.store, [(name, name) for name in names])
     assert world.store.results.record(finished(claimed(world.store, versions), [(1, 2, 3, 4, 5)] * 2))
@@ -266,15 +269,15 @@ def test_other_names_stay_as_they_are(world: World) -> None:
 
 
 def test_old_links_lead_to_the_leaderboard(client: TestClient) -> None:
-    """It used to be the front page."""
+    """The leaderboard used to be the front page."""
     answer = client.get("/?players=3", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (308, "/leaderboard?players=3")
     assert client.get("/?players=3").url.path == "/leaderboard"
     assert client.get("/?players=9").status_code == 422
 
 
-def test_who_is_off_the_board_is_not_on_it(world: World) -> None:
-    """Retired bots leave at once, and come back where they were."""
+def test_retired_bots_are_not_listed(world: World) -> None:
+    """They disappear immediately, and get the same place when they come back."""
     store: Store = world.store
     versions = add_bots(store, [("ann-s", "ann"), ("ben-s", "ben"), ("house-s", "house")])
     play_set(store, [versions], Rules(players=3), name="three")
@@ -286,8 +289,8 @@ def test_who_is_off_the_board_is_not_on_it(world: World) -> None:
     assert everybody(visitor) == before
 
 
-def test_lists_are_read_before_anybody_asks(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the site opens; the first visitor then hears of changes alone, as everybody does."""
+def test_lists_are_read_when_the_site_starts(crowd: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first request then reads only changes, like all later ones."""
     read, asked = RatingRepository.changes, []
 
     def noted(ratings: RatingRepository, players: int, since: int) -> BoardChanges:
@@ -304,8 +307,8 @@ def test_lists_are_read_before_anybody_asks(crowd: World, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("order", [each for each in BoardOrder if each is not BoardOrder.SCORE])
-def test_lines_are_sorted_by_a_column(visitor: TestClient, order: BoardOrder) -> None:
-    """Page and API alike; lines without a value come last, and equal ones stay in order of score."""
+def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder) -> None:
+    """Page and API agree. Rows without a value come last, and equal ones are in order of score."""
     rows = visitor.get(f"/api/v1/leaderboard?limit=500&order={order}").json()["rows"]
     values = [row[order] for row in rows]
     present = [value for value in values if value is not None]
@@ -322,8 +325,8 @@ def test_lines_are_sorted_by_a_column(visitor: TestClient, order: BoardOrder) ->
     assert f'<option value="{order}" selected>' in text
 
 
-def test_an_order_goes_with_the_other_choices(visitor: TestClient) -> None:
-    """From page to page, list to list, and into the table; the usual one isn't in addresses."""
+def test_an_order_is_kept_with_the_other_parameters(visitor: TestClient) -> None:
+    """It is kept across pages, lists and CSV. The default order isn't in addresses."""
     page = Page(visitor.get("/leaderboard?order=games&players=5&house=without").text)
     assert "/leaderboard?players=5&house=without" in page.links
     assert "/leaderboard?house=without&order=games" in page.links

@@ -1,4 +1,4 @@
-"""Matches watched while they are played, one round late, with nothing of what is not over; Kaiten TV."""
+"""Watching running matches one round late, without anything that isn't over yet; Kaiten TV."""
 
 import itertools
 import json
@@ -34,13 +34,13 @@ RULES = (Rules(players=3, soy_sauce=True), Rules(players=2, dummy=True))
 
 
 def watched(world: World) -> Claim:
-    """Let a match of two games of three be played."""
+    """Start a match of two games with three players."""
     return claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
 
 
 @dataclass(frozen=True)
 class Twin:
-    """One of two arenas in which everything is the same, but for what is not disclosed."""
+    """One of two arenas that differ only in what isn't disclosed."""
 
     world: World
     claim: Claim
@@ -49,10 +49,10 @@ class Twin:
 
 @pytest.fixture(params=list(itertools.product((1, 2), RULES))[:: many(3, 1)], ids=str)
 def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin, Twin]]:
-    """Give two arenas: in both the same has been played, from different seeds, with other deals to come."""
+    """Yield two arenas with the same disclosed rounds, but different seeds and later deals."""
     rounds, rules = request.param
     deck = deck_of(rules, 11)
-    decks = (deck, twin_of(rules, deck, rounds, Random(11)))  # noqa: S311 - a test's dice
+    decks = (deck, twin_of(rules, deck, rounds, Random(11)))  # noqa: S311 - reproducible
     made = []
     for number, each in enumerate(decks):
         folder = tmp_path / str(number)
@@ -61,7 +61,7 @@ def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin
         versions = [add_bot(world.store, f"bot-{seat}") for seat in range(rules.players)]
         seeds = (f"a{number}" * 16, f"b{number}" * 16)
         world.store.queue.add(replace(new_match("s-0", versions), rules=rules, seeds=seeds))
-        state, steps = play_rounds(rules, each, rounds, Random(11))  # noqa: S311 - a test's dice
+        state, steps = play_rounds(rules, each, rounds, Random(11))  # noqa: S311 - reproducible
         seats = [LiveSeat(bot=f"bot-{seat}", version=1) for seat in range(rules.players)]
         game = disclose(game="s-0-0", state=state, seats=seats, places=(), steps=steps)
         shown = ShownGame(game=0, rounds=rounds, text=encode_disclosed(game))
@@ -74,7 +74,7 @@ def twins(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Twin
 
 
 def served(twin: Twin) -> dict[str, tuple[int, bytes, dict[str, str]]]:
-    """Return all that is served of a match: frames of all kinds and views, data, the pages that list it."""
+    """Return all responses about a match: frames, views and data, and the pages that list it."""
     rules = twin.claim.spec.rules
     visitor = browser(twin.world)
     paths = ["/live/s-0", "/api/v1/live/s-0", "/api/v1/live/s-0?game=1", "/", "/status", "/api/v1/status"]
@@ -95,8 +95,8 @@ def served(twin: Twin) -> dict[str, tuple[int, bytes, dict[str, str]]]:
     return found
 
 
-def test_nothing_that_is_served_tells_what_is_to_come(twins: tuple[Twin, Twin]) -> None:
-    """Pages, frames, moments and data are the same to the byte, whatever the seed and the deals to come."""
+def test_no_response_reveals_undisclosed_data(twins: tuple[Twin, Twin]) -> None:
+    """All bytes of pages, frames and data are independent of the seed and of later deals."""
     one, other = map(served, twins)
     assert one == other
     statuses = {path: status for path, (status, _, _) in one.items()}
@@ -112,7 +112,10 @@ def test_nothing_that_is_served_tells_what_is_to_come(twins: tuple[Twin, Twin]) 
 
 
 def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) -> None:
-    """What is over of the newest game, then all of it; and once the match is recorded the same turn there."""
+    """Finished rounds of the newest game are shown, then the finished games.
+
+    Once the match is recorded, its frames redirect to the same turns of the replays.
+    """
     mine, visitor = watched(world), browser(world)
     soon = visitor.get("/live/s-0")
     assert soon.status_code == 200
@@ -144,8 +147,8 @@ def test_a_match_is_watched_from_its_first_round_to_its_replays(world: World) ->
     assert {f"/games/s-0-{number}/1/1" for number in (0, 1)} <= set(Page(over.text).links)
 
 
-def test_every_frame_that_is_over_is_a_page_of_its_own(world: World) -> None:
-    """Well made, with the seat's view as in a replay, and every link of it leads somewhere."""
+def test_every_finished_frame_is_a_page(world: World) -> None:
+    """It is well-formed, has the views of a replay, and all its links work."""
     mine, visitor = watched(world), browser(world)
     show(world.store, mine, 2)
     for path in ("/live/s-0/1/1/1", "/live/s-0/1/2/9?step=score&view=seat:1", "/live/s-0/1/2/3?view=infer:0"):
@@ -166,8 +169,8 @@ def test_every_frame_that_is_over_is_a_page_of_its_own(world: World) -> None:
         assert visitor.get(path).status_code == 404, path
 
 
-def test_who_has_a_page_already_is_not_sent_it_again(world: World) -> None:
-    """Pages and data have tags, which change with every round."""
+def test_unchanged_pages_are_not_sent_again(world: World) -> None:
+    """Pages and data have ETags, which change with every round."""
     mine, visitor = watched(world), browser(world)
     show(world.store, mine, 1)
     tags = {}
@@ -181,7 +184,7 @@ def test_who_has_a_page_already_is_not_sent_it_again(world: World) -> None:
 
 
 def test_data_for_programs(world: World) -> None:
-    """The rounds that are over, of the newest game or another one; at last where the replays are."""
+    """The API has the finished rounds of the newest or another game, and in the end links to the replays."""
     mine, visitor = watched(world), browser(world)
     address = "/api/v1/live/s-0"
     assert visitor.get(address).json() == {
@@ -210,8 +213,8 @@ def test_data_for_programs(world: World) -> None:
     assert visitor.get("/api/v1/live/nothing").status_code == 404
 
 
-def test_a_match_that_was_in_vain_is_not_shown(world: World) -> None:
-    """What an attempt has shown is gone with it; put aside, the match is nobody's to watch."""
+def test_a_void_attempt_is_not_shown(world: World) -> None:
+    """Its rounds disappear. After quarantine, the match can't be watched."""
     mine, visitor = watched(world), browser(world)
     for attempt in (1, 2, 3):
         show(world.store, mine, 2)
@@ -225,8 +228,8 @@ def test_a_match_that_was_in_vain_is_not_shown(world: World) -> None:
     assert visitor.get("/api/v1/live/s-0").status_code == 404
 
 
-def test_bots_names_are_strangers_text(world: World) -> None:
-    """They are escaped and cleaned here too."""
+def test_bots_names_are_escaped(world: World) -> None:
+    """Markup is escaped, and bidirectional characters are removed."""
     bots = [add_bot(world.store, name) for name in ("<b>bold</b>", "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe")]
     show(world.store, claimed(world.store, bots), 1)
     text = browser(world).get("/live/s-0/1/1/9?step=score").text
@@ -236,7 +239,7 @@ def test_bots_names_are_strangers_text(world: World) -> None:
 
 @dataclass(frozen=True)
 class Private:
-    """Matches of someone's that are not rated, and who might look."""
+    """Unrated matches of a user, and accounts that try to watch them."""
 
     world: World
     owner: KnownAccount
@@ -247,7 +250,7 @@ class Private:
 
 @pytest.fixture
 def private(world: World) -> Private:
-    """Give a challenge and a qualification that are being played."""
+    """Add a running challenge and a running qualification game."""
     user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     store = world.store
     mine, opponent = bot_of(store, "mine", user), add_bot(store, "opponent")
@@ -263,8 +266,8 @@ def private(world: World) -> Private:
     return Private(world, user, other, oper, claims)
 
 
-def test_matches_that_are_not_rated_are_their_owners(private: Private) -> None:
-    """To others who ask for them in any way they are not there; a token has to allow reading."""
+def test_unrated_matches_are_visible_only_to_their_owner_and_operators(private: Private) -> None:
+    """For others they are not found, whatever they request. A token needs the scope read."""
     world = private.world
     scopes = set(Scope) - {Scope.OPERATE}
     sites = {
@@ -297,15 +300,15 @@ def test_matches_that_are_not_rated_are_their_owners(private: Private) -> None:
                 assert "og:title" not in frame.text
 
 
-def test_their_owner_is_led_to_them(private: Private) -> None:
-    """From the pages of the challenge and of the submission."""
+def test_pages_link_to_unrated_matches(private: Private) -> None:
+    """These are the pages of the challenge and of the submission."""
     visitor = logged_in(private.world, "user")
     for home, taken in private.claims.items():
         assert f"/live/{taken.spec.match}" in Page(visitor.get(home).text).links
 
 
-def test_their_replays_are_where_the_owner_finds_them(private: Private) -> None:
-    """The link of a turn leads to that turn in the private viewer."""
+def test_frames_of_unrated_matches_lead_to_their_replays(private: Private) -> None:
+    """A turn's address redirects to that turn in the private viewer."""
     visitor = logged_in(private.world, "user")
     for home, taken in private.claims.items():
         match = taken.spec.match
@@ -319,7 +322,10 @@ def test_their_replays_are_where_the_owner_finds_them(private: Private) -> None:
 
 
 def test_a_match_of_a_challenge_is_not_published_before_the_others(private: Private) -> None:
-    """No page, replay or log shows a game while another match with the same deals runs; then all do."""
+    """No page, replay or log shows a game while another match with the same deals runs.
+
+    Then all games are shown.
+    """
     visitor = logged_in(private.world, "user")
     watched, page = "/live/c4-0", "/challenges/c4"
     hidden = (
@@ -357,22 +363,22 @@ def test_the_next_table_is_another_running_match_or_the_recorded_games(world: Wo
     assert seen == ["s-0", "t-0", "t-1", "s-0"]
 
 
-def test_tables_on_the_front_page_lead_there(world: World) -> None:
-    """And so does the list of what is played on the status page, but for what is private."""
+def test_the_front_page_links_to_running_matches(world: World) -> None:
+    """So does the list of running matches on the status page."""
     watched(world)
     for path in ("/", "/status"):
         assert "/live/s-0" in Page(browser(world).get(path).text).links
 
 
 def next_show(client: TestClient, after: str = "") -> str:
-    """Return where Kaiten TV leads."""
+    """Return the address to which Kaiten TV redirects."""
     answer = client.get("/tv", params={"after": after} if after else {}, follow_redirects=False)
     assert answer.status_code == 303
     return answer.headers["location"]
 
 
-def test_it_goes_through_the_games_and_begins_again(client: TestClient, store: Store) -> None:
-    """Each game once, the last leads to the first; an unknown one does too."""
+def test_kaiten_tv_shows_every_game_and_starts_over(client: TestClient, store: Store) -> None:
+    """It shows each game once, and returns to the first after the last or an unknown game."""
     first = shown = next_show(client)
     shows = []
     while shown not in shows:
@@ -383,8 +389,8 @@ def test_it_goes_through_the_games_and_begins_again(client: TestClient, store: S
     assert newest <= set(shows)
 
 
-def test_a_show_is_a_page_that_leads_on(client: TestClient) -> None:
-    """From the first frame, with the script that goes on, and a link for those without."""
+def test_a_show_leads_to_the_next(client: TestClient) -> None:
+    """It starts with the first frame. A script goes on to the next show, or a link without scripts."""
     text = client.get("/tv/games/faulty-0-0").text
     page = Page(text)
     assert "Round 1, turn 1" in text
@@ -394,15 +400,18 @@ def test_a_show_is_a_page_that_leads_on(client: TestClient) -> None:
     assert re.search(r'data-frames="/games/faulty-0-0/frames\.json"', text)
 
 
-def test_what_there_is_not_is_not_shown(client: TestClient) -> None:
-    """Neither a game nor a match."""
+def test_an_unknown_show_is_not_found(client: TestClient) -> None:
+    """This holds for games and matches."""
     assert client.get("/tv/games/nothing-there").status_code == 404
     assert client.get("/tv/live/nothing-there/1").status_code == 404
     assert client.get("/tv", params={"after": "a b"}).status_code == 422
 
 
 def test_running_matches_come_first(world: World) -> None:
-    """Once a round is over, from the one that was over last; then the games of the match itself."""
+    """A running match is shown once a round is over, from its latest finished round.
+
+    The games of a recorded match follow.
+    """
     claim = claimed(world.store, [add_bot(world.store, name) for name in ("eel", "tuna", "squid")])
     visitor = browser(world)
     assert "No games yet" in visitor.get("/tv").text
@@ -419,7 +428,7 @@ def test_running_matches_come_first(world: World) -> None:
 
 
 def test_an_arena_without_games_says_so(world: World) -> None:
-    """With a way to look again."""
+    """The response isn't a redirect."""
     answer = browser(world).get("/tv")
     assert answer.status_code == 200
     assert "No games yet" in answer.text

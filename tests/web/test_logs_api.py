@@ -1,4 +1,4 @@
-"""What bots left of a game, for programs of their owners."""
+"""The API of bots' logs, for their owners."""
 
 from itertools import chain, repeat
 
@@ -19,12 +19,12 @@ SUBMISSION = "5ca1ab1e"
 
 
 def reader(world: World, account: KnownAccount) -> TestClient:
-    """Return a program that may read."""
+    """Return a program with a token that can read."""
     return program(world, token(world, account, {Scope.READ}))
 
 
 def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
-    """What was printed and noted there, with round and turn, and nothing of what others did."""
+    """They see output, notes and faults by round and turn, and nothing of other seats."""
     answer = reader(world, stable.ann).get(LOGGED)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
@@ -56,14 +56,14 @@ def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
     assert "seat 2: " not in answer.text
 
 
-def test_a_decision_without_a_word_is_not_told(world: World, stable: Stable) -> None:
-    """In a game without notes and faults there are no decisions."""
+def test_decisions_without_notes_and_faults_are_left_out(world: World, stable: Stable) -> None:
+    """A game without notes and faults has no decisions."""
     (seat,) = reader(world, stable.ben).get("/api/v1/games/early-0-0/logs").json()["seats"]
     assert (seat["bot"], seat["decisions"], seat["stderr"], seat["exit_code"]) == ("other", [], "", None)
 
 
 def test_operators_see_every_seat(world: World, stable: Stable) -> None:
-    """With a session, or a token for what operators do; a token for less is as good as nobody's."""
+    """They need a session or a token with the scope operate. With another token the game is not found."""
     assert stable.house
     session = logged_in(world, "oper")
     told = session.get(LOGGED).json()["seats"]
@@ -74,8 +74,8 @@ def test_operators_see_every_seat(world: World, stable: Stable) -> None:
     assert reader(world, operator).get(LOGGED).status_code == 404
 
 
-def test_nobody_else_learns_that_there_is_a_game(world: World, stable: Stable) -> None:
-    """Who has no bot in it is told what is said of no game, whatever the author of a bot is called."""
+def test_others_get_the_response_of_an_unknown_game(world: World, stable: Stable) -> None:
+    """A matching author name doesn't give access either."""
     (handmade,) = add_bots(world.store, [("handmade", "ann")])
     play_set(world.store, [(handmade, stable.other)], Rules(players=2), name="strange")
     stranger = reader(world, stable.ann)
@@ -86,7 +86,7 @@ def test_nobody_else_learns_that_there_is_a_game(world: World, stable: Stable) -
 
 
 def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
-    """They are its sender's, and it is no version yet."""
+    """Only its author sees them. The bot has no version yet."""
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
     world.store.submissions.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), quota)
     qualify(world.store, SUBMISSION)
@@ -99,7 +99,7 @@ def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
 
 
 def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
-    """For who asked for it and for who was challenged: each their own seat, or several, when all is over."""
+    """The challenger and the challenged owners see their own seats when all matches are over."""
     client = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
     wanted = {"opponents": ["mine@1", "other"]}
     made = client.post("/api/v1/bots/mine/challenges", json=wanted)
@@ -117,8 +117,8 @@ def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
     assert (seat["seat"], seat["bot"]) == (2, "other")
 
 
-def test_faults_are_told_without_notes_too(world: World, stable: Stable) -> None:
-    """In a game with a dummy as well; after the third the stand-in plays, and there is nothing to tell."""
+def test_faults_are_listed_without_notes(world: World, stable: Stable) -> None:
+    """After the third fault the stand-in plays, and its decisions aren't listed."""
     versions = (stable.versions[0], stable.other)
     play_set(world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3)
     (seat,) = reader(world, stable.ann).get("/api/v1/games/dummy-0-0/logs").json()["seats"]

@@ -1,4 +1,4 @@
-"""What is logged and counted of requests to the site."""
+"""Logs and metrics of requests to the site."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ from web.http.request_log import RequestLog, SiteMetrics
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Give a site's world with games in it."""
+    """Yield a world with games in its store."""
     world = World.at(tmp_path)
     fill(world.store)
     yield world
@@ -29,14 +29,14 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 
 def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:
-    """Return the values of a metric by its labels' values, in the order of their names."""
+    """Return the values of a metric by label values, which are in order of the labels' names."""
     families = text_string_to_metric_families(generate_latest(metrics.registry).decode())
     found = (sample for family in families for sample in family.samples if sample.name == name)
     return {tuple(value for _, value in sorted(sample.labels.items())): sample.value for sample in found}
 
 
-def test_requests_are_logged_and_counted_by_templates(world: World) -> None:
-    """Whatever is asked for: a page, one that is sent again, a file, nothing, a wrong method."""
+def test_requests_are_logged_and_counted_by_route(world: World) -> None:
+    """This covers pages, cached pages, files, unknown paths and wrong methods."""
     parts = parts_over(world)
     client = TestClient(create_app(parts))
     game = world.store.games.newest(limit=1)[0].game
@@ -67,8 +67,8 @@ def test_requests_are_logged_and_counted_by_templates(world: World) -> None:
     assert samples(parts.metrics, "kaiten_http_request_seconds_count")["/leaderboard",] == 3
 
 
-def test_probes_are_no_lines(world: World) -> None:
-    """They come every few seconds. At level debug they are there."""
+def test_probes_are_logged_at_level_debug(world: World) -> None:
+    """They come every few seconds."""
     client = TestClient(create_app(parts_over(world)))
     with capture_logs() as logs:
         for path in ("/healthz", "/readyz"):
@@ -77,7 +77,7 @@ def test_probes_are_no_lines(world: World) -> None:
 
 
 def test_logins_and_uploads_are_counted(world: World) -> None:
-    """Those that were refused, by why."""
+    """Failed logins are counted by reason."""
     parts = parts_over(world)
     world.accounts.operators.create_user("terminal:test", "ann", PASSWORD, Role.USER)
     client = TestClient(create_app(parts), headers={"Sec-Fetch-Site": "same-origin"})
@@ -88,8 +88,8 @@ def test_logins_and_uploads_are_counted(world: World) -> None:
     assert samples(parts.metrics, "kaiten_uploads_total") == {("received",): 0, ("refused",): 0}
 
 
-def test_a_stream_is_open_until_it_ends() -> None:
-    """It is counted while it lasts, and its time is not that of an answer."""
+def test_open_streams_are_counted() -> None:
+    """A stream's duration doesn't count as a response time."""
     app, metrics = FastAPI(), SiteMetrics()
 
     @app.get("/events")

@@ -1,4 +1,4 @@
-"""Pages of a store with games, of an empty one, and of requests that make no sense."""
+"""Pages of a store with games, of an empty one, and of invalid requests."""
 
 import json
 from dataclasses import replace
@@ -43,12 +43,12 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def followed() -> set[str]:
-    """Give the addresses that were found to be there, so that nobody looks again."""
+    """Return a set for the working links, so that each is requested only once."""
     return set()
 
 
 def test_an_empty_arena_says_so(empty_store: Store) -> None:
-    """A visitor who comes before the first bot reads what will be here."""
+    """The pages say what will be shown there."""
     client = TestClient(site_of(empty_store))
     assert "No rated bots yet" in client.get("/leaderboard").text
     assert "No rated bots in games of 3 players yet" in client.get("/leaderboard?players=3").text
@@ -60,8 +60,8 @@ def test_an_empty_arena_says_so(empty_store: Store) -> None:
     "path",
     [*PAGES, "/games/three-0-0/replay.json", f"{STATIC}/site.css", "/nothing", "/leaderboard?players=9"],
 )
-def test_every_answer_has_the_security_headers(client: TestClient, path: str) -> None:
-    """Pages, data, static files and errors."""
+def test_every_response_has_the_security_headers(client: TestClient, path: str) -> None:
+    """This covers pages, data, static files and errors."""
     headers = client.get(path).headers
     for name, value in SECURITY_HEADERS.items():
         assert headers[name] == value
@@ -70,11 +70,11 @@ def test_every_answer_has_the_security_headers(client: TestClient, path: str) ->
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_sound(client: TestClient, followed: set[str], path: str) -> None:
-    """It is well made, keeps the site's policy, and all that it leads to is there.
+    """The page is well-formed, complies with the site's policy, and all its links work.
 
-    It has a language, a title, one main heading, a skip link, headed columns, and no id twice; no inline
-    script, style or handler, and nothing from elsewhere. Nothing in a name becomes markup or turns the line
-    around.
+    It has a language, a title, one main heading, a skip link, column headers and unique IDs. It has no inline
+    script, style or handler, and loads nothing from other sites. Names are escaped, without bidirectional
+    characters.
     """
     answer = client.get(path)
     page = Page(answer.text)
@@ -95,8 +95,8 @@ def test_a_page_is_sound(client: TestClient, followed: set[str], path: str) -> N
         followed.add(link)
 
 
-def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Store) -> None:
-    """Places, points, ratings before and after, how it was run: seat by seat."""
+def test_the_game_page_shows_the_stored_game(client: TestClient, store: Store) -> None:
+    """Each seat has place, points, ratings before and after, and the runtime."""
     game = store.games.find("faulty-0-0")
     assert game is not None
     text = client.get("/games/faulty-0-0").text
@@ -122,8 +122,11 @@ def test_the_game_page_shows_what_the_store_knows(client: TestClient, store: Sto
     assert "4 players, pass both ways" in text
 
 
-def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
-    """A bot that runs as a process of this machine is its folder: its name is told, also where it failed."""
+def test_a_bots_folder_is_shown_without_its_path(empty_store: Store) -> None:
+    """A bot in a plain process is identified by its folder.
+
+    Only the folder's name is shown, even in errors.
+    """
     folder = "/home/olga/secret plans/nigiri"
     table = (add_bot(empty_store, "mine", source=folder), add_bot(empty_store, "other"))
     trouble = f"there is no bot.py in {folder}; a bot's folder must contain one"
@@ -149,11 +152,11 @@ def test_where_a_folder_lies_is_for_nobody(empty_store: Store) -> None:
         seat for seat in visitor.get(f"/api/v1/games/{game}").json()["seats"] if seat["bot"] == "mine"
     )
     assert (seat["image"], seat["trouble"]) == ("nigiri", words)
-    assert words in visitor.get("/api/v1/bots/mine").json()["reason"]  # it was benched
+    assert words in visitor.get("/api/v1/bots/mine").json()["reason"]  # the reason why it was benched
 
 
-def test_the_replay_is_the_stored_one_and_holds(client: TestClient, store: Store) -> None:
-    """Byte for byte, as data, and the rules agree with it."""
+def test_the_replay_is_the_stored_one_and_valid(client: TestClient, store: Store) -> None:
+    """Its bytes are the same, and it complies with the rules."""
     for number in store.games.newest(limit=100):
         answer = client.get(f"/games/{number.game}/replay.json")
         page = store.games.find(number.game)
@@ -164,7 +167,7 @@ def test_the_replay_is_the_stored_one_and_holds(client: TestClient, store: Store
 
 
 def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
-    """As many cells as decisions, and the marks of stand-in and fault."""
+    """The numbers of cards, stand-in marks and fault marks match."""
     replay = json.loads(client.get("/games/faulty-0-0/replay.json").content)
     text = client.get("/games/faulty-0-0").text
     page = Page(text)
@@ -180,8 +183,8 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
     assert replay["seed"] in text
 
 
-def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """Newest first, page after page, every game once, also while new ones arrive."""
+def test_games_come_in_pages(tmp_path: Path) -> None:
+    """Every game is listed once from the newest, even if new games arrive."""
     store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
     for number in range(GAMES_A_PAGE // 2 + 4):
@@ -216,10 +219,8 @@ def test_the_list_of_games_goes_on_where_it_ended(tmp_path: Path) -> None:
         ("/static/nothing.css", 404, "nothing"),
     ],
 )
-def test_a_bad_request_is_answered_in_the_look_of_the_site(
-    client: TestClient, path: str, status: int, names: str
-) -> None:
-    """The page says what is wrong and leads back."""
+def test_a_bad_request_gets_an_error_page(client: TestClient, path: str, status: int, names: str) -> None:
+    """The page has the site's style, and says what is wrong."""
     answer = client.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/html")
@@ -231,8 +232,8 @@ def test_a_bad_request_is_answered_in_the_look_of_the_site(
     ("path", "status"),
     [("/api/v1/leaderboard?players=9", 422), ("/api/nothing", 404), ("/games/nothing/replay.json", 404)],
 )
-def test_a_program_gets_its_errors_as_data(client: TestClient, path: str, status: int) -> None:
-    """JSON with what happened."""
+def test_a_program_gets_errors_as_problem_documents(client: TestClient, path: str, status: int) -> None:
+    """They have status, detail and hint."""
     answer = client.get(path)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"
@@ -243,17 +244,15 @@ def test_a_program_gets_its_errors_as_data(client: TestClient, path: str, status
 
 
 def test_pages_can_only_be_read(client: TestClient) -> None:
-    """Any other method is refused."""
+    """Methods other than GET and HEAD are refused."""
     answer = client.post("/", headers={"Sec-Fetch-Site": "same-origin"})
     assert answer.status_code == 405
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
     assert client.head("/").status_code == 200
 
 
-def test_a_failure_of_the_site_tells_nothing_of_its_inside(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A page in the site's look, with the headers, without the error's text."""
+def test_an_internal_error_reveals_no_details(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error page has the security headers, but not the exception's text."""
 
     def fail(_players: int, _since: int) -> None:
         raise RuntimeError("secret detail")
@@ -267,8 +266,8 @@ def test_a_failure_of_the_site_tells_nothing_of_its_inside(
         assert answer.headers[name] == value
 
 
-def test_a_database_that_is_gone_is_told_apart_from_a_failure(tmp_path: Path) -> None:
-    """503 with a word that it may come back; the process is well, and not ready."""
+def test_an_unreachable_database_is_not_an_internal_error(tmp_path: Path) -> None:
+    """The response is 503. The process is healthy, but not ready."""
     database = tmp_path / "arena.sqlite3"
     store = open_store(f"sqlite:///{database}")
     client = TestClient(site_of(store))

@@ -1,4 +1,4 @@
-"""What a bot takes first, from which hands."""
+"""A bot's first picks, with the hands."""
 
 import re
 
@@ -12,7 +12,7 @@ ALL = "&".join(f"with={card.label}" for card in Card)
 
 
 def first_picks(client: TestClient, bot: str) -> list[tuple[str, int]]:
-    """Return what a bot took in the first turn of each round, newest game first, from the replays."""
+    """Return a bot's cards in the first turn of each round, from the replays, newest game first."""
     games = client.get(f"/api/v1/games?bot={bot}&limit=100").json()["games"]
     found = []
     for game in games:
@@ -27,7 +27,7 @@ def first_picks(client: TestClient, bot: str) -> list[tuple[str, int]]:
 
 
 def test_the_shares_are_those_of_the_replays(client: TestClient) -> None:
-    """Each hand has one pick; hands can be narrowed to those that hold certain cards."""
+    """Each hand has one pick. Hands can be filtered by the cards they contain."""
     expected = first_picks(client, "greedy")
     text = client.get("/bots/greedy/picks").text
     taken = re.findall(r'class="card k-(\w+) taken"', text)
@@ -44,8 +44,8 @@ def test_the_shares_are_those_of_the_replays(client: TestClient) -> None:
         assert "k-wasabi" in hand
 
 
-def test_odd_questions(client: TestClient) -> None:
-    """Neither a bot nor a card that there isn't; and a hand that never was."""
+def test_unusual_requests(client: TestClient) -> None:
+    """Unknown bots are not found, unknown cards are refused, and an unseen hand has no picks."""
     assert client.get("/bots/no-such-bot/picks").status_code == 404
     refused = client.get("/bots/greedy/picks?with=<b>")
     assert refused.status_code == 422
@@ -54,8 +54,8 @@ def test_odd_questions(client: TestClient) -> None:
     assert "No recent hand held all of these." in client.get(f"/bots/greedy/picks?{ALL}").text
 
 
-def test_without_games_nothing_is_asked(client: TestClient) -> None:
-    """There are no hands to choose from."""
+def test_without_games_there_is_no_form(client: TestClient) -> None:
+    """There are no hands to filter."""
     text = client.get("/bots/newcomer/picks").text
     assert "No games yet" in text
     assert "<form" not in text.partition("<main")[2]

@@ -1,4 +1,4 @@
-"""Pictures of games and of their frames, for other sites to show beside a link; what many of them cost."""
+"""Pictures of games and frames for link previews on other sites, and the cost of many requests."""
 
 import asyncio
 import threading
@@ -21,11 +21,11 @@ from web.viewer.pages import MOST_KEPT, MOST_WAITING, Pictures
 
 GAME = "/games/faulty-0-0"
 THREADS = 40
-"""In which pages are made."""
+"""Number of threads that render pages."""
 
 
 def named(client: TestClient, path: str) -> dict[str, str | None]:
-    """Return what a page says of itself to other sites."""
+    """Return a page's Open Graph properties."""
     return {
         attributes["property"] or "": attributes["content"]
         for tag, attributes in Page(client.get(path).text).tags
@@ -46,7 +46,7 @@ def named(client: TestClient, path: str) -> dict[str, str | None]:
     ],
 )
 def test_a_page_names_its_picture(client: TestClient, path: str, title: str, picture: str) -> None:
-    """And itself, by whole addresses; the picture is a PNG of the usual size."""
+    """It names its own address too, as absolute URLs. The picture is a PNG of the usual size."""
     told = named(client, path)
     assert told["og:url"] == f"http://testserver{path}"
     assert told["og:image"] == f"http://testserver{picture}"
@@ -65,7 +65,7 @@ def test_a_page_names_its_picture(client: TestClient, path: str, title: str, pic
 
 
 def test_an_analysed_games_picture_shows_the_chances(empty_store: Store) -> None:
-    """The graph is drawn where the sheet was empty, and the picture gets another ETag."""
+    """The graph is drawn where the score sheet was empty, and the ETag changes."""
     fill(empty_store)
     client = TestClient(site_of(empty_store))
     before = client.get("/games/faulty-0-0/og.png")
@@ -74,21 +74,21 @@ def test_an_analysed_games_picture_shows_the_chances(empty_store: Store) -> None
     assert before.headers["etag"] != after.headers["etag"]
     with Image.open(BytesIO(before.content)) as one, Image.open(BytesIO(after.content)) as other:
         left, top, right, bottom = ImageChops.difference(one.convert("RGB"), other.convert("RGB")).point(
-            lambda value: 255 * (value > 40)  # palettes differ a little
+            lambda value: 255 * (value > 40)  # ignores small differences between palettes
         ).getbbox() or (0, 0, 0, 0)
     assert 400 < left < right < 1200
     assert 0 < top < bottom < 200
     assert right - left > 400
 
 
-def test_a_frames_picture_says_in_words_what_it_shows(client: TestClient) -> None:
-    """For those who do not see it: what happens, as far as these eyes may know."""
+def test_a_frames_picture_has_a_text(client: TestClient) -> None:
+    """For readers who can't see it, the text says what happens in the frame."""
     said = named(client, f"{GAME}/1/1?step=reveal")["og:image:alt"] or ""
     assert said.startswith("Round 1, turn 1, reveal. random: ")
 
 
-def test_every_frame_and_view_has_a_picture_of_its_own(client: TestClient) -> None:
-    """Those of a turn's steps, of other turns and of other eyes differ; the last one is that of the game."""
+def test_every_frame_and_view_has_its_own_picture(client: TestClient) -> None:
+    """Pictures differ by step, turn and view. The last frame's picture is the game's."""
     paths = [
         f"{GAME}/{turn}/og.png?step={step}&view={view}"
         for turn, step in (("1/4", "pick"), ("1/4", "reveal"), ("1/4", "pass"), ("2/4", "pick"))
@@ -102,7 +102,7 @@ def test_every_frame_and_view_has_a_picture_of_its_own(client: TestClient) -> No
 
 @pytest.mark.parametrize("game", ["dummy-0-0", "three-0-0", "faulty-0-0"])
 def test_every_kind_of_game_has_pictures(client: TestClient, game: str) -> None:
-    """Of any number of players, with long names, with a dummy."""
+    """This covers several numbers of players, long names and a dummy."""
     for path in (f"/games/{game}/og.png", f"/games/{game}/1/3/og.png?step=reveal"):
         assert client.get(path).content.startswith(b"\x89PNG")
 
@@ -119,13 +119,13 @@ def test_every_kind_of_game_has_pictures(client: TestClient, game: str) -> None:
         ("/embed/faulty-0-0/1/1/og.png", 404),
     ],
 )
-def test_what_is_no_frame_has_no_picture(client: TestClient, path: str, status: int) -> None:
-    """Whatever the sender says it has already."""
+def test_an_unknown_frame_has_no_picture(client: TestClient, path: str, status: int) -> None:
+    """It is not found even if the client sends an ETag."""
     assert client.get(path, headers={"If-None-Match": "*"}).status_code == status
 
 
 def test_a_picture_is_sent_once(client: TestClient) -> None:
-    """Who has it gets 304 and may go on keeping it; another frame is another one."""
+    """A client that has it gets 304 and may cache it longer. Other frames have other ETags."""
     first = client.get(f"{GAME}/1/1/og.png")
     tag = first.headers["etag"]
     again = client.get(f"{GAME}/1/1/og.png", headers={"If-None-Match": tag})
@@ -135,7 +135,7 @@ def test_a_picture_is_sent_once(client: TestClient) -> None:
 
 
 class Brush:
-    """Draws when it is let, and counts."""
+    """Draws pictures when the test allows it, and counts them."""
 
     def __init__(self) -> None:
         self.let = threading.Event()
@@ -143,7 +143,7 @@ class Brush:
         self._drawing = threading.Lock()
 
     def __call__(self) -> bytes:
-        """Draw; fails where a picture is being drawn already."""
+        """Draw a picture. Fail if another one is being drawn."""
         assert self._drawing.acquire(blocking=False)
         try:
             assert self.let.wait(WAIT_SECONDS)
@@ -154,19 +154,19 @@ class Brush:
 
 
 def asked() -> Request:
-    """Return a request by someone who has nothing yet."""
+    """Return a request without an ETag."""
     return Request({"type": "http", "method": "GET", "headers": []})
 
 
-def test_many_pictures_hold_nothing_up() -> None:
-    """One is drawn at a time; those who wait take no thread, and beyond a number of them nobody waits."""
+def test_many_pictures_block_nothing_else() -> None:
+    """One is drawn at a time. Waiting requests block no thread, and their number is limited."""
     pictures, brush = Pictures(), Brush()
 
     async def flood() -> list[Response | BaseException]:
         wanted = [
             asyncio.create_task(pictures.answer(asked(), (number,), brush)) for number in range(2 * THREADS)
         ]
-        # Every other thread is free, at the same time.
+        # All other threads are free at the same time.
         free = threading.Barrier(THREADS - 1)
         await asyncio.gather(*[run_in_threadpool(free.wait, 30) for _ in range(THREADS - 1)])
         brush.let.set()
@@ -181,7 +181,7 @@ def test_many_pictures_hold_nothing_up() -> None:
 
 
 def test_one_picture_is_drawn_once() -> None:
-    """However many ask for it at once or later, until others have taken its room."""
+    """It is cached for later requests until others replace it."""
     pictures, brush = Pictures(), Brush()
     brush.let.set()
 
@@ -201,7 +201,7 @@ def test_one_picture_is_drawn_once() -> None:
 
 
 def test_a_picture_that_failed_is_tried_again() -> None:
-    """Nothing is kept of it, and nobody waits for it for ever."""
+    """The failure isn't cached, and no request waits forever."""
     pictures = Pictures()
 
     def spill() -> bytes:

@@ -1,4 +1,4 @@
-"""Playing against bots, by requests: who may do what, and what is refused."""
+"""Playing against bots through the site: allowed requests, and refused ones."""
 
 import re
 import threading
@@ -27,33 +27,33 @@ CARD: Final = re.compile(r'name="card" value="([a-z_0-9]+)"')
 
 @pytest.fixture
 def world(world: World) -> World:
-    """Give an arena with two house bots."""
+    """Return a world with two house bots."""
     for name in ("greedy", "random"):
         add_bot(world.store, name, author="house")
     return world
 
 
 def sit_down(visitor: TestClient, **more: str) -> str:
-    """Ask for a table; return the game's address."""
+    """Request a table, and return the game's path."""
     answer = visitor.post("/play", data={"opponent": ["greedy", ""], **more}, follow_redirects=False)
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
 
 
 def id_of(path: str) -> str:
-    """Return the id in a game's address."""
+    """Return the ID in a game's path."""
     return PurePath(path).name
 
 
 def game_at(world: World, path: str) -> PersonGame:
-    """Return the game of an address."""
+    """Return the game with this path."""
     game = world.store.person_games.find(id_of(path))
     assert game is not None
     return game
 
 
-def test_a_game_from_the_lobby_to_its_replay(world: World) -> None:
-    """What waits, what is asked, what was chosen, what came of it; then it is in the list."""
+def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
+    """The page shows the queue, the requested decision and the end. The lobby links to the running game."""
     visitor = browser(world)
     assert visitor.get("/play").text.count('<option value="greedy">') == 4
     path = sit_down(visitor, **dict.fromkeys(("soy_sauce", "dummy", "pass_both_ways"), "true"))
@@ -77,7 +77,7 @@ def test_a_game_from_the_lobby_to_its_replay(world: World) -> None:
 
 
 def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> None:
-    """To its visitor only."""
+    """Only the visitor who played it sees them."""
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now)
@@ -100,8 +100,8 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
         assert other.get(address).status_code == 404
 
 
-def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> None:
-    """Early, late, repeated, foreign, illegal and senseless choices, each with the reason."""
+def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
+    """They are early, late, repeated, illegal, malformed, or sent by someone else. Pages show the reason."""
     visitor = browser(world)
     path = sit_down(visitor)
     first = {"step": "1.1", "card": "tempura"}
@@ -141,7 +141,7 @@ def test_what_breaks_the_rules_is_refused_and_changes_nothing(world: World) -> N
 
 
 def test_chopsticks_allow_a_second_card(world: World) -> None:
-    """The form offers it, and both are stored in order."""
+    """The form offers a second card, and both cards are stored in order."""
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=with_chopsticks)
@@ -168,8 +168,8 @@ def test_chopsticks_allow_a_second_card(world: World) -> None:
         ({"opponent": ["greedy", "random"], "dummy": "true"}, "the dummy variant is for exactly 2"),
     ],
 )
-def test_no_table_is_laid_for_nonsense(world: World, form: dict[str, list[str]], words: str) -> None:
-    """The page says what to do, and nothing waits."""
+def test_an_invalid_table_is_refused(world: World, form: dict[str, list[str]], words: str) -> None:
+    """The page says what to do, and no game is queued."""
     add_bot(world.store, "others", author="ann")
     answer = browser(world).post("/play", data=form)
     assert answer.status_code == 422
@@ -177,8 +177,11 @@ def test_no_table_is_laid_for_nonsense(world: World, form: dict[str, list[str]],
     assert not world.store.person_games.any_open()
 
 
-def test_own_bots_are_opponents_of_their_owner(world: World) -> None:
-    """And the account finds its games in any browser; they go with it."""
+def test_own_bots_can_be_opponents(world: World) -> None:
+    """Only their owner can choose them, unless the owner opens them to people.
+
+    An account finds its games in any browser. Deleting the account deletes them.
+    """
     ann = world.add("ann")
     world.store.bots.add_version(
         NewVersion(
@@ -205,8 +208,8 @@ def test_own_bots_are_opponents_of_their_owner(world: World) -> None:
     assert world.store.person_games.find(id_of(path)) is None
 
 
-def test_there_is_an_end_to_tables(world: World) -> None:
-    """Few wait at a time, and few are begun from an address in an hour."""
+def test_tables_are_limited(world: World) -> None:
+    """So are waiting games, and games per address and hour."""
     one = browser(world)
     others = [
         TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=(f"192.0.2.{number}", 1))
@@ -223,8 +226,11 @@ def test_there_is_an_end_to_tables(world: World) -> None:
     assert statuses[-1] == 429
 
 
-def test_an_address_leaves_tables_and_places_to_others(world: World) -> None:
-    """It has one game more than there are tables; who begins another ends their own, which makes room."""
+def test_games_per_address_are_limited(world: World) -> None:
+    """The limit is the number of tables plus one.
+
+    Starting another game ends the visitor's own, which makes room.
+    """
     one = browser(world)
     visitors = [
         TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), follow_redirects=False)
@@ -244,7 +250,7 @@ def test_an_address_leaves_tables_and_places_to_others(world: World) -> None:
 
 
 def test_an_arena_without_tables_says_so(world: World) -> None:
-    """On the page, and to those who ask all the same."""
+    """The page says so, and requests for a table are refused."""
     app = create_app(replace(parts_over(world), tables_for_people=0))
     visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
     assert "People can't play against the bots" in visitor.get("/play").text
@@ -252,7 +258,7 @@ def test_an_arena_without_tables_says_so(world: World) -> None:
 
 
 def test_a_page_waits_for_the_bots(world: World) -> None:
-    """It answers as soon as they have decided."""
+    """It responds as soon as the bots have decided."""
     visitor = browser(world)
     path = sit_down(visitor)
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
@@ -269,8 +275,8 @@ def test_a_page_waits_for_the_bots(world: World) -> None:
     assert "Your turn" in text
 
 
-def test_a_person_who_looks_is_there(world: World) -> None:
-    """Now and then that is stored."""
+def test_looking_at_the_page_keeps_the_game(world: World) -> None:
+    """The time of the visit is stored now and then."""
     visitor = browser(world)
     path = sit_down(visitor)
     world.later(seconds=30)

@@ -1,4 +1,4 @@
-"""Games of submissions and challenges in the viewer, and what is private in that of any game."""
+"""Games of submissions and challenges in the viewer, and private notes of all games."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ PRIVATE: Final = (
 
 @dataclass(frozen=True)
 class People:
-    """Browsers of who owns the games, of someone else, of an operator, and of nobody."""
+    """Browsers of the games' owner, of another account, and of a visitor without a session."""
 
     owner: TestClient
     other: TestClient
@@ -34,7 +34,7 @@ class People:
 
 @pytest.fixture
 def people(world: World) -> People:
-    """Give browsers, in an arena where ann's bot has played every kind of game."""
+    """Return browsers on an arena where ann's bot has played every kind of game."""
     world.filled(_played)
     return People(logged_in(world, "ann"), logged_in(world, "ben"), browser(world))
 
@@ -46,7 +46,7 @@ def _played(world: World) -> None:
 
 @pytest.mark.parametrize("game", PRIVATE)
 def test_a_private_game_has_the_whole_viewer(people: People, game: str) -> None:
-    """Every frame and view, the data of them, the replay to check; every link of it leads somewhere."""
+    """It has every frame and view, their data, and a replay to verify. All its links work."""
     about = people.owner.get(game)
     assert f"{game}/1/1" in Page(about.text).links
     for path in (f"{game}/1/1", f"{game}/2/5?step=reveal&view=infer:1", f"{game}/3/10?step=end"):
@@ -64,8 +64,8 @@ def test_a_private_game_has_the_whole_viewer(people: People, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", PRIVATE)
-def test_nobody_else_finds_anything_of_it(people: People, game: str) -> None:
-    """There is no such page, data or step for them, whether that would be there for its owner or not."""
+def test_others_do_not_find_a_private_game(people: People, game: str) -> None:
+    """The responses don't depend on whether the page exists for its owner."""
     for path in ("", "/1/1", "/9/9", "/1/1?view=everything", "/frames.json", "/frames.json?view=seat:7"):
         assert people.other.get(game + path).status_code == 404, path
     assert people.nobody.get(f"{game}/1/1").headers["location"] == f"/login?next={game}/1/1"
@@ -74,7 +74,7 @@ def test_nobody_else_finds_anything_of_it(people: People, game: str) -> None:
 
 @pytest.mark.parametrize("game", PRIVATE)
 def test_other_sites_get_nothing_of_a_private_game(people: People, game: str) -> None:
-    """No picture, no page to embed, no code for one, no words beside a link; also not for its owner."""
+    """There is no picture, embedded page or link preview, even for its owner."""
     text = people.owner.get(f"{game}/1/1").text
     for words in ("og:", "twitter:", "embed", "<kbd>E</kbd>"):
         assert words not in text
@@ -94,7 +94,7 @@ def test_other_sites_get_nothing_of_a_private_game(people: People, game: str) ->
 
 
 def notes(text: str) -> dict[str, str]:
-    """Return what a page of the viewer has of each turn, by the turn; of the one that is seen as ``now``."""
+    """Return the notes on a viewer page by turn. The key of the visible turn is ``now``."""
     found = {}
     for turn, is_hidden, said in re.findall(r'data-turn="(\w+)"( hidden)?>(.*?)</div>', text, re.DOTALL):
         found[turn if is_hidden else "now"] = said
@@ -104,8 +104,8 @@ def notes(text: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "seats"), [(None, ()), ("cyd", ()), ("ben", (0,)), ("ann", (1,)), ("oper", (0, 1, 2))]
 )
-def test_notes_stand_beside_their_turn(world: World, name: str | None, seats: tuple[int, ...]) -> None:
-    """Those of one's own bots, of every turn and for its frames alone; operators have all; others nothing."""
+def test_notes_are_shown_with_their_turn(world: World, name: str | None, seats: tuple[int, ...]) -> None:
+    """Owners see the notes of their own bots, and operators see all. Others see none."""
     world.filled(fill_stable)
     world.add("cyd")
     visitor = browser(world) if name is None else logged_in(world, name)
@@ -124,7 +124,7 @@ def test_notes_stand_beside_their_turn(world: World, name: str | None, seats: tu
 
 
 def test_a_turn_without_notes_says_so(people: People) -> None:
-    """On the page of someone who may see them."""
+    """Those who may see notes are told that there are none."""
     said = notes(people.owner.get(f"{PRIVATE[1]}/1/1").text)
     assert len(said) == 30
     assert all("No notes for this turn." in text for text in said.values())

@@ -1,4 +1,4 @@
-"""How far a submission is, step by step."""
+"""A submission's progress by step."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -44,8 +44,8 @@ LATER = [START + timedelta(seconds=seconds) for seconds in (3, 4, 64)]
         (Stage.REJECTED, 3, "done done done failed"),
     ],
 )
-def test_each_step_knows_where_the_submission_is(stage: Stage, reached: int, states: str) -> None:
-    """What was reached has its time, and how long it took; the last step is what it came to."""
+def test_each_step_has_a_state_and_a_time(stage: Stage, reached: int, states: str) -> None:
+    """Completed steps have their time and duration. The last step is the outcome."""
     inspected, qualifying, ended = [at if number < reached else None for number, at in enumerate(LATER)]
     sent = replace(SENT, stage=stage, inspected=inspected, qualifying=qualifying, ended=ended)
     made = steps(sent)
@@ -60,8 +60,8 @@ def test_each_step_knows_where_the_submission_is(stage: Stage, reached: int, sta
     )
 
 
-def test_what_was_rejected_at_once_never_reached_the_rest() -> None:
-    """The time between is that of the steps that there were."""
+def test_an_early_rejection_skips_the_other_steps() -> None:
+    """The duration of the last step is measured from the previous completed step."""
     made = steps(replace(SENT, stage=Stage.REJECTED, ended=LATER[0]))
     assert [step.state for step in made] == [
         StepState.DONE,

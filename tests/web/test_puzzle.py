@@ -14,13 +14,13 @@ from tests.web.app import site_over
 
 @pytest.fixture
 def world(empty_store: Store) -> World:
-    """Return an arena with games."""
+    """Return a world with games."""
     fill(empty_store)
     return World(empty_store)
 
 
 def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
-    """First the table and the hand only; then all cards with their values, and who chose them."""
+    """At first only table and hand are shown, then all cards with their values and who chose them."""
     today = world.now.date()
     address = f"/puzzle/{today.isoformat()}"
     made = puzzled(world.store, "three-0-0", today)
@@ -46,8 +46,8 @@ def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
     assert 'href="/puzzle"' in front
 
 
-def test_only_puzzles_of_the_past_are_shown(world: World) -> None:
-    """Tomorrow's stays hidden; nonsense is refused; earlier ones are listed."""
+def test_future_puzzles_are_hidden(world: World) -> None:
+    """Invalid dates and cards are refused, and earlier puzzles are listed."""
     today = world.now.date()
     client = TestClient(site_over(world))
     assert "There is no puzzle yet" in client.get("/puzzle").text

@@ -1,4 +1,4 @@
-"""The site as a process whose database goes away and comes back: what it tells its supervisor, and logs."""
+"""The site as a process when its database fails and recovers: readiness and logs."""
 
 import json
 import os
@@ -19,12 +19,12 @@ from tests.demo.running import await_that
 from tests.postgresql import Cluster
 from tests.web.site import START_SECONDS, Site, opened, served
 
-SECRET = "hunter2"  # noqa: S105 - a test's
+SECRET = "hunter2"  # noqa: S105 - a test value
 
 
 @pytest.fixture(scope="module")
 def cluster(postgresql_programs: Path) -> Iterator[Cluster]:
-    """Give a server of its own, to be stopped and started, with an arena's tables."""
+    """Yield a separate PostgreSQL server with an arena's tables, which tests can stop and start."""
     cluster = Cluster(postgresql_programs)
     try:
         cluster.start()
@@ -36,7 +36,7 @@ def cluster(postgresql_programs: Path) -> Iterator[Cluster]:
 
 @contextmanager
 def frozen(cluster: Cluster) -> Iterator[None]:
-    """Let a server's sessions say nothing more; they are there, and their connections too."""
+    """Suspend a server's sessions. Their connections stay open, but get no responses."""
     with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
         others = (
             "SELECT pid FROM pg_stat_activity "
@@ -57,7 +57,7 @@ def frozen(cluster: Cluster) -> Iterator[None]:
 def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """It says so, and why, as long as that lasts and however many ask; then it is ready again by itself."""
+    """It reports the reason, even to many requests at once. When the database recovers, it is ready again."""
     with (
         opened(tmp_path, ARENA_DATABASE_URL=cluster.address("postgres", "postgresql+psycopg")) as site,
         httpx2.Client(base_url=site.url, timeout=60) as client,
@@ -82,8 +82,11 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
 
 
 @pytest.mark.postgresql
-def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp_path: Path) -> None:
-    """It goes away, comes back, and is changed by another version. The log has all of it, and no secret."""
+def test_a_site_without_its_database_is_healthy_but_not_ready(cluster: Cluster, tmp_path: Path) -> None:
+    """The database crashes, recovers, and gets the schema of another version.
+
+    The log has all of this, but no secret.
+    """
     with (
         served(
             tmp_path,
@@ -115,7 +118,7 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
         assert client.get(f"/bots/{SECRET}").status_code == 404
         assert client.get("/metrics").status_code == 404
         told = _metrics(site)
-        # A request is counted once its answer is out.
+        # A request is counted only after its response was sent.
         await_that(lambda: _counted(told) == 3, "three requests in the metrics")
         lines = _ended(site)
     requests = {line["request"]: line for line in lines if line["event"] == "request"}
@@ -133,7 +136,7 @@ def test_a_site_without_its_database_is_well_and_not_ready(cluster: Cluster, tmp
 
 
 def _metrics(site: Site) -> str:
-    """Return where the metrics are."""
+    """Return the URL of the metrics."""
     assert site.process.stderr is not None
     line = json.loads(site.process.stderr.readline())
     assert line["event"] == "metrics endpoint listening"
@@ -141,7 +144,7 @@ def _metrics(site: Site) -> str:
 
 
 def _counted(metrics: str) -> float:
-    """Return how many requests that were no probes have been counted."""
+    """Return the number of counted requests, without probes."""
     text = httpx2.get(metrics, timeout=60).text
     (requests,) = (
         each for each in text_string_to_metric_families(text) if each.name == "kaiten_http_requests"
@@ -151,7 +154,7 @@ def _counted(metrics: str) -> float:
 
 
 def _ended(site: Site) -> list[dict[str, Any]]:
-    """End the site, and return what it has logged: lines of JSON alone."""
+    """Stop the site, check that its log has no secret, and return the log's JSON lines."""
     site.process.send_signal(signal.SIGTERM)
     assert site.process.wait(START_SECONDS) == 0
     assert site.process.stderr is not None

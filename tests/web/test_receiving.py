@@ -1,4 +1,4 @@
-"""Bodies that come piece by piece: anyone who drips does not keep a place for ever."""
+"""Slow uploads: a client that sends slowly can't keep its place forever."""
 
 import asyncio
 import select
@@ -27,7 +27,7 @@ KIB = 1024
 
 
 def received(came: Iterable[tuple[float, int]]) -> int:
-    """Receive a body whose parts take this many seconds and have this many bytes; return its length."""
+    """Receive a body of parts with these durations and sizes, and return its length."""
     now = 0.0
     parts = iter(came)
     length = 0
@@ -50,33 +50,33 @@ def received(came: Iterable[tuple[float, int]]) -> int:
     return length
 
 
-def test_a_file_comes_at_any_rate_that_is_not_too_slow() -> None:
-    """In a moment; small ones slowly; large ones for as long as they take at the least rate."""
+def test_a_file_may_be_slow_within_limits() -> None:
+    """Small files may be slow. Large ones may take as long as they do at the minimum rate."""
     assert received([(0.0, 5)]) == 5
     assert received([(2.9, 1)] * 10) == 10
     assert received([(1.0, 64 * KIB)] * 800) == 800 * 64 * KIB
 
 
 @pytest.mark.parametrize("came", [[(20.0, 1)] * 3, [(1.0, 60 * KIB)] * 800, [(0.0, 64 * KIB), (31.5, 1)]])
-def test_who_is_too_slow_on_the_whole_is_sent_away(came: list[tuple[float, int]]) -> None:
-    """However regularly something comes; with 408, and what to do."""
+def test_a_body_that_is_too_slow_on_average_is_refused(came: list[tuple[float, int]]) -> None:
+    """Regular small parts don't help. The response is 408, and says what to do."""
     with pytest.raises(Problem, match="arrived too slowly: after 30 seconds, less than 64 KiB") as refused:
         received(came)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
 
 
-def test_no_rate_lets_a_body_take_longer_than_its_time() -> None:
-    """A quarter of an hour, even where the rate is kept all the time."""
+def test_the_total_time_of_a_body_is_limited() -> None:
+    """It is a quarter of an hour, even if the rate is always high enough."""
     assert received([(1.0, 66 * KIB)] * 899) == 899 * 66 * KIB
     with pytest.raises(Problem, match="took longer than 900 seconds") as refused:
         received([(1.0, 66 * KIB)] * 901)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
 
 
-def put(  # noqa: PLR0913, PLR0917 - what a file begins with
+def put(  # noqa: PLR0913, PLR0917 - parts of the header
     address: tuple[str, int], secret: str, name: str, kind: str, length: int, source: str = "127.0.0.1"
 ) -> socket.socket:
-    """Begin to send a file from an address of this machine."""
+    """Connect from an address of this host, and send the header of an upload."""
     sender = socket.create_connection(address, timeout=60, source_address=(source, 0))
     sender.sendall(
         f"PUT /api/v1/bots/{name}/submissions?kind={kind} HTTP/1.1\r\nHost: a\r\n"
@@ -86,7 +86,7 @@ def put(  # noqa: PLR0913, PLR0917 - what a file begins with
 
 
 def status(sender: socket.socket) -> int:
-    """Return the status of the answer."""
+    """Return the response's status."""
     with sender, sender.makefile("rb") as answer:
         return int(answer.readline().split()[1])
 
@@ -100,12 +100,12 @@ def site(world: World, pace: Pace) -> Iterator[tuple[str, int]]:
 
 
 def secret_of(world: World, name: str) -> str:
-    """Return a new account's token for submissions."""
+    """Add an account, and return its token with the scope submit."""
     return token(world, world.add(name), {May.SUBMIT})
 
 
 def begin_images(world: World, address: tuple[str, int], senders: ExitStack) -> list[socket.socket]:
-    """Begin to send as many images as find places, from several addresses; return the senders."""
+    """Begin an upload of an image for each place, from several addresses, and return their sockets."""
     images = range(MOST_AT_ONCE - FOR_SOURCES)
     begun = [
         senders.enter_context(
@@ -118,7 +118,7 @@ def begin_images(world: World, address: tuple[str, int], senders: ExitStack) -> 
 
 
 def drip_until_answered(sender: socket.socket) -> None:
-    """Send some bytes now and then, far more than the rate asks for, until there is an answer."""
+    """Send some bytes repeatedly, far above the minimum rate, until a response arrives."""
 
     def answered() -> bool:
         if select.select([sender], [], [], 0)[0]:
@@ -130,18 +130,18 @@ def drip_until_answered(sender: socket.socket) -> None:
 
 
 def image(address: tuple[str, int], secret: str, name: str = "hers") -> int:
-    """Send an image; return the status."""
+    """Upload an image, and return the status."""
     sender = put(address, secret, name, "image", 5)
     sender.sendall(b"image")
     return status(sender)
 
 
 DRIPPING = Pace(silence=600, grace=600, rate=1, whole=600)
-"""No upload ends for its own pace."""
+"""Limits that no upload in these tests exceeds."""
 
 
-def test_images_that_drip_keep_no_source_out(world: World) -> None:
-    """Where a further image finds no place within a minute, a source file does."""
+def test_slow_images_do_not_block_a_source_file(world: World) -> None:
+    """A source file finds a place within the first minute, when a further image doesn't."""
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders)
@@ -151,13 +151,13 @@ def test_images_that_drip_keep_no_source_out(world: World) -> None:
         assert status(source) == 201
 
 
-def test_images_that_drip_keep_no_image_out_for_more_than_a_minute(world: World) -> None:
-    """The slowest loses its place; it is told why, and the others go on."""
+def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
+    """Then the slowest upload is ended with the reason, and the others continue."""
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         slowest, *others = begin_images(world, address, senders)
         for sender in others:
-            sender.sendall(bytes(1 << 21))  # enough to be counted
+            sender.sendall(bytes(1 << 21))  # enough to reach the disk
         await_that(
             lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others), "them"
         )
@@ -173,8 +173,8 @@ def test_images_that_drip_keep_no_image_out_for_more_than_a_minute(world: World)
         assert not select.select(others, [], [], 0)[0]
 
 
-def test_a_slow_line_gets_its_image_in(world: World) -> None:
-    """For minutes, beside others that drip, where a place is left for those who come."""
+def test_a_slow_upload_finishes_while_others_find_a_place(world: World) -> None:
+    """It may take minutes."""
     with site(world, DRIPPING) as address, ExitStack() as senders:
         slow = senders.enter_context(put(address, secret_of(world, "ben"), "bens", "image", 5))
         for minute in range(5):
@@ -184,8 +184,8 @@ def test_a_slow_line_gets_its_image_in(world: World) -> None:
         assert status(slow) == 201
 
 
-def test_images_that_drip_keep_their_places_for_a_time_alone(world: World) -> None:
-    """However well the rate is kept: then the next one finds a place."""
+def test_slow_images_lose_their_places_after_the_total_time(world: World) -> None:
+    """This holds even if their rate is high enough. Then the next upload finds a place."""
     secret = secret_of(world, "ann")
     with site(world, Pace(silence=600, grace=600, rate=1, whole=1)) as address, ExitStack() as senders:
         begun = begin_images(world, address, senders)
@@ -196,8 +196,8 @@ def test_images_that_drip_keep_their_places_for_a_time_alone(world: World) -> No
         assert image(address, secret) == 201
 
 
-def test_a_form_that_drips_is_ended_as_well(world: World) -> None:
-    """It holds neither a thread nor, for long, a connection."""
+def test_a_slow_form_is_ended_too(world: World) -> None:
+    """It blocks no thread, and its connection only for a short time."""
     with site(world, Pace(silence=60.0, grace=1.0, rate=KIB, whole=60.0)) as address:
         sender = socket.create_connection(address, timeout=60)
         sender.sendall(

@@ -1,4 +1,4 @@
-"""Games whose logs, or whose replays too, are been deleted: pages and data say so."""
+"""Games whose logs or replays have been deleted: pages and data say so."""
 
 from datetime import timedelta
 
@@ -14,13 +14,13 @@ LOGS = f"/api/v1/games/{GAME}/logs"
 
 
 def asked(world: World, account: KnownAccount) -> tuple[int, str]:
-    """Ask for the logs as a program."""
+    """Request the logs as a program, and return status and text."""
     answer = program(world, token(world, account, {Scope.READ})).get(LOGS)
     return answer.status_code, answer.text
 
 
-def test_logs_that_are_gone(world: World, stable: Stable) -> None:
-    """410 for who could have seen them, 404 as ever for others; the game is there for everybody."""
+def test_deleted_logs(world: World, stable: Stable) -> None:
+    """The status is 410 for callers who could see them before, and 404 for others. The game stays public."""
     assert PRINTED in logged_in(world, "ann").get(f"/games/{GAME}").text
     assert world.store.logs.remove_logs(world.now + timedelta(days=99), 99)
     status, text = asked(world, stable.ann)
@@ -34,8 +34,11 @@ def test_logs_that_are_gone(world: World, stable: Stable) -> None:
     assert browser(world).get(f"/games/{GAME}/1/1").status_code == 200
 
 
-def test_replays_that_are_gone(world: World, stable: Stable) -> None:
-    """The page shows the result and says so; what needs the replay answers 410 and where the result is."""
+def test_deleted_replays(world: World, stable: Stable) -> None:
+    """The page still shows the result.
+
+    Other addresses return 410, and the replay's names that of the result.
+    """
     anybody = browser(world)
     before = anybody.get(f"/api/v1/games/{GAME}").json()
     assert world.store.logs.remove_replays(world.now + timedelta(days=99), 99)

@@ -1,4 +1,4 @@
-"""The laid-out replay says what the rules say."""
+"""The replay as a table complies with the rules."""
 
 import random
 
@@ -19,7 +19,7 @@ EVERY_RULES = [
 
 
 def _table(rules: Rules, seed: int, *, timed: bool = True) -> tuple[ReplayTable, tuple[int, ...]]:
-    dice = random.Random(seed)  # noqa: S311 - a game that can be repeated
+    dice = random.Random(seed)  # noqa: S311 - reproducible
     hexadecimal = dice.randbytes(16).hex()
     state, record = play(rules, hexadecimal, dice, faults=0.05)
     assert state.result is not None
@@ -36,7 +36,7 @@ def _table(rules: Rules, seed: int, *, timed: bool = True) -> tuple[ReplayTable,
 
 @pytest.mark.parametrize("rules", EVERY_RULES, ids=str)
 def test_the_marks_explain_the_points(rules: Rules) -> None:
-    """Nigiri added up with their triple marks give the round's nigiri points, and the rounds the totals."""
+    """The nigiri with their triple marks add up to the nigiri points, and the rounds to the totals."""
     for seed in range(5):
         table, totals = _table(rules, seed)
         for played in table.rounds:
@@ -52,14 +52,14 @@ def test_the_marks_explain_the_points(rules: Rules) -> None:
 
 
 def test_every_turn_has_its_own_anchor() -> None:
-    """Turns can be linked to: r1t1 to r3t9 with three players."""
+    """The anchors go from r1t1 to r3t9 with three players."""
     table, _ = _table(Rules(players=3), 1)
     anchors = [line.anchor for played in table.rounds for line in played.turns]
     assert anchors == [f"r{round_}t{turn}" for round_ in (1, 2, 3) for turn in range(1, 10)]
 
 
-def test_two_cards_in_a_turn_are_chopsticks() -> None:
-    """A second card is marked, and chopsticks lie there from an earlier turn."""
+def test_two_cards_in_a_turn_require_chopsticks() -> None:
+    """The turn is marked, and the seat has chopsticks from an earlier turn."""
     found = 0
     for seed in range(10):
         table, _ = _table(Rules(players=2), seed)
@@ -77,7 +77,7 @@ def test_two_cards_in_a_turn_are_chopsticks() -> None:
 
 
 def test_every_fault_is_listed_with_the_turn_it_links_to() -> None:
-    """The list of faults and the marks in the turns are the same faults."""
+    """The list of faults and the marks in the turns agree."""
     table, _ = _table(Rules(players=4), 3)
     marked = [
         line.anchor for played in table.rounds for line in played.turns for cell in line.cells if cell.fault
@@ -89,8 +89,8 @@ def test_every_fault_is_listed_with_the_turn_it_links_to() -> None:
     )
 
 
-def test_the_dummy_is_a_participant_that_nobody_times() -> None:
-    """Its column comes last and has neither time nor fault."""
+def test_the_dummy_is_a_participant_without_times() -> None:
+    """Its column comes last, and has no times or faults."""
     table, _ = _table(Rules(players=2, dummy=True), 2)
     assert table.participants == (("bot0", 1, "/bots/bot0"), ("bot1", 1, "/bots/bot1"), ("dummy", None, None))
     cells = [line.cells[2] for played in table.rounds for line in played.turns]
@@ -99,6 +99,6 @@ def test_the_dummy_is_a_participant_that_nobody_times() -> None:
 
 
 def test_a_replay_without_times_shows_none() -> None:
-    """Games of a simulation were not timed."""
+    """Simulated games have no times."""
     table, _ = _table(Rules(players=2), 1, timed=False)
     assert all(cell.millis is None for played in table.rounds for line in played.turns for cell in line.cells)

@@ -1,4 +1,4 @@
-"""The rules page: the document with pictures, whose numbers are those of the rules."""
+"""The rules page: the document with pictures, whose numbers agree with the rules."""
 
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -19,22 +19,22 @@ CARDS = Path(web.__file__).parent / "static" / "cards.svg"
 
 @pytest.fixture(scope="module")
 def text(client: TestClient) -> str:
-    """Give the page."""
+    """Return the page."""
     return client.get("/rules").text
 
 
 def says(anchor: str) -> list[list[str]]:
-    """Return what the lines of a section's pictures say."""
+    """Return the captions of each line in a section's pictures."""
     return [[line.says for line in it.lines] for it in PICTURES[anchor] if isinstance(it, Picture)]
 
 
 def turns() -> list[ExampleTurn]:
-    """Return all turns that are shown."""
+    """Return all example turns."""
     return [it for pictures in PICTURES.values() for it in pictures if isinstance(it, ExampleTurn)]
 
 
 def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
-    """Beside its name, and the sprite has each of them."""
+    """The face is next to the card's name, and the sprite contains all faces."""
     (deck,) = [table for table in Page(text).tables if table[0][:2] == ["number", "name"]]
     assert [row[1] for row in deck[1:]] == [card.label for card in Card]
     for card in Card:
@@ -43,13 +43,13 @@ def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
     assert {card.label for card in Card} <= drawn
 
 
-def test_faces_are_added_to_cells_alone() -> None:
-    """Not to a name in a sentence."""
+def test_faces_are_added_only_to_cells() -> None:
+    """Names in sentences get none."""
     assert with_faces("<p>tempura</p><td>maki</td>") == "<p>tempura</p><td>maki</td>"
 
 
-def test_pictures_stand_below_sections_that_are_there(text: str) -> None:
-    """None is left out of the page."""
+def test_every_picture_is_below_an_existing_section(text: str) -> None:
+    """No picture is missing on the page."""
     rules = open_shelf(Downloads()).find("/rules")
     assert rules is not None
     assert PICTURES.keys() <= {section.anchor for section in rules.document.sections}
@@ -57,7 +57,7 @@ def test_pictures_stand_below_sections_that_are_there(text: str) -> None:
 
 
 def test_the_pictures_say_what_the_rules_give() -> None:
-    """Counted by hand from the document."""
+    """The expected numbers were counted by hand."""
     assert says("wasabi") == [["9 points", "3 points", "6 points", "15 points"]]
     assert says("scoring-a-round") == [
         ["0 points", "5 points", "5 points", "10 points"],
@@ -86,7 +86,7 @@ def test_the_pictures_say_what_the_rules_give() -> None:
 
 
 def test_a_turn_moves_every_card_and_loses_none() -> None:
-    """What was chosen lies in front; the rest, and chopsticks that went back, are in the next seat's hand."""
+    """Chosen cards are on the table. The others, and returned chopsticks, are in the next seat's hand."""
     for shown in turns():
         players = [seat for seat in shown.seats if seat.hand]
         for giver, taker in zip(players, players[1:] + players[:1], strict=True):
@@ -105,8 +105,8 @@ def test_a_turn_moves_every_card_and_loses_none() -> None:
             assert back == [Card.CHOPSTICKS] * (len(picked) - 1)
 
 
-def test_the_dummy_gets_what_the_one_in_control_gives_it() -> None:
-    """One card, from seat 0's hand."""
+def test_the_dummy_gets_the_card_it_was_given() -> None:
+    """The card comes from seat 0's hand."""
     (shown,) = [shown for shown in turns() if shown.seats[-1].name == "The dummy"]
     given = [held.card for held in shown.seats[0].hand if held.mark is Mark.GIVEN]
     new = [

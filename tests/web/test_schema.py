@@ -1,4 +1,4 @@
-"""The API does what it says of itself: what its description allows and what it forbids is sent to it."""
+"""The API complies with its description: the tests send requests that it allows and that it forbids."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,7 +38,7 @@ KNOWN: Final = {
     "path.number": [1, 2],
     "query.bot": ["mine"],
 }
-"""What is there, by parameter. Every other request that isn't wrong on purpose asks for it."""
+"""Existing values by parameter. Half of the requests that aren't wrong on purpose use them."""
 
 CONFIG: Final = schemathesis.Config.from_dict(
     {
@@ -65,13 +65,13 @@ CHECKS: Final = [
 
 @dataclass
 class Asker:
-    """Someone who asks.
+    """A caller.
 
     Attributes:
-        site: Which.
-        world: What is behind it.
-        account: Whose; None for nobody.
-        cookies: Of a session; without one an account comes with a token.
+        site: The site.
+        world: The site's world.
+        account: The caller's account; None without one.
+        cookies: Cookies of a session. If empty, an account uses a token.
     """
 
     site: FastAPI
@@ -81,7 +81,7 @@ class Asker:
     secret: str = ""
 
     def headers(self) -> dict[str, str]:
-        """Return what is sent along. A token that was revoked by what has been sent is replaced."""
+        """Return the headers to send. If a request has revoked the token, it is replaced."""
         if self.account is None or self.cookies:
             return {"Origin": HERE}
         if self.world.accounts.tokens.find(self.secret) is None:
@@ -93,7 +93,7 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """Give an arena in which games were played, of every kind by a user's bot."""
+    """Yield a world with games. A user's bot has played every kind."""
     with closing(World.at(tmp_path_factory.mktemp("schema"))) as world:
         user = world.add("user")
         world.add("oper", Role.OPERATOR)
@@ -106,13 +106,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     scope="module",
     params=[
         "user",
-        # tests/web/test_authorisation.py asks every route as each of them.
+        # tests/web/test_authorisation.py requests every route as each of these.
         pytest.param("nobody", marks=pytest.mark.soak),
         pytest.param("oper", marks=pytest.mark.soak),
     ],
 )
 def asker(world: World, request: pytest.FixtureRequest) -> Asker:
-    """Give nobody; a user with a token for all that users may do; an operator with a session."""
+    """Return a visitor, a user with a token for all the scopes of users, or an operator with a session."""
     accounts = {account.name: account for account in world.store.people.accounts()}
     is_operator = request.param == "oper"
     cookies = dict(logged_in(world, "oper", url=HERE).cookies) if is_operator else {}
@@ -123,8 +123,8 @@ described = schemathesis.openapi.from_dict(description(), config=CONFIG)
 
 
 @described.parametrize()
-def test_it_does_what_it_says(case: schemathesis.Case[Any], asker: Asker) -> None:
-    """Every answer has the status, type, headers and fields that are described; none is the site's fault."""
+def test_responses_match_the_description(case: schemathesis.Case[Any], asker: Asker) -> None:
+    """Status, type, headers and fields are as described, and there is no server error."""
     case.call_and_validate(
         app=asker.site, checks=CHECKS, headers=asker.headers(), cookies=asker.cookies, timeout=WAIT_SECONDS
     )

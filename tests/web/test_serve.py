@@ -1,4 +1,4 @@
-"""The site as a process: it starts, says why it can't, and ends in order."""
+"""The site as a process: start, startup errors and shutdown."""
 
 import json
 import shlex
@@ -24,24 +24,23 @@ from tests.web.site import START_SECONDS, environment, opened, served
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
-    """Give a data directory with games in it."""
+    """Return a data directory with games."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         fill(store)
     return tmp_path
 
 
 def _run(*arguments: str, **settings: str) -> tuple[int, str]:
-    """Return the exit code of a site that does not start, and what it says."""
+    """Return the exit code and the output of a site that doesn't start."""
     ended = forked.run(arguments, Path.cwd(), environment() | settings, b"", START_SECONDS, program="web")
     return ended.returncode, ended.stderr.decode()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
-def test_it_serves_until_it_is_told_to_end(data_dir: Path, tmp_path: Path, number: signal.Signals) -> None:
-    """A signal ends it with exit code 0 and without a traceback, open connections or not.
+def test_it_serves_until_it_gets_a_signal(data_dir: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """A signal ends it with exit code 0 and without a traceback, even with open connections.
 
-    Visitors who ask for nothing don't use up its files: it may open as many as its host lets it, however few
-    are usual there.
+    It raises its limit on open files to the hard limit, so that idle connections don't use them up.
     """
     few = tmp_path / "few"
     few.write_text(f'#!/bin/sh\nulimit -Sn 300 && exec {shlex.quote(sys.executable)} "$@"\n')
@@ -64,7 +63,7 @@ def test_it_serves_until_it_is_told_to_end(data_dir: Path, tmp_path: Path, numbe
 
 
 def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
-    """Sixty requests at once all get their answer: none waits for a connection to the database.
+    """Sixty concurrent requests all get their responses, without waiting for a database connection.
 
     The site has read from its environment that registration is closed.
     """
@@ -90,7 +89,7 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
 
 
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
-    """Neither a file nor a row, and no traceback, whether it ends early or the sender is gone."""
+    """No file or row is left, and the log has no traceback."""
     with closing(World.at(tmp_path)) as world, opened(tmp_path, ARENA_DISK_FLOOR_GIB="0") as site:
         world.store.activity.record_host(host_report(), ())
         accounts = open_accounts(world.store, RegistrationMode.OPEN)
@@ -113,7 +112,7 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:
-    """The message names the file; nothing is made."""
+    """The error names the file, and no file is created."""
     code, said = _run("--data-dir", str(tmp_path), "--port", "0")
     assert code == 1
     assert f"there is no database at {tmp_path / 'arena.sqlite3'}" in said
@@ -121,8 +120,8 @@ def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
-    """One line, no traceback."""
+def test_a_file_that_is_not_a_database_is_named(tmp_path: Path) -> None:
+    """The error is one line without a traceback."""
     (tmp_path / "arena.sqlite3").write_text("no database at all, but long enough to be taken for one" * 20)
     code, said = _run("--data-dir", str(tmp_path), "--port", "0")
     assert code == 1
@@ -132,7 +131,7 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_named(data_dir: Path) -> None:
-    """The message says which and how to choose another."""
+    """The error says how to choose another."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         code, said = _run("--data-dir", str(data_dir), "--port", str(port))
@@ -143,12 +142,12 @@ def test_a_port_that_is_taken_is_named(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize(("trusted", "believed"), [("192.0.2.1", False), ("127.0.0.0/8", True)])
-def test_only_a_proxy_that_is_trusted_is_believed(
+def test_only_trusted_proxies_can_set_forwarded_headers(
     data_dir: Path,
     trusted: str,
     believed: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    """What it says of the visitor's connection decides on the cookie, and whose registrations are counted."""
+    """The headers decide on the cookie's name, and on the address for which registrations are counted."""
     forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.1"}
     with (
         opened(data_dir, ARENA_TRUSTED_PROXIES=trusted) as site,
@@ -164,8 +163,8 @@ def test_only_a_proxy_that_is_trusted_is_believed(
         assert client.post("/register", data={"name": "x"}).status_code == (422 if believed else 429)
 
 
-def test_a_proxy_that_is_no_address_is_named(data_dir: Path) -> None:
-    """Before anything is served: a name that nobody looks up would protect nothing."""
+def test_an_invalid_proxy_address_is_named(data_dir: Path) -> None:
+    """The site doesn't start. A host name isn't resolved, so it would protect nothing."""
     code, said = _run(
         "--data-dir", str(data_dir), "--port", "0", ARENA_TRUSTED_PROXIES="127.0.0.1,proxy.example"
     )

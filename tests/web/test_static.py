@@ -8,8 +8,8 @@ from fastapi.testclient import TestClient
 from web.http.static import STATIC
 
 
-def test_the_current_version_is_kept_for_good(client: TestClient) -> None:
-    """A browser doesn't ask for it again, and is told that it hasn't changed if it does."""
+def test_the_current_version_is_cached_forever(client: TestClient) -> None:
+    """Browsers don't request it again. If they do, they get 304."""
     answer = client.get(f"{STATIC}/site.css")
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     again = client.get(f"{STATIC}/site.css", headers={"If-None-Match": answer.headers["ETag"]})
@@ -17,7 +17,7 @@ def test_the_current_version_is_kept_for_good(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/static", f"/static/{'0' * 16}"])
-def test_other_addresses_have_the_same_files_and_are_asked_for_again(client: TestClient, folder: str) -> None:
+def test_other_versions_have_the_same_files_and_are_revalidated(client: TestClient, folder: str) -> None:
     """Pages from before an upgrade still find their style."""
     answer = client.get(f"{folder}/site.css")
     assert answer.content == client.get(f"{STATIC}/site.css").content
@@ -28,12 +28,12 @@ def test_other_addresses_have_the_same_files_and_are_asked_for_again(client: Tes
     "path", ["", "/", "/nothing.css", "/..%2f..%2fapp.py", f"{STATIC[7:]}/site.css", "/%00"]
 )
 def test_nothing_else_is_served(client: TestClient, path: str) -> None:
-    """Neither folders nor files elsewhere, with a version or without."""
+    """Folders and files elsewhere aren't served, with or without a version."""
     assert client.get(f"{STATIC}{path}").status_code == 404
 
 
-def test_pages_and_scripts_refer_to_the_current_version_only(client: TestClient) -> None:
-    """Scripts by relative addresses."""
+def test_pages_and_scripts_use_only_the_current_version(client: TestClient) -> None:
+    """Scripts use relative addresses."""
     for page in ("/", "/leaderboard", "/cards", "/rules", "/docs", "/tv", "/submit"):
         text = client.get(page).text
         assert set(re.findall(r'"(/static/[^/"]+)/', text)) <= {STATIC}, page

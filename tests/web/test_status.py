@@ -90,7 +90,7 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
     }
 
 
-def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store) -> None:
+def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: Store) -> None:
     """Untrusted bots may play, and every control is listed with what it stops."""
     empty_store.activity.record_host(host_report(), frozenset())
     text = client.get("/status").text
@@ -101,8 +101,8 @@ def test_a_machine_that_holds_everything(client: TestClient, empty_store: Store)
     assert f"{len(CONTROLS)} of {len(CONTROLS)} passed" in text
 
 
-def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> None:
-    """Failed controls are named with what they stop, apart from accepted ones; untrusted bots are refused."""
+def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> None:
+    """They have what they stop, apart from accepted ones. Untrusted bots are refused."""
     empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
     text = client.get("/status").text
     missing, held = Page(text).tables
@@ -115,7 +115,7 @@ def test_what_is_not_held_is_named(client: TestClient, empty_store: Store) -> No
     assert "2026-11-03" in text
 
 
-def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Store) -> None:
+def test_accepted_controls_allow_untrusted_bots(client: TestClient, empty_store: Store) -> None:
     """Untrusted bots may play, and the page says that not all controls pass."""
     empty_store.activity.record_host(host_report("swap"), {"swap"})
     assert "may play here, although some controls failed" in client.get("/status").text
@@ -124,7 +124,7 @@ def test_what_is_accepted_lets_strangers_in(client: TestClient, empty_store: Sto
     assert [line["name"] for line in host["missing"]] == ["swap"]
 
 
-def test_plain_processes_hold_nothing(client: TestClient, empty_store: Store) -> None:
+def test_plain_processes_isolate_nothing(client: TestClient, empty_store: Store) -> None:
     """Untrusted bots are refused whatever the operator accepts, and the page says why."""
     empty_store.activity.record_host(host_report(isolates=False), frozenset(CONTROL_NAMES))
     text = client.get("/status").text
@@ -133,23 +133,23 @@ def test_plain_processes_hold_nothing(client: TestClient, empty_store: Store) ->
     assert Page(text).tables == []
 
 
-def test_what_was_seen_is_for_the_operator_alone(client: TestClient, empty_store: Store) -> None:
+def test_details_of_controls_are_not_public(client: TestClient, empty_store: Store) -> None:
     """Page and data don't show visitors how a control was circumvented."""
     empty_store.activity.record_host(host_report("swap"), frozenset())
     for path in ("/status", "/api/v1/status"):
         assert "seen of" not in client.get(path).text
 
 
-def test_a_machine_with_a_strange_name_is_text(client: TestClient, empty_store: Store) -> None:
-    """The host's name is escaped."""
+def test_the_name_of_a_host_is_escaped(client: TestClient, empty_store: Store) -> None:
+    """Markup is escaped, and bidirectional characters are removed."""
     empty_store.activity.record_host(host_report(host="<b>\N{RIGHT-TO-LEFT OVERRIDE}vm"), frozenset())
     text = client.get("/status").text
     assert "&lt;b&gt;vm" in text
     assert "<b>vm" not in text
 
 
-def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -> None:
-    """The numbers are those of the store."""
+def test_it_shows_the_numbers_of_the_store(client: TestClient, empty_store: Store) -> None:
+    """These are the numbers of played games and waiting matches."""
     add_bots(empty_store, [("a", "house")])
     totals = empty_store.activity.totals()
     found = client.get("/api/v1/status").json()
@@ -157,8 +157,8 @@ def test_it_counts_what_the_arena_does(client: TestClient, empty_store: Store) -
     assert client.head("/status").status_code == 200
 
 
-def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
-    """Rated matches show their bots; qualification matches are shown without."""
+def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
+    """Qualification matches are shown without bots."""
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     assert found["running"] == [
@@ -191,7 +191,7 @@ def test_what_is_played_is_told_with_who_sits_there(busy: World) -> None:
 
 
 @pytest.mark.parametrize("who", ["visitor", "user", "reader"])
-def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str) -> None:
+def test_private_details_are_not_public(busy: World, who: str) -> None:
     """Visitors don't see who qualifies, or which match was quarantined or worker rejected, and why."""
     user = busy.add("user")
     someone = {
@@ -206,7 +206,7 @@ def test_what_is_not_for_everybody_is_told_to_nobody_else(busy: World, who: str)
     assert (told["quarantined"], told["refused"]) == (None, None)
 
 
-def test_operators_are_told_everything(busy: World) -> None:
+def test_operators_see_everything(busy: World) -> None:
     """They see why matches were quarantined and workers rejected, and who qualifies; names are escaped."""
     secret = token(busy, operator(busy), {Scope.OPERATE})
     found = program(busy, secret).get("/api/v1/status").json()
@@ -235,13 +235,13 @@ def test_operators_are_told_everything(busy: World) -> None:
     assert OLD in text
 
 
-def test_a_token_that_does_not_operate_is_no_operators(busy: World) -> None:
-    """A token without the scope operate shows no more, even if its account is an operator's."""
+def test_a_token_without_the_scope_operate_shows_no_more(busy: World) -> None:
+    """This holds even if its account is an operator's."""
     secret = token(busy, operator(busy), {Scope.READ})
     assert program(busy, secret).get("/api/v1/status").json()["quarantined"] is None
 
 
-def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
+def test_slots_are_shown_with_busy_ones(busy: World) -> None:
     """A host with running matches shows busy slots; an old report has no slots."""
     assert "bots at once, <b>" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
@@ -256,8 +256,8 @@ def test_slots_are_told_with_how_many_are_taken(busy: World) -> None:
     assert browser(busy).get("/status").text.count("bots at once") == 1
 
 
-def test_workers_are_told_with_what_they_play(busy: World) -> None:
-    """Workers are shown with seats and matches, without the bots of qualification matches."""
+def test_workers_are_shown_with_their_matches(busy: World) -> None:
+    """They are shown without the bots of qualification matches."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0, usable=0)
     busy.store.leases.tell("here", [plays, idle])
@@ -324,13 +324,13 @@ def test_bars_fit_a_round_number(games: list[int], top: int, heights: list[float
     assert (bars.games, bars.most) == (sum(games), max(games))
 
 
-def test_no_game_is_no_bar() -> None:
-    """Without games there are no bars, but the drawing keeps its height."""
+def test_without_games_there_are_no_bars() -> None:
+    """The drawing keeps its height."""
     assert bars_of([Hour(begins=START, games=0)] * 24).top == 1
 
 
-def test_a_paused_ladder_is_told(client: TestClient, empty_store: Store) -> None:
-    """All visitors see that the ladder is paused."""
+def test_a_paused_ladder_is_shown(client: TestClient, empty_store: Store) -> None:
+    """All visitors see it."""
     assert "The ladder is paused" not in client.get("/status").text
     entry = NewAuditEntry(at=START, who="terminal:test", what="ladder")
     empty_store.ladder.change(LadderChange(paused=True), entry)

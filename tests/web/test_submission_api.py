@@ -1,4 +1,4 @@
-"""Submissions for programs: sent whole or not at all, seen by their owner, followed until their end."""
+"""The API of submissions: uploads are complete or refused, visible to their owner, and can be cancelled."""
 
 import hashlib
 
@@ -18,31 +18,31 @@ from tests.db.test_submissions import CAUSE, new
 from tests.web.people import logged_in, program, token
 
 FILE = b"print('hello')\n" * 9000
-"""More than the site takes elsewhere."""
+"""Larger than the limit for other requests' bodies."""
 
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give someone with an account, in an arena whose host holds everything."""
+    """Add an account, on an arena whose host passes every control."""
     world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
 def sender(world: World, account: KnownAccount) -> TestClient:
-    """Return a program that may send and read."""
+    """Return a program with a token that can submit and read."""
     return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
 
 
 def put(
     client: TestClient, bot: str = "mine", content: bytes = FILE, **query: str
 ) -> "tuple[int, dict[str, object]]":
-    """Send a file; return status and answer."""
+    """Upload a file, and return the status and the response."""
     answer = client.put(f"/api/v1/bots/{bot}/submissions", params={"kind": "python"} | query, content=content)
     return answer.status_code, answer.json()
 
 
-def test_a_file_is_sent_and_found_again(world: World, ann: KnownAccount) -> None:
-    """In one piece or in many, with a note; the answer says where it is to be followed."""
+def test_an_uploaded_file_becomes_a_submission(world: World, ann: KnownAccount) -> None:
+    """It is sent in pieces with a note. The response has the submission's address."""
     client = sender(world, ann)
     digest = hashlib.sha256(FILE).hexdigest()
     answer = client.put(
@@ -62,7 +62,10 @@ def test_a_file_is_sent_and_found_again(world: World, ann: KnownAccount) -> None
 
 
 def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount) -> None:
-    """Once, while it is on its way; then it is rejected, where it was, and another may come."""
+    """This works once, while it is in progress.
+
+    It is then rejected in its current stage, and the author can submit again.
+    """
     client = sender(world, ann)
     made = put(client)[1]
     address = f"/api/v1/submissions/{made['id']}"
@@ -83,8 +86,8 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
     assert put(client)[0] == 201
 
 
-def test_a_browser_may_send_too(world: World, ann: KnownAccount) -> None:
-    """From the site's own pages, with its session; not from another site's."""
+def test_a_browser_can_upload_too(world: World, ann: KnownAccount) -> None:
+    """Its session allows it on the site's own pages, but not on another site."""
     assert ann.name
     browsing = logged_in(world, "ann")
     assert put(browsing)[0] == 201
@@ -105,7 +108,7 @@ def test_a_browser_may_send_too(world: World, ann: KnownAccount) -> None:
         ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1048576 bytes"),
     ],
 )
-def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sent, and what is said
+def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of the table
     world: World, ann: KnownAccount, bot: str, content: bytes, query: dict[str, str], status: int, words: str
 ) -> None:
     """The problem says what is wrong and what to do."""
@@ -119,7 +122,7 @@ def test_what_is_refused_leaves_nothing(  # noqa: PLR0913, PLR0917 - what is sen
 
 
 def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount) -> None:
-    """409, with the reason; nothing is kept."""
+    """The response is 409 with the reason, and nothing is stored."""
     version = NewVersion(
         bot="mine", author="ann", house=False, source="sha256:1", created=world.now, account=ann.id
     )
@@ -133,7 +136,7 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
 
 
 def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None:
-    """A file that is shorter than announced is no file."""
+    """A file that is shorter than announced is refused."""
     client = sender(world, ann)
     answer = client.put(
         "/api/v1/bots/mine/submissions?kind=python",
@@ -145,8 +148,8 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
     assert list(world.uploads.iterdir()) == []
 
 
-def test_what_no_kind_may_have_is_refused_by_the_arena(world: World, ann: KnownAccount) -> None:
-    """At its announcement, before a byte is read, with the limit in the words and our headers."""
+def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: KnownAccount) -> None:
+    """No byte is read. The response has the limit and the site's headers."""
     answer = sender(world, ann).put(
         "/api/v1/bots/mine/submissions?kind=image",
         content=FILE[:100],
@@ -157,8 +160,11 @@ def test_what_no_kind_may_have_is_refused_by_the_arena(world: World, ann: KnownA
     assert "content-security-policy" in answer.headers
 
 
-def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount) -> None:
-    """429 after three within a day; 503 where strangers must not play, without telling them why."""
+def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount) -> None:
+    """After three submissions within a day, the response is 429.
+
+    If the host lacks a control, it is 503 without the details.
+    """
     client = sender(world, ann)
     for _ in range(3):
         assert put(client, content=world.now.isoformat().encode())[0] == 201
@@ -169,7 +175,7 @@ def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount
         "ann has sent 3 submissions within 24 hours, and the limit is 3. Try again in 21 hours."
     )
     wait = int(answer.headers["retry-after"])
-    assert wait == 21 * 3600 - 1  # the first one was 3 hours and 1.5 seconds ago
+    assert wait == 21 * 3600 - 1  # the first upload was 3 hours and 1.5 seconds ago
     world.later(seconds=wait)
     assert put(sender(world, ann))[0] == 201
     world.store.activity.record_host(host_report("swap"), ())
@@ -178,8 +184,8 @@ def test_the_quota_and_a_host_that_holds_nothing(world: World, ann: KnownAccount
     assert "swap" not in str(problem)
 
 
-def test_a_quota_that_no_time_mends_names_no_moment(world: World, ann: KnownAccount) -> None:
-    """This many bots of one author: what helps is in the words."""
+def test_a_quota_without_a_period_has_no_retry_time(world: World, ann: KnownAccount) -> None:
+    """The quota limits an author's bots, and the detail says what to do."""
     client = sender(world, ann)
     for bot in ("one", "two"):
         assert put(client, bot)[0] == 201
@@ -188,10 +194,11 @@ def test_a_quota_that_no_time_mends_names_no_moment(world: World, ann: KnownAcco
     assert "send a new version of one of them" in answer.json()["detail"]
 
 
-def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount) -> None:
-    """409 with the version or the submission, and nothing is queued; after a rejection it is taken.
+def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None:
+    """The response is 409 with the version or the submission, and nothing is queued.
 
-    Each counts for the quota: its hash wasn't announced, so the arena has received it.
+    After a rejection the file is accepted. Every upload counts towards the quota, since its hash wasn't
+    announced and the arena has received the file.
     """
     entry = NewAuditEntry(at=world.now, who="terminal:test", what="quota", subject="account:ann")
     world.store.people.set_quota(ann.id, AccountQuota(submissions_a_day=4), entry)
@@ -218,8 +225,11 @@ def test_the_same_file_again_is_said_to_be_there(world: World, ann: KnownAccount
     assert not list(world.uploads.glob("*.part"))
 
 
-def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAccount) -> None:
-    """507, and no word of coming back soon. Pages and data are there; the status says why nothing begins."""
+def test_a_full_disk_refuses_only_uploads(world: World, ann: KnownAccount) -> None:
+    """The response is 507 without a retry time.
+
+    Pages and data still work, and the status names the reason.
+    """
     world.least_free = 1 << 60
     full = sender(world, ann)
     answer = full.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
@@ -231,7 +241,7 @@ def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAcco
     assert full.get("/leaderboard").status_code == 200
     assert full.get("/api/v1/status").json()["disk_full"] is True
     assert "The disk is full." in full.get("/status").text
-    world.least_free, world.site = 0, None  # a site gets its disk when it is made
+    world.least_free, world.site = 0, None  # a site reads this setting only when it is created
     assert sender(world, ann).get("/api/v1/status").json()["disk_full"] is False
     assert put(sender(world, ann))[0] == 201
 
@@ -239,8 +249,8 @@ def test_a_full_disk_refuses_files_and_nothing_else(world: World, ann: KnownAcco
 SUBMISSION = "/api/v1/submissions/5ca1ab1e"
 
 
-def test_a_demoted_operator_sees_no_more_than_others_at_once(world: World) -> None:
-    """Neither with a token that was made before nor in a browser that is open; the rest of both goes on."""
+def test_a_demoted_operator_loses_access_at_once(world: World) -> None:
+    """Existing tokens and sessions lose the access of operators. Otherwise they stay valid."""
     ann = world.add("ann")
     operators = [world.add(name, Role.OPERATOR) for name in ("ben", "eve")]
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)

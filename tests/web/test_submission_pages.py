@@ -1,4 +1,4 @@
-"""Submissions on the site: the form, the list, one of them in every stage, its games."""
+"""Submissions on the site: the form, the list, a submission in every stage, and its games."""
 
 import shutil
 from dataclasses import replace
@@ -31,27 +31,27 @@ PATHS = ("/submit", "/submissions", "/submissions/a1", "/submissions/a1/games/a1
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Give someone with an account, in an arena whose host holds everything."""
+    """Add an account, on an arena whose host passes every control."""
     world.store.activity.record_host(host_report(), ())
     return world.add("ann")
 
 
 @pytest.fixture
 def visitor(world: World, ann: KnownAccount) -> TestClient:
-    """Give her browser."""
+    """Return ann's browser."""
     return logged_in(world, ann.name)
 
 
 def read(visitor: TestClient, path: str) -> str:
-    """Return a page, whose spaces are single."""
+    """Return a page with its whitespace normalised."""
     answer = visitor.get(path)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
     return " ".join(answer.text.split())
 
 
-def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """The numbers are those that the arena counts; one's own bots are there to choose from."""
+def test_the_form_shows_the_limits(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """They are those that the arena enforces. The form suggests the user's own bots."""
     send(world.store, ann, "a1", received=world.now)
     play(world.store, "a1")
     world.store.submissions.activate("a1", world.now)
@@ -59,7 +59,7 @@ def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor
     inputs = {at["id"]: at for tag, at in Page(text).tags if tag == "input"}
     assert inputs["bot"]["value"] == "mine"
     options = [at["value"] for tag, at in Page(text).tags if tag == "option"]
-    assert options == ["mine", "auto", "light", "dark"]  # the theme is at the foot of every page
+    assert options == ["mine", "auto", "light", "dark"]  # every page ends with the options of the theme
     for words in (
         "1 MiB at most",
         "768 MiB as an archive",
@@ -72,8 +72,8 @@ def test_the_form_says_what_may_be_sent(world: World, ann: KnownAccount, visitor
     assert '"suffixes": [".js", ".mjs"]' in text
 
 
-def test_the_form_can_do_without_scripts(visitor: TestClient) -> None:
-    """It says what to do instead, with this site's own address."""
+def test_the_form_works_without_scripts(visitor: TestClient) -> None:
+    """It shows other ways to submit, with the site's own address."""
     text = read(visitor, "/submit?bot=mine")
     assert "<noscript>" in text
     assert f"arena login {HTTPS}" in text
@@ -81,22 +81,22 @@ def test_the_form_can_do_without_scripts(visitor: TestClient) -> None:
 
 
 @pytest.mark.parametrize("bot", ["", "m", '"><script>', "a/b", "x" * 99])
-def test_what_no_bot_can_be_called_is_not_filled_in(visitor: TestClient, bot: str) -> None:
-    """The rest of the page is as ever."""
+def test_an_invalid_name_is_not_filled_in(visitor: TestClient, bot: str) -> None:
+    """The field stays empty."""
     text = visitor.get("/submit", params={"bot": bot}).text
     assert {at["id"]: at for tag, at in Page(text).tags if tag == "input"}["bot"]["value"] == ""
 
 
 def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: TestClient) -> None:
-    """Why is the operator's to see."""
+    """The page doesn't give the reason, which only operators may see."""
     world.store.activity.record_host(host_report("swap"), ())
     text = read(visitor, "/submit")
     assert "accepts no untrusted bots at the moment" in text
     assert "swap" not in text
 
 
-def test_ones_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Newest first, a page at a time; nobody else's."""
+def test_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """They are listed in pages from the newest, without those of others."""
     assert "No submissions yet" in read(visitor, "/submissions")
     ids = [f"{number:x}" for number in range(A_PAGE + 2)]
     for id_ in ids:
@@ -109,8 +109,8 @@ def test_ones_own_submissions_are_listed(world: World, ann: KnownAccount, visito
     assert "No older submissions" in read(visitor, "/submissions?before=1")
 
 
-def test_a_submission_is_seen_by_its_owner_and_operators(world: World, ann: KnownAccount) -> None:
-    """To others there is nothing, not even a game."""
+def test_a_submission_is_visible_to_its_owner_and_operators(world: World, ann: KnownAccount) -> None:
+    """For others it is not found, and neither are its games."""
     send(world.store, ann, "a1")
     play(world.store, "a1")
     world.add("ben")
@@ -123,8 +123,8 @@ def test_a_submission_is_seen_by_its_owner_and_operators(world: World, ann: Know
     assert oper.get("/submissions/a2").status_code == 404
 
 
-def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Each says what happens now; what the arena lacks is the arena's trouble."""
+def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """Each says what happens at the moment. A lack of resources is described as the arena's problem."""
     store = world.store
     send(store, ann, "a0", "first")
     send(store, ann, "a1")
@@ -150,10 +150,13 @@ def test_the_stages_are_told_as_they_come(world: World, ann: KnownAccount, visit
     assert table[2][:2] == ["Game 2", "pending"]
 
 
-def test_a_rejected_one_is_told_why_and_what_to_try(
+def test_a_rejected_submission_shows_the_cause_and_what_to_try(
     world: World, ann: KnownAccount, visitor: TestClient
 ) -> None:
-    """Cause, hint, command, exit code, the last request with its hand, the end of stderr, what plays on."""
+    """The page has the cause, the hint, the command to check the bot, and the exit code.
+
+    It also has the last request with its hand, the end of stderr, and the version that keeps playing.
+    """
     store = world.store
     send(store, ann, "a0")
     play(store, "a0", 3)
@@ -178,7 +181,7 @@ def test_a_rejected_one_is_told_why_and_what_to_try(
 def test_memory_and_the_arenas_own_faults_are_named(
     world: World, ann: KnownAccount, visitor: TestClient
 ) -> None:
-    """A bot that used too much is told so; a file that the arena lost is no reason to check anything."""
+    """The page says if the bot ran out of memory. If the arena lost the file, there is nothing to check."""
     for id_, kind in (("a1", CauseKind.MEMORY), ("a2", CauseKind.LOST)):
         send(world.store, ann, id_, kind=UploadKind.IMAGE)
         lost = kind is CauseKind.LOST
@@ -198,10 +201,10 @@ def test_memory_and_the_arenas_own_faults_are_named(
     assert "plays on" not in greedy + gone
 
 
-def test_an_active_one_leads_to_its_first_rated_game(
+def test_an_active_submission_links_to_its_first_rated_game(
     world: World, ann: KnownAccount, visitor: TestClient
 ) -> None:
-    """It is followed until there is one; when another version plays, the bot's page is the place to look."""
+    """The page updates until there is one. When another version plays, the link is gone."""
     store = world.store
     send(store, ann, "a1")
     play(store, "a1", 3)
@@ -221,10 +224,8 @@ def test_an_active_one_leads_to_its_first_rated_game(
     assert "is on <a" not in read(visitor, "/submissions/a1")
 
 
-def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
-    world: World, ann: KnownAccount, visitor: TestClient
-) -> None:
-    """It is shown, without a number, and played again."""
+def test_a_quarantined_game_does_not_count(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """It is shown without a number, and another game replaces it."""
     send(world.store, ann, "a1")
     play(world.store, "a1", 0)
     queue(world.store, "a1")
@@ -235,8 +236,11 @@ def test_a_game_the_arena_could_not_play_is_none_of_the_bots(
     assert [row[0] for row in table[1:]] == ["Quarantined", "Game 1", "Game 2", "Game 3"]
 
 
-def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Who placed where, the replay with the bot's notes, what it printed; no rating, and no other's log."""
+def test_a_game_has_a_page_with_the_bots_log(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """It has places, the replay with the bot's notes, and the bot's output.
+
+    It has no ratings and no logs of other bots.
+    """
     send(world.store, ann, "a1")
     play(world.store, "a1")
     text = read(visitor, PATHS[3])
@@ -254,7 +258,7 @@ def test_a_game_has_a_page_with_the_own_log(world: World, ann: KnownAccount, vis
 
 
 def test_a_bot_can_be_written_on_the_site(world: World) -> None:
-    """The examples are the arena's own; only who is logged in can submit; names that can't be are ignored."""
+    """The page has the arena's examples. Submitting requires a login, and invalid names are ignored."""
     stranger = browser(world).get("/start").text
     for sample in ("greedy/bot.py", "greedy-js/bot.js"):
         assert escape((ROOT / "bots" / sample).read_text()) in stranger
@@ -269,8 +273,8 @@ def test_a_bot_can_be_written_on_the_site(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/start", "/submit"])
-def test_downloads_are_shown_where_there_are_any(world: World, ann: KnownAccount, path: str) -> None:
-    """The package in a command, the source as a link."""
+def test_downloads_are_shown_if_there_are_any(world: World, ann: KnownAccount, path: str) -> None:
+    """The package is in a command, and the source is a link."""
     without = logged_in(world, ann.name).get(path).text
     assert ("pip install" in without, "source</a>" in without) == (False, False)
     source, package = "https://code.test/kaiten.git", "https://code.test/kaiten.whl"
@@ -280,8 +284,8 @@ def test_downloads_are_shown_where_there_are_any(world: World, ann: KnownAccount
     assert source in Page(text).links
 
 
-def test_a_sample_that_is_gone_leaves_the_editor_empty(tmp_path: Path) -> None:
-    """The other language keeps its sample, and the page is there."""
+def test_a_missing_sample_leaves_the_editor_empty(tmp_path: Path) -> None:
+    """The sample of the other language is still shown."""
     folder = tmp_path / "greedy-js"
     shutil.copytree(shared_folder() / "bots" / "greedy-js", folder)
     python, javascript = samples(tmp_path)

@@ -1,4 +1,4 @@
-"""Subscriptions on the account's page of notifications, and for programs."""
+"""Subscriptions on the notification page of the account, and in the API."""
 
 import re
 
@@ -17,7 +17,7 @@ API = "/api/v1/account/subscriptions"
 
 
 def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
-    """Its secret is shown once; each step is in the audit log."""
+    """Its secret is shown once. Adding, changing and removing it is in the audit log."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     added = visitor.post(PAGE, data=HOOK)
@@ -56,8 +56,8 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
         ({"kind": "mail", "address": "ann"}, "not a mail address"),
     ],
 )
-def test_what_can_not_be_added_says_why(world: World, change: dict[str, object], why: str) -> None:
-    """On the page and in the API."""
+def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
+    """Page and API give the reason."""
     ann = world.add("ann")
     answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
     assert (answer.status_code, why in answer.text) == (422, True)
@@ -68,7 +68,7 @@ def test_what_can_not_be_added_says_why(world: World, change: dict[str, object],
 
 
 def test_without_a_mail_server_no_address_is_added(world: World) -> None:
-    """The form isn't there either."""
+    """The page has no form for addresses either."""
     world.sends_mail = False
     ann = world.add("ann")
     assert "New mail address" not in logged_in(world, "ann").get(PAGE).text
@@ -78,7 +78,7 @@ def test_without_a_mail_server_no_address_is_added(world: World) -> None:
 
 
 def test_programs_add_list_and_remove(world: World) -> None:
-    """The secret is in the first answer alone; there are five at most."""
+    """Only the first response has the secret. The limit is five subscriptions."""
     ann = world.add("ann")
     caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
     made = caller.post(API, json=HOOK)
@@ -97,7 +97,10 @@ def test_programs_add_list_and_remove(world: World) -> None:
 
 
 def test_programs_change_and_test(world: World) -> None:
-    """As the page does; a test waits for the address to be confirmed, and new events need the scope read."""
+    """Programs can do the same as the page.
+
+    A mail address must be confirmed before a test. Changing the events requires the scope read.
+    """
     ann = world.add("ann")
     caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
     hook, mail = (f"{API}/{caller.post(API, json=each).json()['id']}" for each in (HOOK, MAIL))
@@ -122,8 +125,8 @@ def test_programs_change_and_test(world: World) -> None:
         assert missing.status_code == 404
 
 
-def test_requests_to_confirm_are_few(world: World) -> None:
-    """For one address, whoever asks; and for one account, whatever the address."""
+def test_requests_to_confirm_are_limited(world: World) -> None:
+    """They are limited per address over all accounts, and per account over all addresses."""
     callers = []
     for name in ("ann", "ben"):
         account = world.add(name)
@@ -141,7 +144,7 @@ def test_requests_to_confirm_are_few(world: World) -> None:
 
 
 def test_a_mailbox_is_one_address(world: World) -> None:
-    """Whatever the tag."""
+    """Tags make no difference to the limit."""
     caller = program(world, token(world, world.add("ann"), {Scope.READ, Scope.SUBMIT}))
     statuses = []
     for number in range(6):
@@ -152,8 +155,8 @@ def test_a_mailbox_is_one_address(world: World) -> None:
     assert statuses == [201] * 5 + [429]
 
 
-def test_a_person_with_many_accounts_sends_little(world: World) -> None:
-    """Thirty requests to confirm in a day from an address, and sixty tests in an hour."""
+def test_mails_and_tests_per_client_address_are_limited(world: World) -> None:
+    """The limits are thirty requests to confirm per day, and sixty tests per hour."""
     secrets = [token(world, world.add(f"user-{number}"), {Scope.READ, Scope.SUBMIT}) for number in range(8)]
     callers = [program(world, secret) for secret in secrets]
     statuses = [
@@ -171,8 +174,8 @@ def test_a_person_with_many_accounts_sends_little(world: World) -> None:
     assert statuses == [202] * 60 + [429]
 
 
-def test_tests_are_few(world: World) -> None:
-    """Twenty in an hour."""
+def test_tests_per_account_are_limited(world: World) -> None:
+    """The limit is twenty per hour."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.post(PAGE, data=HOOK)
@@ -182,7 +185,7 @@ def test_tests_are_few(world: World) -> None:
 
 
 def test_other_sites_can_not_subscribe(world: World) -> None:
-    """Their forms come with the cookie, and are refused; links of mail need no cookie."""
+    """Their forms send the session's cookie, and are refused. Links in mail don't need the cookie."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.post(PAGE, data=HOOK)
@@ -195,8 +198,8 @@ def test_other_sites_can_not_subscribe(world: World) -> None:
     assert visitor.post("/mail/../account/delete", data={"password": PASSWORD}).status_code == 403
 
 
-def test_they_go_with_the_account(world: World) -> None:
-    """And a pseudonym gets no news."""
+def test_deleting_an_account_removes_its_subscriptions(world: World) -> None:
+    """A pseudonym gets no notifications."""
     ann = world.add("ann")
     visitor = logged_in(world, "ann")
     visitor.post(PAGE, data=HOOK)

@@ -1,4 +1,4 @@
-"""Requests of one address take turns; others don't wait for them."""
+"""Concurrent requests per address are limited; requests from other addresses don't wait for them."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from web.http.turns import AT_ONCE, Turns
 
 
 class Slow:
-    """An application whose answers begin, and end, when the test says so."""
+    """An application that begins and ends its responses when the test allows it."""
 
     def __init__(self) -> None:
         self.running: list[str] = []
@@ -17,7 +17,7 @@ class Slow:
         self.may_end = asyncio.Event()
 
     async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Respond to a request."""
         self.running.append(scope["client"][0])
         await self.may_begin.wait()
         if scope["path"] == "/broken":
@@ -28,33 +28,33 @@ class Slow:
 
 
 async def nothing() -> Message:
-    """Receive nothing."""
+    """Return an empty request body."""
     return {"type": "http.request"}
 
 
-async def thrown_away(_message: Message) -> None:
-    """Send nothing."""
+async def discard(_message: Message) -> None:
+    """Discard the message."""
 
 
 def ask(turns: Turns, host: str, *, method: str = "GET", path: str = "/compare") -> asyncio.Task[None]:
-    """Begin a request of an address."""
+    """Begin a request from an address."""
     scope = {"type": "http", "method": method, "path": path, "client": (host, 1), "headers": []}
     return asyncio.ensure_future(_asked(turns, scope))
 
 
 async def _asked(turns: Turns, scope: Scope) -> None:
-    await turns(scope, nothing, thrown_away)
+    await turns(scope, nothing, discard)
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let others run until a condition holds."""
+    """Let other tasks run until a condition holds."""
     async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - no event says that a task waits
             await asyncio.sleep(0)
 
 
-def test_one_address_waits_for_itself_and_keeps_no_other_waiting() -> None:
-    """Of its requests for pages: what it sends isn't held up, nor is anyone else."""
+def test_requests_of_an_address_wait_only_for_each_other() -> None:
+    """Only requests for pages wait. POST requests and other addresses aren't delayed."""
 
     async def scene() -> None:
         slow = Slow()
@@ -71,8 +71,8 @@ def test_one_address_waits_for_itself_and_keeps_no_other_waiting() -> None:
     asyncio.run(scene())
 
 
-def test_an_answer_that_has_begun_holds_no_place() -> None:
-    """Streams of events last for hours."""
+def test_a_response_that_has_begun_frees_its_place() -> None:
+    """Event streams last for hours."""
 
     async def scene() -> None:
         slow = Slow()
@@ -86,8 +86,8 @@ def test_an_answer_that_has_begun_holds_no_place() -> None:
     asyncio.run(scene())
 
 
-def test_errors_and_visitors_who_leave_give_up_their_places() -> None:
-    """Also those who leave while they wait."""
+def test_errors_and_disconnects_free_their_places() -> None:
+    """This includes clients that disconnect while they wait."""
 
     async def scene() -> None:
         slow = Slow()

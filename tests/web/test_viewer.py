@@ -1,4 +1,4 @@
-"""The replay viewer's pages: every frame has an address, and nothing else has."""
+"""The replay viewer's pages: every frame has an address, and other addresses are not found."""
 
 import re
 
@@ -26,13 +26,13 @@ FRAMES = (
 
 
 def text_of(html: str) -> str:
-    """Return what is written on a page, without its tags."""
+    """Return a page's text without its tags."""
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
 
 
 @pytest.mark.parametrize("path", FRAMES)
-def test_a_frame_is_a_page_of_its_own(client: TestClient, path: str) -> None:
-    """Well made, small, its own policy kept, and every link of it leads somewhere."""
+def test_every_frame_is_a_page(client: TestClient, path: str) -> None:
+    """The page is well-formed and small, complies with its policy, and all its links work."""
     answer = client.get(path)
     page = Page(answer.text)
     assert answer.status_code == 200
@@ -45,8 +45,8 @@ def test_a_frame_is_a_page_of_its_own(client: TestClient, path: str) -> None:
         assert client.get(link).status_code == 200, link
 
 
-def test_a_page_with_all_that_it_loads_is_light(client: TestClient) -> None:
-    """Less than 32 KB as sent, frames of the whole game included, pictures not."""
+def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
+    """It has less than 32 KB compressed, including the frames of the whole game, but not the pictures."""
     page = client.get(f"{GAME}/2/3?view=infer:1")
     loaded = set(re.findall(rf'(?:src|href)="({STATIC}/[\w-]+\.(?:js|css))"', page.text))
     for script in [link for link in loaded if link.endswith("viewer.js")]:
@@ -58,8 +58,8 @@ def test_a_page_with_all_that_it_loads_is_light(client: TestClient) -> None:
     assert sum(int(answer.headers["content-length"]) for answer in answers) < 32_000
 
 
-def test_every_frame_shows_what_is_in_it(client: TestClient, store: Store) -> None:
-    """The cards of each hand, what lies there, the points, and in words what happens: for three views."""
+def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
+    """For three views, it shows hands, tables and points, and describes what happens."""
     game = store.games.find("faulty-0-0")
     assert game is not None
     shown = film(game.replay)
@@ -81,8 +81,8 @@ def test_every_frame_shows_what_is_in_it(client: TestClient, store: Store) -> No
             assert scores == [fixed(seat.score, 0) for seat in here.seats]
 
 
-def test_nothing_of_the_other_hands_is_in_what_a_seat_saw(client: TestClient) -> None:
-    """Neither on the page nor in its data: there are as many backs as cards."""
+def test_a_seats_view_hides_the_other_hands(client: TestClient) -> None:
+    """Page and data have only the number of their cards."""
     text = client.get(f"{GAME}/1/1?view=seat:1").text
     hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
     assert [set(re.findall(r"cards\.svg#(\w+)", hand)) == {"back"} for hand in hands] == [
@@ -96,7 +96,7 @@ def test_nothing_of_the_other_hands_is_in_what_a_seat_saw(client: TestClient) ->
 
 
 def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store) -> None:
-    """By "Step forward" alone every frame is passed, and by "Step back" the same."""
+    """ "Step forward" goes through every frame, and "Step back" through the same frames in reverse."""
     game = store.games.find("faulty-0-0")
     assert game is not None
     addresses = [address(GAME, frame) for frame in film(game.replay).frames]
@@ -121,7 +121,7 @@ def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store
 
 
 def test_a_view_stays_from_frame_to_frame(client: TestClient) -> None:
-    """Links to other frames keep it, links to other views keep the frame."""
+    """Links to other frames keep the view, and links to other views keep the frame."""
     text = client.get(f"{GAME}/1/2?view=infer:1").text.replace("&amp;", "&")
     assert f'href="{GAME}/1/2?step=reveal&view=infer:1"' in text
     assert f'href="{GAME}/1/2?view=seat:3"' in text
@@ -154,8 +154,8 @@ def test_a_view_stays_from_frame_to_frame(client: TestClient) -> None:
         ("/embed/faulty-0-0", 404),
     ],
 )
-def test_what_is_no_frame_is_not_found(client: TestClient, path: str, status: int) -> None:
-    """In the look of the site, and never in a frame of another one."""
+def test_an_unknown_frame_is_not_found(client: TestClient, path: str, status: int) -> None:
+    """The error page has the site's style, and can't be embedded on other sites."""
     answer = client.get(path, follow_redirects=False)
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/html")
@@ -165,15 +165,15 @@ def test_what_is_no_frame_is_not_found(client: TestClient, path: str, status: in
 @pytest.mark.parametrize(
     ("query", "status"), [("?view=seat:4", 404), ("?view=seat:x", 422), ("", 200), ("?view=all", 200)]
 )
-def test_frames_are_asked_for_by_view(client: TestClient, query: str, status: int) -> None:
-    """Errors are data too."""
+def test_frames_are_requested_by_view(client: TestClient, query: str, status: int) -> None:
+    """Errors are JSON too."""
     answer = client.get(f"{GAME}/frames.json{query}")
     assert answer.status_code == status
     assert "json" in answer.headers["content-type"]
 
 
 def test_frames_are_sent_once(client: TestClient) -> None:
-    """Who has them gets 304; the views have different ones."""
+    """A client that has them gets 304. Each view has its own ETag."""
     first = client.get(f"{GAME}/frames.json")
     tag = first.headers["etag"]
     again = client.get(f"{GAME}/frames.json", headers={"If-None-Match": tag})
@@ -183,14 +183,14 @@ def test_frames_are_sent_once(client: TestClient) -> None:
 
 @pytest.mark.parametrize("path", [f"{GAME}/1/1", f"{GAME}/frames.json", "/embed/faulty-0-0/1/1"])
 def test_only_reading_is_possible(client: TestClient, path: str) -> None:
-    """HEAD is answered like GET without a body; the rest is refused."""
+    """HEAD returns the headers of GET. Other methods are refused."""
     head = client.head(path)
     assert (head.status_code, head.content) == (200, b"")
     assert client.post(path, headers={"Sec-Fetch-Site": "same-origin"}).status_code == 405
 
 
-def test_other_sites_may_frame_the_embedded_page_alone(client: TestClient) -> None:
-    """Everything else refuses it; the rest of the policy is the same."""
+def test_only_the_embedded_page_can_be_framed_by_other_sites(client: TestClient) -> None:
+    """The rest of its policy is that of other pages."""
     embedded, page = client.get("/embed/faulty-0-0/2/3?view=seat:1"), client.get(f"{GAME}/2/3")
     for name, value in FRAMABLE.items():
         assert embedded.headers[name] == value
@@ -202,7 +202,7 @@ def test_other_sites_may_frame_the_embedded_page_alone(client: TestClient) -> No
 
 
 def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -> None:
-    """No navigation of the site, nothing of the person logged in; the whole page in a window of its own."""
+    """It has no site navigation and no account, and opens the full page in a new window."""
     text = client.get("/embed/faulty-0-0/2/3?view=seat:1").text
     page = Page(text)
     assert "Log in" not in text
@@ -214,7 +214,7 @@ def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -
 
 
 def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) -> None:
-    """Seed, data, the command that verifies it, and code that embeds this very frame."""
+    """It has the seed, the replay, the command to verify it, and code to embed this frame."""
     game = store.games.find("faulty-0-0")
     assert game is not None
     text = client.get(f"{GAME}/2/3?step=reveal&view=seat:1").text
@@ -227,7 +227,7 @@ def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) 
 
 
 def test_moments_lead_to_their_frames(client: TestClient) -> None:
-    """Each is a link to a frame that is there; that of this frame is marked."""
+    """Each moment links to an existing frame, and that of the current frame is marked."""
     text = client.get(f"{GAME}/1/8?step=score").text
     links = re.findall(r'data-event="\d+" href="([^"]+)"', text)
     assert len(links) > 8

@@ -1,4 +1,4 @@
-"""The site works from an installed wheel, with templates and static files in it."""
+"""The site runs from an installed wheel, with templates and static files."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def _built(folder: Path) -> Path:
 
 
 def _installed(wheel: Path, folder: Path) -> Path:
-    """Make an environment with the wheel in it, that sees this one's packages; return its Python."""
+    """Create an environment with the wheel and this environment's packages, and return its Python."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     uv = Path(sys.executable).with_name("uv")
@@ -42,7 +42,7 @@ def _installed(wheel: Path, folder: Path) -> Path:
 
 
 def test_the_site_starts_from_an_installed_wheel(tmp_path: Path) -> None:
-    """Built, installed elsewhere, started outside of the sources: pages with their style and script."""
+    """It is started outside the sources, and its pages and static files work."""
     python = _installed(_built(tmp_path / "dist"), tmp_path / "environment")
     data = tmp_path / "data"
     data.mkdir()

@@ -1,4 +1,4 @@
-"""A whole arena for pictures and checks of every page: all that the site can show, in one store."""
+"""An arena with all that the site can show, for screenshots and checks of every page."""
 
 import random
 from dataclasses import replace
@@ -29,15 +29,16 @@ WHY: Final = "it remembered deals of other people's challenges"
 
 
 def build(world: World) -> dict[str, str]:
-    """Fill a world, and return ids: of ann's challenges and of matches under way, by how far they are.
+    """Fill a world. Return the IDs of ann's challenges and of running matches, by their progress.
 
-    ``ann`` has bots and submissions in every state, ``ben`` one bot, ``zoe`` nothing; ``oper`` operates.
-    There are rated games of two to five players, such as ``dummy-0-0``, ``five-0-0`` and ``logged-0-0``.
+    ``ann`` has bots and submissions in every state, ``ben`` has one bot, ``zoe`` has nothing, and ``oper``
+    is an operator. There are rated games of two to five players, such as ``dummy-0-0``, ``five-0-0`` and
+    ``logged-0-0``.
     """
     fill(world.store)
     stable = fill_stable(world)
     world.add("zoe")
-    _states(world, stable.ann)  # before the games, which a disqualification rates again
+    _states(world, stable.ann)  # first, since a disqualification recomputes the ratings
     _much_played(world, stable)
     _submissions(world, stable.ann)
     _people(world, stable.ann)
@@ -46,7 +47,7 @@ def build(world: World) -> dict[str, str]:
 
 
 def _people(world: World, ann: KnownAccount) -> None:
-    """Give ann a game against bots in each state."""
+    """Add games of ann against bots in each state."""
     store, now = world.store, datetime.now(UTC)
     add_person_game(store, "1" * 32, ["greedy"], now, account=ann.id)
     add_person_game(store, "2" * 32, ["greedy", "random", "greedy"], now, account=ann.id)
@@ -67,7 +68,7 @@ def _people(world: World, ann: KnownAccount) -> None:
 
 
 def _subscriptions(world: World, ann: KnownAccount) -> None:
-    """Give ann a webhook that is off, one that fails, and mail addresses, one of them confirmed."""
+    """Add a disabled and a failing webhook of ann, and mail addresses, one of them confirmed."""
     store = world.store.subscriptions
     for mark in ("webhook-off", "webhook-fails", "mail-confirmed", "mail-unconfirmed"):
         kind = SubscriptionKind(mark.partition("-")[0])
@@ -91,9 +92,9 @@ def _subscriptions(world: World, ann: KnownAccount) -> None:
 
 
 def _much_played(world: World, stable: Stable) -> None:
-    """Let bots play for a day, with enough games of two that the statistics of cards draw intervals."""
+    """Play games for a day, with enough games of two players for intervals in the card statistics."""
     store, now = world.store, datetime.now(UTC)
-    dice = random.Random(4)  # noqa: S311 - a town that can be built again
+    dice = random.Random(4)  # noqa: S311 - reproducible
     more = add_bots(store, [("wasabi-first", "house"), (LONG, "someone with a name"), ("tuna", "eve")])
     play_set(store, [[*more, stable.other, stable.house[0]]], Rules(players=5), name="five", faults=0.04)
     puzzled(store, "five-0-0", START.date())
@@ -113,7 +114,7 @@ def _much_played(world: World, stable: Stable) -> None:
 
 
 def _states(world: World, ann: KnownAccount) -> None:
-    """Give ann a bot in each state."""
+    """Add a bot of ann in each state."""
     for bot in ("sleepy", "resting", "banned"):
         add_version(world.store, ann, bot, 1)
     bench(world.store, "sleepy", BENCHED)
@@ -122,7 +123,7 @@ def _states(world: World, ann: KnownAccount) -> None:
 
 
 def _submissions(world: World, ann: KnownAccount) -> None:
-    """Let ann have sent something that waits, plays, was taken and was not."""
+    """Add submissions of ann that are waiting, qualifying, active and rejected."""
     store = world.store
     send(store, ann, "5e4d", "freshling", note="likes wasabi")
     store.submissions.wait("5e4d", "no engine answers")
@@ -137,7 +138,7 @@ def _submissions(world: World, ann: KnownAccount) -> None:
 
 
 def _challenges(world: World) -> dict[str, str]:
-    """Let ann have asked for two challenges, of which one is played."""
+    """Add two challenges of ann, one of them finished."""
     visitor = logged_in(world, "ann")
     found = {}
     for name, opponents in (("played", ["greedy", "mine@1"]), ("running", ["random"])):
@@ -149,7 +150,10 @@ def _challenges(world: World) -> dict[str, str]:
 
 
 def _now(world: World, stable: Stable) -> dict[str, str]:
-    """Put a match aside, let two be played, of which one can be watched, and some wait; reject a worker."""
+    """Add a quarantined match, two running ones, waiting ones, and a rejected worker.
+
+    One match can be watched.
+    """
     store = world.store
     table = [*stable.house, stable.other]
     add_matches(store, "aside", table, matches=1)

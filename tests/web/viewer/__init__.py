@@ -1,1 +1,1 @@
-"""The model of the replay viewer."""
+"""Tests of the replay viewer's model."""

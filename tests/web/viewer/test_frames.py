@@ -12,8 +12,8 @@ from web.viewer.scene import KINDS, frames, scene
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 @pytest.mark.parametrize("view", ["all", "seat:1", "infer:1"])
-def test_the_document_is_small_and_says_what_is_seen(file: Path, view: str) -> None:
-    """A letter for each card of a hand, in its order; points, gains and words as they are."""
+def test_the_document_has_the_scene_in_a_compact_form(file: Path, view: str) -> None:
+    """Hands have one letter per card in order. Points, gains and descriptions are unchanged."""
     film, eyes = golden(file), Eyes.read(view)
     document = msgspec.json.encode(frames(film, eyes))
     assert len(document) < 30_000
@@ -31,8 +31,8 @@ def test_the_document_is_small_and_says_what_is_seen(file: Path, view: str) -> N
             assert (score, gain) == (seat.score, seat.gain)
 
 
-def test_addresses_leave_out_what_is_usual() -> None:
-    """The choice and the view of everything have the shortest address."""
+def test_addresses_leave_out_defaults() -> None:
+    """The defaults are the choice and the view of all hands."""
     reveal = Frame(2, 7, FilmStage.REVEAL)
     assert address("/games/g", Frame(1, 1, FilmStage.PICK)) == "/games/g/1/1"
     assert address("/games/g", reveal) == "/games/g/2/7?step=reveal"
@@ -40,21 +40,21 @@ def test_addresses_leave_out_what_is_usual() -> None:
 
 
 @pytest.mark.parametrize("text", ["all", "seat:0", "infer:4"])
-def test_eyes_are_read_as_they_are_written(text: str) -> None:
-    """And back."""
+def test_views_are_parsed_and_written(text: str) -> None:
+    """Writing a parsed view gives the same text."""
     assert str(Eyes.read(text)) == text
     assert (Eyes.read(text) == EVERYBODY) == (text == "all")
 
 
 @pytest.mark.parametrize("text", ["", "seat", "seat:", "seat:5", "infer:x", "all:1", "seat:1 "])
-def test_no_other_eyes_are_read(text: str) -> None:
-    """The error says what there is."""
+def test_invalid_views_are_refused(text: str) -> None:
+    """The error lists the valid views."""
     with pytest.raises(ValueError, match="use all, seat:N or infer:N"):
         Eyes.read(text)
 
 
-def test_seats_of_one_bot_are_told_apart() -> None:
-    """By their number; the dummy is called so."""
+def test_seats_of_one_bot_have_numbers() -> None:
+    """The dummy's name is "dummy"."""
     assert golden(next(file for file in GOLDEN if file.stem == "2-dummy")).names == (
         "dice 0",
         "dice 1",

@@ -1,4 +1,4 @@
-"""What is seen in a frame, by whom."""
+"""What each view of a frame shows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ games = pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 
 
 def scenes(film: Film, eyes: Eyes = EVERYBODY) -> Iterator[Scene]:
-    """Return every frame of a film as these eyes see it."""
+    """Return all frames of a film in this view."""
     return (scene(film, frame, eyes) for frame in film.frames)
 
 
 def marked(hand: tuple[HandCard, ...], *marks: Mark) -> Counter[Card]:
-    """Count the cards of a hand that lie face up and have one of these marks."""
+    """Count the face-up cards of a hand that have one of these marks."""
     return Counter(card.card for card in hand if card.card and card.mark in marks)
 
 
 def test_frames_are_the_three_stages_of_each_turn() -> None:
-    """Instead of a pass the last turn of a round has the points, and the game an end."""
+    """A round's last turn has points instead of a pass. The game has a final frame."""
     film = troubled()
     assert film.frames[:4] == (
         Frame(1, 1, FilmStage.PICK),
@@ -41,7 +41,10 @@ def test_frames_are_the_three_stages_of_each_turn() -> None:
 
 @games
 def test_no_card_is_lost_between_the_frames(file: Path) -> None:
-    """In every frame hands, tables and pile are the deal of the round; chosen cards are those that appear."""
+    """In every frame, the cards in hands and on tables are those dealt in the round.
+
+    The chosen cards are those that are revealed.
+    """
     film = golden(file)
     for shown in scenes(film):
         if shown.frame.stage is FilmStage.END:
@@ -73,7 +76,10 @@ def test_no_card_is_lost_between_the_frames(file: Path) -> None:
 
 @games
 def test_points_are_those_of_the_replay(file: Path) -> None:
-    """At each round's end and at the game's; each frame's gain is the difference to the one before."""
+    """They agree after each round and at the end.
+
+    A frame's gain is the difference from the previous frame.
+    """
     film = golden(file)
     before = [0] * film.rules.participants
     so_far = [0] * film.rules.participants
@@ -98,7 +104,10 @@ def test_points_are_those_of_the_replay(file: Path) -> None:
 
 @games
 def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> None:
-    """As many as there are; one of them raised while something is chosen, however many cards were."""
+    """The number of backs is right.
+
+    During a choice one of them is raised, however many cards were chosen.
+    """
     film = golden(file)
     for number in range(film.rules.players):
         eyes = Eyes(Sight.SEAT, number)
@@ -118,7 +127,7 @@ def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> Non
 
 @games
 def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
-    """Face up what is certain, face down the rest; the unseen cards are those of the rules."""
+    """Certain cards are face up, and the others face down. Unseen cards agree with the engine's inference."""
     film = golden(file)
     for number in range(film.rules.players):
         eyes = Eyes(Sight.INFER, number)
@@ -135,8 +144,8 @@ def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
             assert Counter(dict(shown.unseen.cards)) == Counter(known.unseen)
 
 
-def test_after_the_pass_a_seat_knows_the_hand_it_has_got() -> None:
-    """And after the reveal still only those that it had held."""
+def test_after_the_pass_a_seat_knows_the_hand_it_passed_on() -> None:
+    """After the reveal it knows only its own hand."""
     film = troubled()
     eyes = Eyes(Sight.INFER, 0)
     reveal, passed = (scene(film, Frame(1, 1, stage), eyes) for stage in (FilmStage.REVEAL, FilmStage.PASS))
@@ -145,7 +154,7 @@ def test_after_the_pass_a_seat_knows_the_hand_it_has_got() -> None:
 
 
 def test_faults_are_tagged_where_they_happened() -> None:
-    """While the decision is shown; a seat that was taken over is marked from then on."""
+    """They are shown with their decision. A seat that was taken over is marked from then on."""
     film = troubled()
 
     def tags(turn: int, stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[tuple[str, ...]]:
@@ -160,8 +169,8 @@ def test_faults_are_tagged_where_they_happened() -> None:
     assert tags(6, FilmStage.PICK, Eyes(Sight.INFER, 1)) == [(), ("timeout", "taken over"), ()]
 
 
-def test_times_are_shown_while_the_decision_is() -> None:
-    """To a seat only its own; none for one that did not answer."""
+def test_times_are_shown_with_their_decision() -> None:
+    """A seat sees only its own time. A decision without an answer has none."""
     film = troubled()
 
     def times(stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[str]:
@@ -172,8 +181,8 @@ def test_times_are_shown_while_the_decision_is() -> None:
     assert times(FilmStage.PICK, Eyes(Sight.SEAT, 2)) == ["", "", "1.5 ms"]
 
 
-def test_what_happens_is_said() -> None:
-    """Faults are named to who may know of them."""
+def test_each_frame_has_a_description() -> None:
+    """Only views that may know of a fault name it."""
     film = troubled()
 
     def said(frame: Frame, eyes: Eyes = EVERYBODY) -> str:
@@ -188,8 +197,8 @@ def test_what_happens_is_said() -> None:
     assert said(film.frames[-1]) == f"bot-2 wins with {film.replay.totals[2]} points."
 
 
-def test_a_reveal_says_what_it_brought() -> None:
-    """Chopsticks, wasabi and points."""
+def test_descriptions_of_reveals_and_ends() -> None:
+    """Reveals name chopsticks, wasabi and points. Ends name shared places."""
     said = " ".join(shown.says for file in SOME for shown in scenes(golden(file)))
     assert " with chopsticks" in said
     assert "nigiri on wasabi, +" in said

@@ -1,4 +1,4 @@
-"""The race, the score sheet, what ranks equal totals, and the moments to jump to."""
+"""The race, the score sheet, the explanation of tie-breaks, and the list of moments."""
 
 import re
 from dataclasses import replace
@@ -14,7 +14,7 @@ from web.viewer.screen import MANY_POINTS, ViewerEventKind, events, race, score_
 
 
 def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int, ...]) -> str:
-    """Return what the last frame says of such an end of a game of three."""
+    """Return the description of the last frame of a three-player game with this result."""
     film = troubled()
     puddings = replace(film.replay.puddings, counts=counts)
     ended = replace(film, replay=replace(film.replay, totals=totals, puddings=puddings, places=places))
@@ -22,7 +22,10 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
 
 
 def test_puddings_explain_equal_totals() -> None:
-    """More of them rank first; with as many the place is shared; otherwise nothing is said."""
+    """More puddings rank first, and equal ones share the place.
+
+    Without equal totals there is no explanation.
+    """
     assert decided((30, 31, 31), (0, 1, 3), (3, 2, 1)) == (
         "bot-2 wins with 31 points. "
         "bot-2 and bot-1 have 31 points each; their puddings decide: bot-2 3, bot-1 1."
@@ -33,14 +36,14 @@ def test_puddings_explain_equal_totals() -> None:
     assert decided((1, 31, 30), (9, 0, 1), (3, 1, 2)) == "bot-1 wins with 31 points."
 
 
-def test_a_seat_that_was_taken_over_is_not_below_for_its_puddings() -> None:
-    """It has more of them, and is ranked below all the same: they decided nothing."""
+def test_puddings_do_not_explain_the_place_of_a_seat_that_was_taken_over() -> None:
+    """The seat is ranked below the other despite more puddings."""
     assert decided((31, 31, 30), (5, 1, 1), (3, 1, 2)) == "bot-1 wins with 31 points."
 
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_sheet_adds_up(file: Path) -> None:
-    """By round and by category each row comes to its total, and the winner is first."""
+    """Each row's rounds and categories add up to its total. The winner is first."""
     film = golden(file)
     sheet = score_sheet(film)
     assert sheet is not None
@@ -57,7 +60,7 @@ def _heights(film: Film) -> list[list[int]]:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_race_ends_with_the_totals(file: Path) -> None:
-    """Each line begins at nothing, stays in the drawing, and ends as high as its player has points."""
+    """Each line begins at zero, stays within the drawing, and ends at its player's points."""
     film = golden(file)
     drawn, lines = race(film), _heights(film)
     zero = lines[0][0]
@@ -67,8 +70,8 @@ def test_the_race_ends_with_the_totals(file: Path) -> None:
     assert [film.frames[x].stage for x in ends] == ["score"] * 3
 
 
-def test_faults_and_take_overs_are_there() -> None:
-    """All of them, at the choice in which they happened."""
+def test_faults_and_take_overs_are_listed() -> None:
+    """They are at the choice in which they happened."""
     found = [
         event
         for event in events(troubled())
@@ -86,7 +89,10 @@ def test_faults_and_take_overs_are_there() -> None:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_moments_are_what_the_frames_show(file: Path) -> None:
-    """Chopsticks, turns of many points, changes of the lead, ends of rounds and of the game; in order."""
+    """They are chopsticks, turns with many points, changes of the lead, and ends of rounds and of the game.
+
+    They are in the order of the frames.
+    """
     film = golden(file)
     found = events(film)
     assert [film.frames.index(event.frame) for event in found] == sorted(

@@ -1,4 +1,4 @@
-"""Tables as they are laid out."""
+"""The layout of cards on a table."""
 
 from collections import Counter
 from pathlib import Path
@@ -24,13 +24,13 @@ M1, M3, EGG, SQUID = Card.MAKI_1, Card.MAKI_3, Card.EGG_NIGIRI, Card.SQUID_NIGIR
 
 
 def laid(*cards: Card, kept: int = 0, new: int = 0) -> list[tuple[tuple[Card, ...], int | None, int]]:
-    """Lay cards out; return of each stack its cards, points and rolls."""
+    """Lay out cards, and return the cards, points and rolls of each stack."""
     found = stacks(BASIC, cards, kept=kept, new=new)
     return [(stack.cards, stack.points, stack.rolls) for stack in found]
 
 
 def test_sets_lie_together_in_the_order_in_which_they_were_begun() -> None:
-    """Pairs and triples are closed when they are full; dumplings and maki go on."""
+    """Full pairs and triples are closed. Stacks of dumplings and maki grow."""
     assert laid(T, S, T, M1, T, S, D, S, S, M3, D) == [
         ((T, T), 5, 0),
         ((S, S, S), 10, 0),
@@ -42,7 +42,7 @@ def test_sets_lie_together_in_the_order_in_which_they_were_begun() -> None:
 
 
 def test_a_nigiri_lies_on_the_oldest_free_wasabi() -> None:
-    """Those without one lie together."""
+    """Nigiri without wasabi share a stack."""
     assert laid(EGG, W, W, SQUID, EGG, SQUID, EGG) == [
         ((EGG, SQUID, EGG), 5, 0),
         ((W, SQUID), 9, 0),
@@ -50,14 +50,14 @@ def test_a_nigiri_lies_on_the_oldest_free_wasabi() -> None:
     ]
 
 
-def test_puddings_of_the_rounds_before_lie_there_too() -> None:
-    """First, and those of this round on them."""
+def test_puddings_of_previous_rounds_are_shown() -> None:
+    """Their stack comes first, with this round's puddings on top."""
     assert laid(T, P, kept=2) == [((P, P, P), None, 0), ((T,), None, 0)]
     assert laid(C, C) == [((C, C), None, 0)]
 
 
-def test_what_was_placed_in_this_turn_is_new() -> None:
-    """The last cards of the table, wherever they lie; a nigiri on wasabi is known as one."""
+def test_cards_of_this_turn_are_marked_as_new() -> None:
+    """They may be in any stack. Nigiri on wasabi are marked as tripled."""
     wasabi, pair = stacks(BASIC, (W, T, T, SQUID), new=2)
     assert (wasabi.new, wasabi.tripled) == ((False, True), (SQUID,))
     assert (pair.new, pair.tripled) == ((False, True), ())
@@ -67,7 +67,7 @@ def test_what_was_placed_in_this_turn_is_new() -> None:
 
 
 def test_points_of_a_whole_round_go_to_their_stack() -> None:
-    """Maki of any kind; nothing is added where there are none."""
+    """The points of maki go to the stack of all maki. Zero points, or a missing stack, change nothing."""
     table = stacks(BASIC, (T, M3, M1))
     assert with_points(table, Card.MAKI_1, 6)[1] == Stack((M3, M1), (False, False), 6, 4)
     assert with_points(table, Card.MAKI_1, 0) == table
@@ -76,7 +76,7 @@ def test_points_of_a_whole_round_go_to_their_stack() -> None:
 
 @pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 def test_the_stacks_of_golden_games_add_up(file: Path) -> None:
-    """Every card lies in one stack, and their points are the round's without maki and soy sauce."""
+    """Every card is in one stack. The points are those of the round, except maki and soy sauce."""
     film = golden(file)
     for number, result in enumerate(film.replay.rounds):
         tables = film.steps[(number + 1) * film.rules.turns - 1].moment.tables
