@@ -84,7 +84,7 @@ class Counting(PasswordHasher):
         super().__init__(time_cost=1, memory_cost=8, parallelism=1)
         self.verified = 0
 
-    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:  # noqa: A002 - as the library has it
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:  # noqa: A002 - the library's name
         """Count the check, then verify."""
         self.verified += 1
         return super().verify(hash, password)

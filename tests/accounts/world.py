@@ -90,10 +90,10 @@ class World:
         return cls(sqlite_store(file), mode, uploads=folder / "uploads", file=file)
 
     def filled(self, fill: "Callable[[World], T]") -> T:
-        """Fill this empty world like ``fill`` does, and return what ``fill`` returns.
+        """Fill this empty world with ``fill``, and return its result.
 
         ``fill`` is called once per process. Later calls copy the database that it filled, which is much
-        faster, so all worlds share its return value.
+        faster, so all worlds share its result.
         """
         if self.file is None:
             return fill(self)

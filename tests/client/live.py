@@ -77,7 +77,7 @@ class Answering(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its parent's name
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         """Log nothing."""
 
 

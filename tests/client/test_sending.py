@@ -184,7 +184,7 @@ def bot_folder(folder: Path, base: str) -> Path:
 
 
 def image_in(file: Path) -> str:
-    """Return the id of the image in a gzip-compressed archive."""
+    """Return the ID of the image in a gzip-compressed archive."""
     with gzip.open(file) as content, tarfile.open(fileobj=io.BytesIO(content.read())) as archive:
         manifest = archive.extractfile("manifest.json")
         assert manifest is not None

@@ -36,7 +36,7 @@ def _in_an_index_of_an_index() -> dict[str, bytes]:
 
 
 def _without_the_other_platforms_blobs() -> dict[str, bytes]:
-    """An engine's archive lists all platforms of an image, but has the content of only its own."""
+    """An engine's archive lists all platforms of an image, but has content only for its own."""
     whole, own = docker_29(DRAFT, ARM), docker_29(DRAFT)
     return {
         name: content

@@ -72,7 +72,7 @@ def keeper(results: Store, images: ImageStore, engine: Engine, tmp_path: Path) -
 def test_the_images_of_bots_on_the_ladder_are_kept(
     keeper: ImageKeeper, images: ImageStore, results: Store, engine: Engine
 ) -> None:
-    """They are kept however old they are. Older versions and images of no bot make room."""
+    """They are kept however old they are. Older versions and images that no bot uses make room."""
     engine.asked = 1
     first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
     for image in (first, playing):

@@ -13,7 +13,7 @@ from tests.images.archives import docker_archive, members, read
 from tests.images.tars import tar
 from tests.patience import WAIT_SECONDS
 
-# tests/scheduler/cluster/test_images.py also reads what the engine saves, and loads it under its computed id.
+# tests/scheduler/cluster/test_images.py also reads what the engine saves, and loads it under its computed ID.
 pytestmark = [pytest.mark.docker, pytest.mark.soak]
 
 STEPS = """

@@ -1,1 +1,1 @@
-"""Notifications."""
+"""Tests of notifications."""

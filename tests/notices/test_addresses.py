@@ -25,7 +25,7 @@ OUTSIDE = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:830::20
 def test_non_public_addresses_are_refused(address: str) -> None:
     """Private, local, link-local, shared, reserved and multicast addresses are refused.
 
-    So are IPv6 addresses that contain an IPv4 address.
+    IPv6 addresses that contain an IPv4 address are refused too.
     """
     assert not is_public(address)
     host = f"[{address}]" if ":" in address else address
@@ -35,7 +35,7 @@ def test_non_public_addresses_are_refused(address: str) -> None:
 
 @pytest.mark.parametrize("address", OUTSIDE)
 def test_public_addresses_are_allowed(address: str) -> None:
-    """They are connected to unchanged."""
+    """The connection goes to exactly this address."""
     host = f"[{address}]" if ":" in address else address
     assert resolve(parse_webhook(f"https://{host}/a?b=c", frozenset())) == (address, 443)
 

@@ -262,7 +262,7 @@ def test_endless_responses_are_cut_and_delay_no_others(world: World, ann: KnownA
 
 
 def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount) -> None:
-    """So is a refused connection."""
+    """A refused connection is reported too."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         there = Receiver(listening.getsockname()[1])
         drips = threading.Thread(target=drip, args=(listening, b"SSH-2.0\r\n"), daemon=True)

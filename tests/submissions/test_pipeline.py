@@ -112,7 +112,7 @@ class Place:
         )
 
     def send(self, bot: str = "mine", content: bytes | None = None, *, check_only: bool = False) -> str:
-        """Send an image and return the submission's id."""
+        """Send an image and return the submission's ID."""
         upload = Upload(bot=bot, author="ben", account=None, kind=UploadKind.IMAGE, check_only=check_only)
         with self.receiver.begin(upload) as incoming:
             incoming.write(saved(bot) if content is None else content)
@@ -264,7 +264,7 @@ def test_a_submission_waits_while_there_is_no_room(place: Place, tmp_path: Path)
 
 @pytest.mark.parametrize("error", [RuntimeTrouble("no engine"), ZeroDivisionError("a defect")])
 def test_an_engine_failure_rejects_nothing(place: Place, error: Exception) -> None:
-    """Neither does a bug of the arena. Both are retried, while other submissions continue."""
+    """Engine failures and bugs of the arena are retried, while other submissions continue."""
     id_ = place.send()
     place.step()
     place.engine.error = error

@@ -167,7 +167,7 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
 
 
 def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) -> None:
-    """So does one that differs from its announcement. The wait depends on the oldest upload."""
+    """An upload that differs from its announcement counts too. The wait depends on the oldest upload."""
     one = receiver(store, folder, most=2)
     with suppress(ConnectionResetError), one.begin(upload()):
         raise ConnectionResetError

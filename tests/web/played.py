@@ -26,7 +26,7 @@ GAMES: Final = {
 
 
 def play(world: World, owner: KnownAccount) -> None:
-    """Play a rated game, a challenge, a qualification game and a game against a person with a user's bot.
+    """Play a game of each kind with a user's bot: rated, challenge, qualification, and against a person.
 
     The qualifying version is rejected, so it plays no more games. One more rated match is running.
     """

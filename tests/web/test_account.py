@@ -95,7 +95,7 @@ def test_other_sessions_are_ended(world: World) -> None:
 
 
 def test_a_token_is_shown_once(world: World) -> None:
-    """Only the response that creates it contains it. Later pages show only its beginning."""
+    """The token is only in the response that creates it. Later pages show its beginning."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     answer = visitor.post(
@@ -116,7 +116,7 @@ def test_a_token_is_shown_once(world: World) -> None:
 
 
 def test_an_invalid_token_is_refused_with_the_reason(world: World) -> None:
-    """It may lack a name or a scope, need a scope of operators, or last too long.
+    """The token has no name, no scope, a scope of operators, or a lifetime above the limit.
 
     A wrong password is refused too.
     """

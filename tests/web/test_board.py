@@ -1,4 +1,4 @@
-"""The leaderboard's numbers agree in store, page, CSV and API; badges; head-to-head table; calibration."""
+"""The leaderboard: numbers in store, page, CSV and API, badges, the head-to-head table, and calibration."""
 
 import csv
 import io

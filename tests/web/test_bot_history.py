@@ -127,7 +127,7 @@ def test_opponents_are_shown_with_expected_shares(
 ) -> None:
     """Page and API agree with each other and with the list's ratings. A link leads to the common games.
 
-    Expectations over all games average over the numbers of players that the ladder plays.
+    Expected shares over all games are averages for the numbers of players that the ladder plays.
     """
     world.store.ladder.change(LadderChange(players=(2, 3)), BY_OPERATOR)
     told = visitor.get("/api/v1/bots/mine/opponents", params={"players": players} if players else {}).json()

@@ -1,4 +1,4 @@
-"""Pages of several bots: the user's own, an author's, and a comparison. The notice about benched bots."""
+"""Pages of several bots: the user's own, an author's and a comparison. Also the notice about benched bots."""
 
 import re
 import sqlite3
@@ -194,7 +194,7 @@ def test_an_author_may_have_any_name(world: World, author: str) -> None:
 
 @pytest.mark.parametrize("author", ["nobody", "a" * 65, "%00"])
 def test_an_author_without_bots_has_no_page(world: World, author: str) -> None:
-    """Neither has an invalid name."""
+    """Invalid names have no page either."""
     assert browser(world).get(f"/authors/{author}").status_code in {404, 422}
 
 

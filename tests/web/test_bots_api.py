@@ -19,12 +19,12 @@ MINE = "/api/v1/bots/mine"
 
 
 def owner(world: World, stable: Stable) -> TestClient:
-    """Return a program with a token of ann's and the scopes of owners."""
+    """Return a program with ann's token and the scopes of owners."""
     return program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
 
 
 def bot(world: World, name: str = "mine") -> KnownBot:
-    """Return what the store knows of a bot."""
+    """Return a bot from the store."""
     found = world.store.bots.find(name)
     assert found is not None
     return found

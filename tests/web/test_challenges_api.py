@@ -101,7 +101,7 @@ def test_owners_list_their_own_challenges(world: World, stable: Stable) -> None:
 def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> None:
     """A game of another challenge is not found.
 
-    For others, even the challenged, a challenge looks like one that doesn't exist.
+    For other accounts, even the challenged ones, a challenge looks like one that doesn't exist.
     """
     client = owner(world, stable.ann)
     one, two = (client.post(MINE, json={"opponents": ["other"]}).headers["Location"] for _ in range(2))

@@ -385,7 +385,7 @@ def test_pages_of_a_session_are_not_cached(world: World) -> None:
 
 
 def test_closed_and_invited_registration_say_so(tmp_path: Path) -> None:
-    """The pages say who may register. An invitation allows it."""
+    """The pages say who may register. A valid invitation allows registration."""
     with closing(World.at(tmp_path, RegistrationMode.INVITATION)) as world:
         code = world.accounts.operators.invite("terminal:root", 7)
         visitor = browser(world)

@@ -103,5 +103,5 @@ def test_odd_names_of_authors_have_a_feed(world: World) -> None:
 
 @pytest.mark.parametrize("path", ["bots/nobody", "authors/nobody", "nothing"])
 def test_an_unknown_feed_is_not_found(world: World, path: str) -> None:
-    """Neither is a feed of another kind."""
+    """Feeds of unknown kinds aren't found either."""
     assert browser(world).get(f"/feeds/{path}").status_code == 404

@@ -80,7 +80,7 @@ def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> byt
 
 
 def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> None:
-    """Every change causes an event immediately, and then the stream ends."""
+    """Every change causes an event immediately. The stream ends after the last stage."""
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
@@ -159,7 +159,7 @@ def test_the_stream_of_a_deleted_account_ends(world: World, ann: KnownAccount) -
 
 
 def test_access_is_checked_again_while_nothing_changes(world: World, ann: KnownAccount) -> None:
-    """It is checked every fifteen seconds. While it is allowed, a comment keeps the connection open."""
+    """It is checked every fifteen seconds. While access is allowed, a comment keeps the connection open."""
     seconds = itertools.count(0.0, 5.0)
     answers = iter([True, True, False])
 
@@ -174,7 +174,7 @@ def test_access_is_checked_again_while_nothing_changes(world: World, ann: KnownA
 
 
 def test_streams_per_account_are_limited(world: World, ann: KnownAccount) -> None:
-    """One more must retry later, until another ends. Other accounts aren't affected."""
+    """At the limit, a client must retry until another stream ends. Other accounts aren't affected."""
     other = ann.id + 1
 
     async def follow() -> tuple[bytes, bytes, bytes]:

@@ -69,7 +69,7 @@ def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
 
 
 def test_unknown_names_have_the_same_limits(world: World) -> None:
-    """So the limits don't reveal which names exist."""
+    """This way the limits don't reveal which names exist."""
     with serving(site_over(world)) as site:
         assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 24
 
@@ -123,7 +123,7 @@ def guess(app: ASGIApp, address: str, password: str) -> int:
 
 @pytest.mark.parametrize("address", ["192.0.2.{}", pytest.param("2001:db8:{:x}::1", marks=pytest.mark.soak)])
 def test_twenty_new_addresses_per_hour_lock_out_new_browsers(world: World, address: str) -> None:
-    """Fewer don't. An address that has guessed counts as new again after a day."""
+    """Fewer addresses don't lock them out. An address counts as new again after a day."""
     world.add("ann")
     app = browser(world).app
     statuses = [guess(app, address.format(number % 19), "wrong") for number in range(19 * 3 + 30 + 19)]

@@ -1,4 +1,4 @@
-"""Watching running matches one round late, without anything that isn't over yet; Kaiten TV."""
+"""Watching running matches, one round late and without undisclosed data, and Kaiten TV."""
 
 import itertools
 import json
@@ -364,7 +364,7 @@ def test_the_next_table_is_another_running_match_or_the_recorded_games(world: Wo
 
 
 def test_the_front_page_links_to_running_matches(world: World) -> None:
-    """So does the list of running matches on the status page."""
+    """The list of running matches on the status page links to them too."""
     watched(world)
     for path in ("/", "/status"):
         assert "/live/s-0" in Page(browser(world).get(path).text).links

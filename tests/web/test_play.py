@@ -209,7 +209,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
 
 
 def test_tables_are_limited(world: World) -> None:
-    """So are waiting games, and games per address and hour."""
+    """Waiting games, and games per address and hour, are limited too."""
     one = browser(world)
     others = [
         TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=(f"192.0.2.{number}", 1))
@@ -276,7 +276,7 @@ def test_a_page_waits_for_the_bots(world: World) -> None:
 
 
 def test_looking_at_the_page_keeps_the_game(world: World) -> None:
-    """The time of the visit is stored now and then."""
+    """The time of the last visit is stored at intervals."""
     visitor = browser(world)
     path = sit_down(visitor)
     world.later(seconds=30)

@@ -197,7 +197,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
 
 
 def test_a_slow_form_is_ended_too(world: World) -> None:
-    """It blocks no thread, and its connection only for a short time."""
+    """It blocks no thread, and its connection is closed soon."""
     with site(world, Pace(silence=60.0, grace=1.0, rate=KIB, whole=60.0)) as address:
         sender = socket.create_connection(address, timeout=60)
         sender.sendall(

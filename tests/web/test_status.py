@@ -102,7 +102,7 @@ def test_a_host_on_which_every_control_passes(client: TestClient, empty_store: S
 
 
 def test_failed_controls_are_named(client: TestClient, empty_store: Store) -> None:
-    """They have what they stop, apart from accepted ones. Untrusted bots are refused."""
+    """The page lists what they stop, and marks accepted ones. Untrusted bots are refused."""
     empty_store.activity.record_host(host_report("swap", "tmp-files"), {"tmp-files"})
     text = client.get("/status").text
     missing, held = Page(text).tables
@@ -192,7 +192,7 @@ def test_running_matches_are_shown_with_their_bots(busy: World) -> None:
 
 @pytest.mark.parametrize("who", ["visitor", "user", "reader"])
 def test_private_details_are_not_public(busy: World, who: str) -> None:
-    """Visitors don't see who qualifies, or which match was quarantined or worker rejected, and why."""
+    """Visitors don't see who qualifies, which match is quarantined, which worker is rejected, or why."""
     user = busy.add("user")
     someone = {
         "visitor": lambda: browser(busy),
@@ -236,7 +236,7 @@ def test_operators_see_everything(busy: World) -> None:
 
 
 def test_a_token_without_the_scope_operate_shows_no_more(busy: World) -> None:
-    """This holds even if its account is an operator's."""
+    """This holds even if the account belongs to an operator."""
     secret = token(busy, operator(busy), {Scope.READ})
     assert program(busy, secret).get("/api/v1/status").json()["quarantined"] is None
 

@@ -96,7 +96,7 @@ def test_a_seats_view_hides_the_other_hands(client: TestClient) -> None:
 
 
 def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store) -> None:
-    """ "Step forward" goes through every frame, and "Step back" through the same frames in reverse."""
+    """The links "Step forward" and "Step back" go through all frames, in order and in reverse."""
     game = store.games.find("faulty-0-0")
     assert game is not None
     addresses = [address(GAME, frame) for frame in film(game.replay).frames]

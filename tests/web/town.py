@@ -29,7 +29,7 @@ WHY: Final = "it remembered deals of other people's challenges"
 
 
 def build(world: World) -> dict[str, str]:
-    """Fill a world. Return the IDs of ann's challenges and of running matches, by their progress.
+    """Fill a world. Return the IDs of ann's challenges and of running matches, keyed by their state.
 
     ``ann`` has bots and submissions in every state, ``ben`` has one bot, ``zoe`` has nothing, and ``oper``
     is an operator. There are rated games of two to five players, such as ``dummy-0-0``, ``five-0-0`` and

@@ -22,7 +22,7 @@ def decided(totals: tuple[int, ...], counts: tuple[int, ...], places: tuple[int,
 
 
 def test_puddings_explain_equal_totals() -> None:
-    """More puddings rank first, and equal ones share the place.
+    """The player with more puddings ranks first. Players with equal numbers share the place.
 
     Without equal totals there is no explanation.
     """
