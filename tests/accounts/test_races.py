@@ -27,7 +27,7 @@ class Interrupted(PasswordHasher):
         super().__init__(time_cost=time_cost, memory_cost=CHEAP.memory_cost, parallelism=CHEAP.parallelism)
         self._meanwhile = [meanwhile]
 
-    def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # type: ignore[override] # noqa: A002 - as above
+    def verify(self, hash: str | bytes, password: str | bytes) -> bool:  # type: ignore[override] # noqa: A002 - its name
         """Check a password."""
         is_right = super().verify(hash, password)
         if self._meanwhile:

@@ -87,7 +87,7 @@ def mail_server(
     if security is SmtpSecurity.STARTTLS:
         options |= {"tls_context": tls, "require_starttls": True}
     if security is SmtpSecurity.TLS:
-        options |= {"ssl_context": tls, "auth_require_tls": False}  # the library doesn't recognise implicit TLS
+        options |= {"ssl_context": tls, "auth_require_tls": False}  # the library ignores implicit TLS
     controller = Controller(post, **options)
     controller.start()
     try:
