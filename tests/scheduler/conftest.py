@@ -1,4 +1,4 @@
-"""What tests of the scheduler share."""
+"""Fixtures shared by the scheduler's tests."""
 
 import shutil
 import tempfile
@@ -14,14 +14,14 @@ from tests.databases import sqlite_store
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Give an empty store."""
+    """Yield an empty store."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         yield store
 
 
 @pytest.fixture
 def run_dir() -> Iterator[Path]:
-    """Give a short folder for sockets."""
+    """Yield a folder for sockets, with a short path."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
     yield folder
     shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""A true record that shows a fault of the arena's own is stored for nobody."""
+"""Tests of correct records that reveal an arena fault: they are not stored."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def played(
     seatings: tuple[tuple[int, ...], ...] = (),
     authors: tuple[str, ...] = AUTHORS,
 ) -> FinishedMatch:
-    """Return what comes of a rated match in which these bots never greeted."""
+    """Return the outcome of a rated match in which these bots never sent Hello, or had another fault."""
     rules = Rules(players=3)
     driver = Driver(rules, seatings=seatings)
     for seat in range(3):
@@ -62,26 +62,26 @@ def played(
 
 
 def test_a_match_in_which_nobody_greets_is_void() -> None:
-    """Three bots do not all fail at once; their host does."""
+    """The host is to blame: three bots do not all fail at once."""
     with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
         played({0, 1, 2})
 
 
 def test_a_match_in_which_a_bot_of_the_arena_does_not_greet_is_void() -> None:
-    """It is known to greet, so the others are not rated against its empty seat; the text names it."""
+    """The house bot is known to start, so the host was too busy. The others get no rating for that match."""
     with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({0, 1})
 
 
 @pytest.mark.parametrize("absent", [{0}, {0, 2}])
 def test_a_stranger_who_does_not_greet_is_to_blame_where_the_arena_s_bots_do(absent: set[int]) -> None:
-    """The host has started the others."""
+    """The house bots have started, so the host is not to blame."""
     (game,) = played(absent).games
     assert [seat for seat, faults in enumerate(game.faults) if faults] == sorted(absent)
 
 
 def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
-    """The seats are drawn for each game: here the arena's bot, the second one, sits on the first."""
+    """Seats are drawn for each game. Here the house bot is the second bot, and sits on the first seat."""
     with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({1}, seatings=((1, 2, 0),))
     (game,) = played({2}, seatings=((1, 2, 0),)).games
@@ -89,13 +89,13 @@ def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
 
 
 def test_a_bot_of_the_arena_that_crashes_is_like_any_other() -> None:
-    """A crash has evidence of its own; it is no sign of a busy host."""
+    """A crash, unlike a missing Hello, is no sign of a busy host."""
     (game,) = played({1}, Fault.CRASH).games
     assert game.faults == (0, 1, 0)
 
 
 def test_a_table_at_which_all_crash_at_the_start_is_void_if_a_bot_of_the_arena_sits_there() -> None:
-    """It is known to play, so something is wrong with the host."""
+    """The house bot is known to play, so something is wrong with the host."""
     with pytest.raises(MatchVoid, match="no bot played a card, not even the house bots bot-house"):
         played({0, 1, 2}, Fault.CRASH)
     (game,) = played({0, 1, 2}, Fault.CRASH, authors=("ann", "bob", "eve")).games

@@ -1,4 +1,4 @@
-"""Backoff after faults of the arena: of a match, of all matches and of a host."""
+"""Tests of the backoff after arena faults: for a match, for all matches and for a host."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -28,21 +28,21 @@ from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
 
 LONG = 3_600.0
-"""Seconds: longer than any test."""
+"""Seconds: longer than any test takes."""
 
 
 NONE = Backoff(first=0, most=0)
 
 
 def test_a_backoff_grows_up_to_its_limit() -> None:
-    """By its factor with each failure in a row."""
+    """Each failure in a row multiplies the delay."""
     assert [HOST_BACKOFF.after(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, 30, 30]
     assert HOST_BACKOFF.after(1_000_000) == 30
     assert [RetryDelays().one.after(failures) for failures in (1, 2, 3)] == [2, 10, 10]
 
 
 def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
-    """Others are not delayed by it. A match that is no longer queued is forgotten."""
+    """Other matches are not delayed. A match that is no longer queued is forgotten."""
     backoff = MatchBackoff(RetryDelays(every=NONE))
     backoff.fail("a", 1, 100.0)
     assert (backoff.matches(101.9), backoff.matches(102.0)) == (("a",), ())
@@ -55,7 +55,7 @@ def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
 
 
 def test_each_failure_in_a_row_lengthens_the_backoff_of_all_matches() -> None:
-    """Up to a limit, until a match is played."""
+    """The delay grows up to a limit, until a match is played."""
     backoff = MatchBackoff(RetryDelays(one=NONE))
     for in_a_row, delay in ((1, 0.5), (2, 1), (3, 2), (6, 15), (1_000_000, 15)):
         backoff.fail("a", in_a_row, 100.0)
@@ -66,7 +66,7 @@ def test_each_failure_in_a_row_lengthens_the_backoff_of_all_matches() -> None:
 
 
 def test_only_the_latest_failed_matches_have_a_backoff() -> None:
-    """As many as fit into a query."""
+    """Their number is limited, since a query lists them."""
     backoff = MatchBackoff(RetryDelays())
     for number in range(1_000):
         backoff.fail(f"m{number}", 1, 100.0)
@@ -74,7 +74,7 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 
 def test_an_arena_that_cannot_play_stops() -> None:
-    """After enough failures in a row among house bots, or among changing strangers."""
+    """It stops after enough failures in a row, of only house bots or of different submitted bots."""
     house, strangers = VoidsInARow(), VoidsInARow()
     for number in range(VOIDS_IN_A_ROW):
         assert not house.too_many(1)
@@ -86,7 +86,7 @@ def test_an_arena_that_cannot_play_stops() -> None:
 
 
 def test_one_bot_in_all_failed_matches_does_not_stop_the_arena() -> None:
-    """However many fail: while one stranger's bot is in all of them, others continue."""
+    """While one submitted bot is in all of the failed matches, the arena continues."""
     voids = VoidsInARow()
     for number in range(5 * VOIDS_IN_A_ROW):
         voids.add(("spoiler", f"bot {number}"), "w")
@@ -96,7 +96,7 @@ def test_one_bot_in_all_failed_matches_does_not_stop_the_arena() -> None:
 
 
 def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
-    """Others play its matches. A single worker, or a second one that fails, stops the arena."""
+    """Others play its matches. The arena stops if it is the only worker, or if a second one fails too."""
     voids = VoidsInARow()
     for _ in range(VOIDS_IN_A_ROW):
         voids.add((), "one")
@@ -107,7 +107,7 @@ def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
 
 
 def test_a_played_match_resets_the_count() -> None:
-    """The next failures are counted from one, with other suspects."""
+    """The count starts again from one, and other bots may be to blame."""
     voids = VoidsInARow()
     for _ in range(VOIDS_IN_A_ROW - 1):
         voids.add((), "w")
@@ -121,13 +121,13 @@ def test_a_played_match_resets_the_count() -> None:
 
 @dataclass
 class Mending(Notes):
-    """Repairs the socket folder when a match has failed, and counts the matches that start later."""
+    """Records events, repairs the socket folder after a failure, and counts the matches that start later."""
 
     blocked: Path = field(default_factory=Path)
     began: int = 0
 
     def __call__(self, event: MatchEvent) -> None:
-        """Note it, and repair the folder."""
+        """Record the event, and repair the folder."""
         super().__call__(event)
         if isinstance(event, MatchStarted):
             self.began += bool(self.voided)
@@ -137,7 +137,7 @@ class Mending(Notes):
 
 @pytest.mark.parametrize("all_wait", [False, True])
 def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
-    """Others are played meanwhile, or none if all matches are in backoff. The coordinator does not end."""
+    """Other matches are played, or none while all are in backoff. The coordinator does not exit."""
     long = Backoff(first=LONG, most=LONG)
     delays = RetryDelays(one=long, every=long if all_wait else NONE)
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:
@@ -151,7 +151,7 @@ def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
         launcher = Launcher(ProcessRuntime(), "test", blocked)
         with (
             ThreadPoolExecutor(1) as thread,
-            # One table at a time: a second that begins with the first would be played, and end the backoff.
+            # One table at a time: a second would start with the first, be played and end the backoff.
             local_workers(launcher, SlotPool(3, 0.4), "host") as workers,
         ):
             coordinator = coordinator_of(store, workers, notes, delays)

@@ -1,4 +1,4 @@
-"""What a worker hands in is played again, and refused where the rules don't agree."""
+"""Tests of workers' records: they are replayed, and refused if they contradict the rules."""
 
 from dataclasses import replace
 
@@ -72,7 +72,7 @@ def crashed() -> MatchRecord:
 
 
 def with_decision(whole: MatchRecord, step: int, seat: int, **changes: object) -> MatchRecord:
-    """Return a record with one decision of the first game changed."""
+    """Return a record with one decision of its first game changed."""
     game = whole.games[0]
     steps = [list(decisions) for decisions in game.steps]
     decision = steps[step][seat]
@@ -88,7 +88,7 @@ def with_game(whole: MatchRecord, **changes: object) -> MatchRecord:
 
 
 def test_an_honest_record_is_believed() -> None:
-    """Every game comes back with its end by the rules."""
+    """Each game is returned with its result by the rules."""
     games = check_record(spec(), honest())
     assert len(games) == 2
     assert all(isinstance(game, CheckedGame) and game.state.over for game in games)
@@ -97,7 +97,7 @@ def test_an_honest_record_is_believed() -> None:
 
 
 def test_a_crash_counts_against_its_seat_alone() -> None:
-    """The seat that was taken over is last, whatever its points; one more game of three is enough then."""
+    """A seat that was taken over is last, whatever its points. Then the third game need not be played."""
     games = check_record(spec(3), crashed())
     assert len(games) == 2
     for game in games:
@@ -108,7 +108,7 @@ def test_a_crash_counts_against_its_seat_alone() -> None:
 
 @pytest.mark.parametrize("dummy", [False, True])
 def test_illegal_moves_are_faults_of_their_seat(*, dummy: bool) -> None:
-    """What the stand-in played is checked too, in control of the dummy as well."""
+    """The stand-in's moves are checked too, even if the seat also controls the dummy."""
     rules = Rules(players=2, dummy=dummy)
     driver = Driver(rules)
     driver.greet()
@@ -124,7 +124,7 @@ def test_illegal_moves_are_faults_of_their_seat(*, dummy: bool) -> None:
 
 
 def late(seconds: float, waited: float) -> MatchRecord:
-    """Return a record in which seat 1 took this long for its first decision, the host's share left out."""
+    """Return a record in which seat 1's first decision took ``seconds``, and ``waited`` more for the host."""
     driver = Driver(RULES, 2)
     driver.greet()
     driver.now += seconds + waited
@@ -137,7 +137,7 @@ def late(seconds: float, waited: float) -> MatchRecord:
 
 
 def test_a_time_that_stands_without_the_hosts_share_is_believed() -> None:
-    """11 s are the most that a decision may take; what the host kept from the bot is beside that."""
+    """A decision may take at most 11 s. Time that the host kept from the bot does not count."""
     (game, _) = check_record(spec(), late(10.9, 30.0))
     assert game.faults == (0, 0, 0)
     decision = game.record.steps[0][1]
@@ -218,14 +218,14 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_record_that_is_not_true_is_refused(name: str) -> None:
-    """The first thing that is wrong is named."""
+    """The error names the first thing that is wrong."""
     untrue, words = REFUSED[name]
     with pytest.raises(RecordRefused, match=words):
         check_record(spec(), untrue)
 
 
 def test_a_decision_is_what_it_says() -> None:
-    """The tampering above is of the right kind: undone, the record is believed again."""
+    """The helper that alters decisions makes valid records: with the original value it is accepted."""
     whole = honest()
     decision = whole.games[0].steps[3][1]
     assert isinstance(decision, Decision)

@@ -1,4 +1,4 @@
-"""The coordinator over a real store, with real bots as plain processes."""
+"""Tests of the coordinator with a real store, and with real bots as plain processes."""
 
 import random
 import time
@@ -48,7 +48,7 @@ from tests.db.builders import new_challenge
 from tests.patience import WAIT_SECONDS
 
 AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=0))
-"""What failed may come again at once."""
+"""Failed matches may be retried immediately."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class Notes:
                 self.dropped.append((event.match, event.attempt))
 
 
-def coordinator_of(  # noqa: PLR0913 - what a test may want otherwise
+def coordinator_of(  # noqa: PLR0913 - what tests may vary
     store: Store,
     workers: Workers,
     notes: Watcher,
@@ -141,7 +141,7 @@ class NotingLauncher(Launcher):
         return super().play(spec, slots, progress, person)
 
 
-def play(  # noqa: PLR0913 - what a test may want otherwise
+def play(  # noqa: PLR0913 - what tests may vary
     store: Store,
     run_dir: Path,
     notes: Notes,
@@ -151,7 +151,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
     gate: Gate | None = None,
     refill: Callable[[], bool] = lambda: False,
 ) -> set[float]:
-    """Play the waiting matches of this runtime, and return the shares of a core that bots got."""
+    """Play the waiting matches of this runtime, and return the CPU shares that bots were given."""
     launcher = NotingLauncher(run_dir)
     with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
         coordinator_of(store, workers, notes, AT_ONCE, runtime=runtime, gate=gate).run(refill)
@@ -162,7 +162,7 @@ def play(  # noqa: PLR0913 - what a test may want otherwise
 def test_no_bot_gets_more_than_its_slots_share(
     store: Store, run_dir: Path, share: float, given: set[float]
 ) -> None:
-    """A match created for more cores is played with the share of this host's slots."""
+    """That holds even if the match was created with a larger share."""
     ladder_of(store).add_match()
     assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
@@ -182,10 +182,10 @@ def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> 
 def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
     store: Store, run_dir: Path
 ) -> None:
-    """Every game has a new deal, and the stored seat order, which differs from game to game."""
+    """Each game has a new deal and its own stored seat order."""
     ladder = ladder_of(store)
     notes = Notes()
-    while not notes.finished or len(notes.finished[-1].games) == 1:  # the first ones, with who is new
+    while not notes.finished or len(notes.finished[-1].games) == 1:  # one deal with new bots
         assert ladder.add_match()
         play(store, run_dir, notes)
     assert len(notes.finished[-1].games) == 12
@@ -205,7 +205,7 @@ def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
 
 
 def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
-    """After three voids an operator must release it; nothing of it is rated."""
+    """After three voids it is quarantined, and none of its games is rated."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder")
@@ -221,7 +221,7 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
 def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
     store: Store, run_dir: Path, tmp_path: Path
 ) -> None:
-    """After three attempts its match is quarantined; the others are played and stored."""
+    """After three attempts its match is quarantined. The others are played and stored."""
     ladder = ladder_of(store)
     for _ in range(2):
         assert ladder.add_match()
@@ -242,7 +242,7 @@ def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
 
 
 def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
-    """After ten voids in a row it stops with a message, and most matches are still queued."""
+    """After ten voids in a row it stops with a message. Most matches are still queued."""
     ladder = ladder_of(store)
     for _ in range(8):
         ladder.add_match()
@@ -259,7 +259,7 @@ def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Stor
 
 
 def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
-    """A void costs time, but no game."""
+    """It loses no game."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder yet")
@@ -288,7 +288,7 @@ def test_matches_for_another_runtime_are_left_alone(store: Store, run_dir: Path)
 
 
 def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> None:
-    """It is logged once, and ends automatically."""
+    """That is logged once. Matches start again as soon as there is room."""
     ladder_of(store).add_match()
     notes, room = Notes(), iter([False] * 3)
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
@@ -302,7 +302,7 @@ def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> 
 
 
 def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
-    """It checks the ladder at intervals, and plays the matches drawn after the pause."""
+    """It polls the ladder's settings, and plays the matches drawn after the pause."""
     ladder = ladder_of(store)
     entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
     store.ladder.change(LadderChange(paused=True), entry)
@@ -339,7 +339,7 @@ def bots_of(matches: list[FinishedMatch], store: Store) -> set[str]:
 
 
 def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
-    """While untrusted bots are barred, only house bots are drawn and play; afterwards all do."""
+    """While untrusted bots are barred, only house bots are drawn and play. Afterwards all bots do."""
     gate = Gate()
     gate.decide(host_report(), ())
     ladder = ladder_of(store, gate)
@@ -368,11 +368,11 @@ def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> N
 
 
 def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) -> None:
-    """While only challenges wait, a rated match is drawn before they are all played."""
+    """A rated match is drawn even if only challenges are queued, before all of them are played."""
     ladder = ladder_of(store)
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
     account = store.people.register(
-        NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - no password
+        NewAccount(name="ann", password="hash", role=Role.USER, created=datetime.now(UTC))  # noqa: S106 - not a password
     )
     for id_ in ("c0", "c1"):
         new = new_challenge(id_, account.id, versions, deals=1)
@@ -394,7 +394,10 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
 
 @pytest.mark.postgresql
 def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: str, run_dir: Path) -> None:
-    """Its loop continues, so that results are stored, and it plays them if the other coordinator gives up."""
+    """The coordinator's loop goes on, so results are stored.
+
+    It plays the matches once their rows are unlocked.
+    """
     notes = Notes()
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     with (

@@ -1,4 +1,4 @@
-"""House bots whose folder is gone, until it is back."""
+"""Tests of house bots whose folder is missing for a while."""
 
 import shutil
 from pathlib import Path
@@ -20,27 +20,27 @@ BOTS = ("random", "greedy", "spoiler")
 
 @pytest.fixture
 def folders(tmp_path: Path) -> dict[str, Path]:
-    """Give copies of quick sample bots."""
+    """Return copies of quick sample bots' folders."""
     return {name: Path(shutil.copytree(samples() / name, tmp_path / "bots" / name)) for name in BOTS}
 
 
 @pytest.fixture
 def ladder(store: Store, folders: dict[str, Path]) -> Ladder:
-    """Give a ladder that these have entered."""
+    """Return a ladder with these bots."""
     made = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)
     made.enter_house_bots((name, str(folder)) for name, folder in folders.items())
     return made
 
 
 def drawn(store: Store) -> set[str]:
-    """Return the bots that match-making knows."""
+    """Return the names of the bots that match-making may draw."""
     return {candidate.bot for candidate in store.ratings.candidates()}
 
 
 def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    """It is in no table and no qualification; that is logged once, and so is its return."""
+    """It isn't drawn while its folder is missing. That is logged once, and so is its return."""
     assert drawn(store) == set(BOTS)
     aside = folders["greedy"].rename(tmp_path / "aside")
     with structlog.testing.capture_logs() as logs:
@@ -59,7 +59,10 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
 
 
 def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders: dict[str, Path]) -> None:
-    """A start enters what is there; who was entered earlier and is gone doesn't play."""
+    """A start enters only the house bots whose folders it is given.
+
+    Earlier ones without a folder don't play.
+    """
     assert ladder is not None
     shutil.rmtree(folders["spoiler"])
     again = Ladder(store, RuntimeName.PROCESS, entropy(), Gate(), Limits(), has=ProcessRuntime().has_source)
@@ -74,7 +77,10 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
 def test_matches_that_were_drawn_wait_for_the_folder(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
-    """Nothing of it fails or is put aside; the others are played meanwhile, and the rest afterwards."""
+    """The bot's matches neither fail nor get quarantined.
+
+    Others are played, and these once the folder is back.
+    """
     ladder.ensure_round()
     aside = folders["greedy"].rename(tmp_path / "aside")
     ladder.look_for_house_bots()
@@ -96,7 +102,7 @@ def test_matches_that_were_drawn_wait_for_the_folder(
 def test_an_arena_with_too_few_bots_waits_for_more(
     ladder: Ladder, folders: dict[str, Path], tmp_path: Path
 ) -> None:
-    """It says so once and goes on when there are enough."""
+    """The arena logs that once, and continues when there are enough bots."""
     for name in ("greedy", "spoiler"):
         folders[name].rename(tmp_path / name)
     ladder.look_for_house_bots()
@@ -110,6 +116,6 @@ def test_an_arena_with_too_few_bots_waits_for_more(
 
 
 def test_containers_run_no_folders() -> None:
-    """A bot that plain processes were run from and has no image is left out with containers."""
+    """A house bot that was entered as a folder and has no image can't play in containers."""
     assert is_image_id(f"sha256:{'0' * 64}")
     assert not is_image_id(str(samples() / "greedy"))

@@ -1,4 +1,4 @@
-"""Leases that a coordinator keeps and looks after, whatever else fails beside."""
+"""Test of a coordinator's work on leases when other parts of it fail."""
 
 import time
 from contextlib import closing
@@ -18,17 +18,17 @@ from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 @dataclass
 class Clock:
-    """A clock of leases that a test sets."""
+    """A lease clock that the test sets."""
 
     seconds: float = 1_000.0
 
     def __call__(self, _: Connection) -> LeaseTime:
-        """Tell the time."""
+        """Return the time."""
         return LeaseTime(self.seconds, "test")
 
 
 def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path, run_dir: Path) -> None:
-    """Nothing can be written of workers: what nobody plays any more waits again all the same."""
+    """Even if no worker's status can be stored, matches whose lease has expired are queued again."""
     clock, notes = Clock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
     with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
@@ -40,7 +40,7 @@ def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path,
                 "CREATE TRIGGER defect BEFORE INSERT ON worker BEGIN SELECT RAISE(ABORT, 'a defect'); END"
             )
         end = time.monotonic() + WAIT_SECONDS
-        # It plays what waits meanwhile, and has nothing else to do.
+        # Until then it plays the waiting match, and has nothing else to do.
         play(store, run_dir, notes, refill=lambda: not notes.lost and time.monotonic() < end)
         assert len(notes.lost) == 1
         assert notes.voided == []

@@ -1,4 +1,4 @@
-"""A match that ends after nobody waited for it any more, while the database is away."""
+"""Test of a match that ends after its deadline, while the database is unavailable."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
 
 @dataclass
 class Slow:
-    """One worker with room for one match, which ends when the test says so."""
+    """A worker with room for one match, which ends when the test says so."""
 
     future: Future[bytes] = field(default_factory=Future)
     worker: str = "slow"
@@ -31,43 +31,43 @@ class Slow:
     cpus: float = 0.4
     taken: bool = False
 
-    def take(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any
-        """Give the only place."""
+    def take(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any match
+        """Return itself, but only once."""
         before, self.taken = self.taken, True
         return None if before else self
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:  # noqa: ARG002 - nothing is played
-        """Begin."""
+        """Return the result that the test will set."""
         return self.future
 
     def judge(self, verdict: Verdict) -> None:
-        """Think nothing of it."""
+        """Ignore the verdict."""
 
     def give_back(self) -> None:
-        """Be free again."""
+        """Make the place available again."""
         self.taken = False
 
     def status(self) -> tuple[WorkerStatus, ...]:
-        """Tell nothing."""
+        """Return no status."""
         return ()
 
     def refused(self) -> tuple[RefusedWorker, ...]:
-        """Tell nothing."""
+        """Return no refused workers."""
         return ()
 
     def stop(self) -> None:
-        """End nothing."""
+        """Do nothing."""
 
 
 @dataclass
 class Halting(Notes):
-    """Lets the coordinator go on from a match's start when the test says so."""
+    """Records events, and holds the coordinator when a match has started until the test lets it continue."""
 
     started: threading.Event = field(default_factory=threading.Event)
     go_on: threading.Event = field(default_factory=threading.Event)
 
     def __call__(self, event: MatchEvent) -> None:
-        """Note it, and wait."""
+        """Record the event, and wait."""
         super().__call__(event)
         if isinstance(event, MatchStarted):
             self.started.set()
@@ -76,7 +76,7 @@ class Halting(Notes):
 
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Give the address of a database that soon takes a lock for good, where no match is ever in time."""
+    """Return the address of a database. Shorten its lock timeout, and make every match late immediately."""
     monkeypatch.setattr("arena.db.database._LOCKED_SECONDS", 0.05)
     monkeypatch.setattr("arena.scheduler.coordinator._START_SECONDS", -1e6)
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
@@ -84,14 +84,17 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """Give a store in which a match waits."""
+    """Yield a store with a waiting match."""
     with closing(open_store(url)) as store:
         ladder_of(store).add_match()
         yield store
 
 
 def test_what_is_late_and_then_heard_of_is_settled_once(store: Store, url: str) -> None:
-    """It is over for the coordinator before the database is back, and its end comes in before that too."""
+    """While the database is locked, the match first misses its deadline and then fails.
+
+    It counts as one void.
+    """
     notes, workers = Halting(), Slow()
     coordinator = coordinator_of(store, workers, notes)
 

@@ -1,4 +1,4 @@
-"""What a worker tells of the match that it plays: as much of it is shown as is true and over."""
+"""Tests of workers' progress reports: rounds that are finished, and pass the checks, are shown."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,18 +25,18 @@ NOTE = "I keep the wasabi"
 
 @pytest.fixture
 def claim(store: Store) -> Claim:
-    """Give a match that is being played, of two games of three."""
+    """Claim a match of two games of three players."""
     return claimed(store, [add_bot(store, name) for name in ("a", "b", "c")])
 
 
 def progress(claim: Claim, rounds: int, *, game: int = 0, steps: Steps | None = None) -> Progress:
-    """Return what a worker tells of a game; with steps these, true or not."""
+    """Return a worker's progress report on a game, with these steps if given, correct or not."""
     told = progress_of(claim, rounds, game=game if steps is None else 0)
     return told if steps is None else replace(told, game=game, steps=steps)
 
 
-def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: ANN401 - of a decision
-    """Return steps of which one decision is another."""
+def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: ANN401 - fields of a decision
+    """Return steps with one decision changed."""
     row = list(steps[at])
     decision = row[seat]
     assert decision is not None
@@ -45,7 +45,7 @@ def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: A
 
 
 def test_a_true_progress_is_shown_without_what_is_private(claim: Claim) -> None:
-    """Deals and turns of its rounds, and nothing of what follows: no seed, no authors, no notes."""
+    """Spectators see the deals and turns of finished rounds, but no seed, authors or notes."""
     steps = changed(steps_of(claim, 0, 2), 3, 1, note=NOTE, trouble=NOTE)
     shown = check_progress(claim, progress(claim, 2, steps=steps))
     game = parse_disclosed(shown.text)
@@ -58,7 +58,7 @@ def test_a_true_progress_is_shown_without_what_is_private(claim: Claim) -> None:
 
 
 def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
-    """Return progress that is not to be believed, and by which words it is refused."""
+    """Yield false progress reports, each with words of the error."""
     one, two = steps_of(claim, 0, 1), steps_of(claim, 0, 2)
     other = next(card for card in ("tempura", "wasabi") if one[0][0] and (card,) != one[0][0].cards)
     late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
@@ -85,7 +85,7 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
 
 
 def test_what_is_altered_is_refused(claim: Claim) -> None:
-    """Another match, game or deal, part of a round, a move or a stand-in that can't be."""
+    """Such as another match, game or deal, an unfinished round, or an impossible move or stand-in."""
     for words, wrong in altered(claim):
         with pytest.raises(RecordRefused, match=words):
             check_progress(claim, wrong)
@@ -94,7 +94,7 @@ def test_what_is_altered_is_refused(claim: Claim) -> None:
 def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
     store: Store, claim: Claim
 ) -> None:
-    """What is altered, too large or no progress at all is dropped with a line in the log."""
+    """Reports that are altered, too large or unreadable are dropped and logged. The match continues."""
     live = LiveMatches(store.live)
     for _, wrong in altered(claim):
         live.hear(claim, encode(wrong))
@@ -119,11 +119,11 @@ def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
 
 
 def test_while_the_database_is_away_the_newest_is_kept(store: Store, claim: Claim, tmp_path: Path) -> None:
-    """It is shown once it is back; of each game as much as was told last."""
+    """When the database is available again, the last report on each game is shown."""
     live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
     live.hear(claim, encode(progress(claim, 1)))
     live.hear(claim, encode(progress(claim, 1, game=1)))
-    store.close()  # what is open goes on working
+    store.close()  # open files would still work
     tmp_path.rename(away)
     with pytest.raises(DatabaseUnavailable):
         live.show()
@@ -136,7 +136,7 @@ def test_while_the_database_is_away_the_newest_is_kept(store: Store, claim: Clai
 
 
 def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
-    """Once a match is played anew nobody sees what the worker that had it before still tells."""
+    """When a match is played again, reports from its previous worker are ignored."""
     live = LiveMatches(store.live)
     live.hear(claim, encode(progress(claim, 1)))
     live.show()

@@ -1,4 +1,4 @@
-"""What a coordinator counts of matches."""
+"""Tests of a coordinator's metrics."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from tests.db.builders import START, add_bot, add_matches, finished
 
 
 class Counted:
-    """Metrics, and the clocks that they go by."""
+    """Metrics and the clocks that they use."""
 
     def __init__(self) -> None:
         self.seconds, self.now = 100.0, 1_000_000.0
@@ -25,11 +25,11 @@ class Counted:
         self.matches = MatchMetrics(self.registry, lambda: self.seconds, lambda: self.now)
 
     def value(self, name: str, **labels: str) -> float | None:
-        """Return a sample's value."""
+        """Return the value of a sample."""
         return self.registry.get_sample_value(name, labels)
 
     def outcomes(self) -> dict[str, float]:
-        """Return how many attempts ended how, but for those ways in which none did."""
+        """Return the number of attempts for each outcome, without zeros."""
         names = ("finished", "void", "lost", "quarantined")
         values = {name: self.value("kaiten_matches_total", outcome=name) or 0 for name in names}
         return {name: value for name, value in values.items() if value}
@@ -37,26 +37,26 @@ class Counted:
 
 @pytest.fixture
 def store(store: Store) -> Store:
-    """Give a store with two matches that wait."""
+    """Return a store with two waiting matches."""
     add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
     return store
 
 
 @pytest.fixture
 def counted() -> Counted:
-    """Give metrics in which nothing has happened."""
+    """Return new metrics."""
     return Counted()
 
 
 def claim(store: Store) -> Claim:
-    """Claim the match that is due."""
+    """Claim the next match."""
     found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
     assert found
     return found
 
 
 def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
-    """From its claim to its result, and what its bots took to start."""
+    """Its time runs from the claim to the result. The time its bots took to start is measured too."""
     playing = claim(store)
     counted.matches.hear(MatchStarted(playing, "w"))
     counted.seconds += 7
@@ -70,7 +70,7 @@ def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: C
 
 
 def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) -> None:
-    """Void, lost, given up, another coordinator's too."""
+    """Failed attempts, other coordinators' too, are counted without a duration."""
     for attempt in (1, 2):
         playing = claim(store)
         counted.matches.hear(MatchStarted(playing, "w"))
@@ -86,9 +86,9 @@ def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) 
 
 
 def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
-    """Where its lease has run out it is lost; what it still hands in is one result too many, and no attempt.
+    """An attempt whose lease has expired is lost. Its late result counts as dropped, not as another attempt.
 
-    The next attempt takes as long as it takes itself, whenever it is told that the first one is over.
+    The next attempt has its own duration, even if the loss is reported only after its start.
     """
     first = claim(store)
     counted.matches.hear(MatchStarted(first, "w"))
@@ -110,7 +110,7 @@ def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
 
 
 def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Counted) -> None:
-    """Each state and kind, also where there is none; without the database the rest is there."""
+    """Metrics include states and kinds without matches. Without the database the other metrics remain."""
     gone = False
 
     def queue() -> dict[tuple[MatchState, MatchKind], int]:

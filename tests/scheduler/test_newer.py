@@ -1,4 +1,4 @@
-"""A newer program that changes the database's tables while an older coordinator plays."""
+"""Test of a newer program that migrates the database while an older coordinator plays."""
 
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
 def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path, run_dir: Path) -> None:
-    """The coordinator ends and says why; matches are neither claimed any more nor blamed for it."""
+    """The coordinator exits and says why. It claims no more matches, and voids none."""
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
     class Overtaken(Notes):

@@ -1,4 +1,4 @@
-"""A new version of the program that is put under a running coordinator."""
+"""Tests of a new version of the program, installed while a coordinator runs."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -22,7 +22,7 @@ from tests.scheduler.test_coordinator import AT_ONCE, Notes, coordinator_of, lad
 
 
 class _NewReferee(Launcher):
-    """A launcher under which the program changes, so that its referee makes no sense of the match."""
+    """A launcher under which the program changes, so that its new referee can't read the match."""
 
     def __init__(self, run_dir: Path, program: Path) -> None:
         super().__init__(ProcessRuntime(), "test", run_dir)
@@ -35,14 +35,14 @@ class _NewReferee(Launcher):
         progress: Callable[[bytes], None] = lambda _: None,
         person: Person | None = None,
     ) -> bytes:
-        """Fail, as a match does whose referee is of another version."""
+        """Fail like a match whose referee has another version."""
         del spec, slots, progress, person
         (self._program / "spec.py").write_text("seats = 2\n")
         raise MatchVoid("the referee ended with exit code 1")
 
 
 class _Upgrade(Notes):
-    """Changes the program when the first match has been played."""
+    """Changes the program after the first match."""
 
     def __init__(self, program: Path) -> None:
         super().__init__()
@@ -64,7 +64,10 @@ def _program(tmp_path: Path) -> Path:
 def _play(
     tmp_path: Path, notes: Notes, launcher: Callable[[Path], Launcher], program: Path
 ) -> dict[str, int]:
-    """Play two matches, one after the other; return what waits in the end, and what was played."""
+    """Play two matches, one after the other.
+
+    Return how many matches wait afterwards, and the number of games.
+    """
     files = ProgramFiles(program)
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as run_dir:
         ladder = ladder_of(store)
@@ -78,7 +81,7 @@ def _play(
 
 
 def test_what_is_under_way_is_played_and_nothing_more(tmp_path: Path) -> None:
-    """The coordinator would play for ever; it ends, and what it has begun is stored."""
+    """The coordinator, which would otherwise play forever, exits after storing the matches in progress."""
     program = _program(tmp_path)
     notes = _Upgrade(program)
     left = _play(tmp_path, notes, lambda run_dir: Launcher(ProcessRuntime(), "test", run_dir), program)
@@ -88,7 +91,7 @@ def test_what_is_under_way_is_played_and_nothing_more(tmp_path: Path) -> None:
 
 
 def test_a_match_that_fails_in_new_hands_waits_again_and_is_not_blamed(tmp_path: Path) -> None:
-    """It counts as no attempt, so that no match is quarantined for an upgrade."""
+    """The attempt doesn't count, so that an upgrade can't quarantine matches."""
     program = _program(tmp_path)
     notes = Notes()
     left = _play(tmp_path, notes, lambda run_dir: _NewReferee(run_dir, program), program)
@@ -98,7 +101,10 @@ def test_a_match_that_fails_in_new_hands_waits_again_and_is_not_blamed(tmp_path:
 
 
 def test_only_what_the_program_consists_of_counts(tmp_path: Path) -> None:
-    """Compiled files and others beside them come and go; what is written, added or removed is seen."""
+    """Compiled files and files that aren't Python don't count.
+
+    Python files that change, appear or vanish do.
+    """
     program = _program(tmp_path)
     files = ProgramFiles(program)
     (program / "__pycache__").mkdir()

@@ -1,4 +1,4 @@
-"""People's games from the database to a replay, with real bots as plain processes."""
+"""Tests of people's games from the database to the replay, with real bots as plain processes."""
 
 import threading
 import time
@@ -34,14 +34,14 @@ STUBBORN: Final = "import time\nfrom arena.sdk import run\ndef choose(view): tim
 
 @pytest.fixture
 def store(store: Store) -> Store:
-    """Give a store with two house bots."""
+    """Return a store with two house bots."""
     for name in ("greedy", "random"):
         add_bot(store, name, source=str(samples() / name), author="house")
     return store
 
 
 def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, visitor: str = "v") -> str:
-    """Ask for a game and return its id."""
+    """Request a game and return its id."""
     versions = [store.bots.version_id(bot, 1) for bot in bots]
     store.person_games.add(
         NewPersonGame(
@@ -61,7 +61,7 @@ def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, v
 def host(
     store: Store, run_dir: Path, *, tables: int = 1, clock: Clock | None = None
 ) -> Iterator[PersonTables]:
-    """Let people play."""
+    """Start the tables for people's games."""
     settings = store.ladder.settings()
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     made = PersonTables(
@@ -87,7 +87,7 @@ def known(store: Store, id_: str) -> PersonGame:
 
 
 def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> PersonGame:
-    """Wait for a game to be so."""
+    """Wait until a game meets a condition."""
     ends = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < ends:
         if ready(game := known(store, id_)):
@@ -97,7 +97,7 @@ def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> Person
 
 
 def is_asked(game: PersonGame) -> bool:
-    """Whether a decision is open."""
+    """Return whether the person has to decide."""
     return game.asked is not None and not game.chosen
 
 
@@ -112,13 +112,13 @@ def play(store: Store, id_: str, choose: Callable[[PersonGame], Move]) -> Person
 
 
 def first(game: PersonGame) -> Move:
-    """Return a legal move."""
+    """Return the first legal move."""
     assert game.asked is not None
     return game.asked.legal_moves()[0]
 
 
 def last(game: PersonGame) -> Move:
-    """Return another one: with chopsticks on the table, two cards."""
+    """Return the last legal move: two cards if there are chopsticks on the table."""
     assert game.asked is not None
     return game.asked.legal_moves()[-1]
 
@@ -134,7 +134,7 @@ def last(game: PersonGame) -> Move:
 def test_a_game_is_played_to_its_replay(
     store: Store, run_dir: Path, case: tuple[Rules, list[str], int, Callable[[PersonGame], Move]]
 ) -> None:
-    """The person's moves are in it as they were chosen, and everything agrees with the rules."""
+    """It has the person's moves as they were chosen, and follows the rules."""
     rules, bots, seat, choose = case
     id_ = asked_for(store, "g", rules, *bots, seat=seat)
     chosen = {}
@@ -164,7 +164,7 @@ def test_a_game_is_played_to_its_replay(
 
 
 def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path, tmp_path: Path) -> None:
-    """A bot that never answers loses its seat to the stand-in, and the game goes on."""
+    """A bot that never answers is taken over by the stand-in, and the game goes on."""
     folder = tmp_path / "stubborn"
     folder.mkdir()
     (folder / "bot.py").write_text(STUBBORN)
@@ -173,7 +173,7 @@ def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path,
     quick = Clock(start_millis=10_000, move_millis=50, bank_millis=0)
 
     def slowly(game: PersonGame) -> Move:
-        time.sleep(0.1)  # twice what a bot may take
+        time.sleep(0.1)  # twice the time that a bot may take
         return first(game)
 
     with host(store, run_dir, clock=quick):
@@ -184,7 +184,7 @@ def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path,
 
 
 def test_a_host_without_room_says_so(store: Store, run_dir: Path) -> None:
-    """Nobody waits for a table that never comes."""
+    """The game fails, so that the person doesn't wait for a table."""
     game = asked_for(store, "a", Rules(players=2), "greedy")
     with host(store, run_dir, tables=0):
         found = until(store, game, lambda game: game.ended is not None)
@@ -195,7 +195,7 @@ def test_a_host_without_room_says_so(store: Store, run_dir: Path) -> None:
 
 
 def test_only_the_open_decision_can_be_made_and_once(store: Store, run_dir: Path) -> None:
-    """Early, late and repeated choices change nothing."""
+    """Early, late and repeated choices are refused."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     games = store.person_games
     now = datetime.now(UTC)
@@ -221,7 +221,7 @@ def test_only_the_open_decision_can_be_made_and_once(store: Store, run_dir: Path
 
 
 def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir: Path) -> None:
-    """One table: the next one begins when the first person leaves, or is not heard of for a while."""
+    """With one table, the next game begins when the person leaves, or hasn't been seen for a while."""
     games = store.person_games
     ids = [
         asked_for(store, f"g{number}", Rules(players=2), "random", visitor=f"v{number}")
@@ -242,7 +242,7 @@ def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir
 
 
 def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
-    """A new game leaves the old one."""
+    """A new game ends the visitor's previous one."""
     one, two = (asked_for(store, id_, Rules(players=2), "random") for id_ in ("one", "two"))
     assert known(store, one).state is PersonGameState.LEFT
     assert store.person_games.open_of("v") == two
@@ -253,7 +253,7 @@ def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
 
 
 def test_what_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
-    """An untrusted bot on a host that may not run it; an image that is gone; a restart."""
+    """Reasons are an untrusted bot that may not run here, a missing image, or a restart."""
     add_bot(store, "strange", source="sha256:1")
     add_bot(store, "gone", source="/nowhere", author="house")
     asked_for(store, "old", Rules(players=2), "random", visitor="v0")
@@ -275,7 +275,7 @@ def test_what_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
 
 
 def test_a_stop_ends_games_in_progress(store: Store, run_dir: Path) -> None:
-    """Nothing waits for people."""
+    """The arena doesn't wait for people."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     with host(store, run_dir):
         until(store, id_, is_asked)

@@ -1,4 +1,4 @@
-"""Seats follow what the host can give."""
+"""Tests of the number of usable seats, which follows the load of the host."""
 
 import os
 import subprocess
@@ -11,22 +11,22 @@ from tests.patience import WAIT_SECONDS
 
 
 def settled(opening: Opening, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
-    """Return what may be used once the host has given this for some time."""
+    """Return the number of usable seats after the host has given this share of a core for some time."""
     return [opening.look(given, busy, begun + number) for number in range(looks)][-1]
 
 
 def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
-    """What bots of the arena's own tables take from one another is no reason to open fewer."""
+    """A share that is only slightly larger than a seat's is enough for all seats."""
     assert [settled(Opening(10, 0.4), given) for given in (1.0, 0.6, 0.42)] == [10, 10, 10]
 
 
 def test_fewer_seats_are_used_where_there_is_less_and_one_at_least() -> None:
-    """As many as get their share; of a single one it follows that one table plays."""
+    """The number of seats is the one that the measured share suffices for, but at least one."""
     assert [settled(Opening(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
 
 
 def test_seats_do_not_come_and_go() -> None:
-    """What a little less has closed, the same little more does not open."""
+    """A small decrease closes seats, but an equally small increase doesn't open them again."""
     opening = Opening(10, 0.4)
     settled(opening, 0.21)
     assert {opening.look(given, 0, 100.0) for given in (0.2, 0.24) * 50} == {5}
@@ -35,12 +35,12 @@ def test_seats_do_not_come_and_go() -> None:
 
 
 def test_one_moment_closes_nothing() -> None:
-    """A look that meets another program's start says little."""
+    """A single measurement may coincide with the start of another program."""
     assert Opening(5, 0.4).look(0.02, 0, 0.0) == 5
 
 
 def test_a_host_that_is_too_busy_begins_nothing_and_after_a_while_one_match() -> None:
-    """What plays is played first; so a host that is always too busy plays one match after another."""
+    """The matches in progress are finished first. An overloaded host then plays one match after another."""
     opening = Opening(5, 0.4)
     assert settled(opening, 0.01, busy=4) == 0
     assert settled(opening, 0.07, busy=4, begun=40.0) == 0
@@ -52,7 +52,7 @@ def test_a_host_that_is_too_busy_begins_nothing_and_after_a_while_one_match() ->
 
 
 def test_it_sees_that_other_programs_have_the_processor() -> None:
-    """A thread that shares its core with ten others gets no seat's share of it."""
+    """A thread that shares its core with ten programs gets less than a seat's share."""
     core = min(os.sched_getaffinity(0))
     slots = SlotPool(10, 0.4)
 

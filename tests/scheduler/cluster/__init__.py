@@ -1,1 +1,1 @@
-"""A cluster of real processes on this machine."""
+"""Tests of a cluster of real processes on this machine."""

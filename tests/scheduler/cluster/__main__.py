@@ -1,4 +1,4 @@
-"""``python -m tests.scheduler.cluster MATCHES KILLS [SCHEDULER_KILLS]``: being killed, in figures."""
+"""``python -m tests.scheduler.cluster MATCHES KILLS [SCHEDULER_KILLS]``: print a run's figures."""
 
 import sys
 from dataclasses import asdict
@@ -10,4 +10,4 @@ from tests.scheduler.cluster.runs import cluster_run
 with capture_logs():
     figures = cluster_run(*map(int, sys.argv[1:]))
 for name, value in asdict(figures).items():
-    print(f"{name:16} {value}")  # noqa: T201 - it prints figures
+    print(f"{name:16} {value}")  # noqa: T201 - prints figures

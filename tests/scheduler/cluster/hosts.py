@@ -1,4 +1,4 @@
-"""A scheduler and workers as separate processes, that can be killed and started again."""
+"""A scheduler and workers as separate processes that tests can kill and restart."""
 
 import os
 import re
@@ -27,12 +27,12 @@ WAIT_SECONDS = 120
 
 
 class Hosts:
-    """Where each process has a folder of its own, as if it had a host of its own.
+    """A cluster on one machine. Each process has its own folder, as if it ran on its own host.
 
     Args:
-        folder: For all of them; short, since sockets lie below it.
-        sandbox: How bots are run.
-        images: Where their images are, for Docker.
+        folder: The parent of all folders. Its path must be short, since sockets lie below it.
+        sandbox: The runtime of bots.
+        images: The image store for Docker; None for plain processes.
     """
 
     def __init__(self, folder: Path, sandbox: RuntimeName, images: Path | None = None) -> None:
@@ -66,7 +66,7 @@ class Hosts:
         program: Callable[[], int | None] = main,
         **variables: str,
     ) -> None:
-        """Start a command as a member of the cluster, with these variables of its environment besides."""
+        """Start a command as a member of the cluster, with additional environment variables."""
         log = self.folder / f"{name}.log"
         log.touch()
         self._begun[name] = log.stat().st_size
@@ -74,66 +74,66 @@ class Hosts:
         self._processes[name] = forked.member(arguments, environment, log, program)
 
     def start_scheduler(self) -> None:
-        """Start the scheduler, again after it was killed."""
+        """Start the scheduler, or restart it after it was killed."""
         self.start("scheduler", "scheduler", f"127.0.0.1:{self.port}", key="scheduler")
 
     def start_worker(self, name: str) -> None:
-        """Start a worker, again after it was killed."""
+        """Start a worker, or restart it after it was killed."""
         self.start(name, "worker", key="worker")
 
     def ask(self, name: str, path: str) -> httpx2.Response | None:
-        """Ask a process how it is, as a supervisor does; None before it can be asked."""
+        """Send a request to a process's ops endpoint. Return None if it isn't listening yet."""
         said = self.log(name).encode()[self._begun[name] :].decode()
         assert self._processes[name].is_alive(), said
         told = re.search(r'"event":"ops endpoint listening","address":"([^"]+)"', said)
         return None if told is None else httpx2.get(f"http://{told[1]}{path}", timeout=WAIT_SECONDS)
 
     def is_up(self, name: str) -> bool:
-        """Whether a process is a member."""
+        """Return whether a process is ready."""
         answer = self.ask(name, "/readyz")
         return answer is not None and answer.status_code == httpx2.codes.OK
 
     def await_up(self, *names: str) -> None:
-        """Wait until these are members."""
+        """Wait until these processes are ready."""
         for name in names:
             wait_until(partial(self.is_up, name))
 
     def kill(self, name: str) -> None:
-        """End a process without a word, as if its host had lost its power."""
+        """Kill a process with SIGKILL, as if its host had lost power."""
         process = self._processes.pop(name)
         process.kill()
         process.join()
 
     def process_of(self, worker: str) -> str:
-        """Return the name of the process that is the worker with this name."""
+        """Return the name of the process that runs the worker with this name."""
         (name,) = (name for name in self._processes if worker.endswith(f"-{self._install(name)}"))
         return name
 
     def freeze(self, name: str) -> None:
-        """Stop a process without ending it, as if its host could not be reached any more."""
+        """Stop a process with SIGSTOP, as if its host had become unreachable."""
         self._signal(name, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Let it go on where it was stopped."""
+        """Resume a stopped process."""
         self._signal(name, signal.SIGCONT)
 
     def tell(self, name: str) -> None:
-        """Ask a process to end."""
+        """Send SIGTERM to a process."""
         self._processes[name].terminate()
 
     def ended(self, name: str) -> int:
-        """Wait until a process has ended, and return its exit code."""
+        """Wait for a process to exit, and return its exit code."""
         process = self._processes.pop(name)
         process.join(WAIT_SECONDS)
         assert process.exitcode is not None, self.log(name)
         return process.exitcode
 
     def log(self, name: str) -> str:
-        """Return all that a process has said."""
+        """Return everything that a process has logged."""
         return (self.folder / f"{name}.log").read_text()
 
     def close(self) -> None:
-        """End all, and what killed workers have left: the next one in its place would sweep it."""
+        """Stop all processes, with SIGKILL if SIGTERM doesn't stop them in time."""
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -142,7 +142,7 @@ class Hosts:
             process.join()
 
     def _install(self, name: str) -> str | None:
-        """Return the id of a worker's installation, of which its name ends; None where there is none."""
+        """Return the id of a worker's installation, with which its name ends; None if there is none yet."""
         file = self.folder / name / "install"
         return file.read_text().strip() if file.exists() else None
 
@@ -172,7 +172,7 @@ class Hosts:
 def hosts(
     sandbox: RuntimeName = RuntimeName.PROCESS, images: Path | None = None, *, workers: int = 3
 ) -> Iterator[Hosts]:
-    """Give a cluster that runs, with this many workers."""
+    """Yield a running cluster with this many workers."""
     folder = Path(tempfile.mkdtemp(prefix="kc-"))
     folder.chmod(0o711)
     cluster = Hosts(folder, sandbox, images)
@@ -196,10 +196,10 @@ def keys(folder: Path, name: str) -> Keys:
 
 
 def wait_until(condition: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:
-    """Wait until something is so.
+    """Wait until the condition is true.
 
     Raises:
-        TimeoutError: It isn't, after so long.
+        TimeoutError: It is still false after this many seconds.
     """
     end = time.monotonic() + seconds
     while not condition():

@@ -1,8 +1,9 @@
-"""A worker that lies, as its argument says, with the settings of a worker.
+"""A worker that lies about what its argument names, with the settings of a real worker.
 
-With ``records`` it hands in a record of every match at once, which is not of what it was asked for; with
-``report`` its host's report can be read, but not kept. With ``format`` it has older code, and with
-``card`` nobody can read what it says; these two have the word for a name.
+With ``records`` it immediately returns a record of another match. With ``report`` its host report can be
+read,
+but not stored. With ``format`` it has older code. With ``card`` its card can't be read. In the last two cases
+the argument is also its name.
 """
 
 import asyncio
@@ -28,26 +29,26 @@ from tests.builders import host_report
 
 NAME = "liar"
 SEATS = 2 * (VOIDS_IN_A_ROW + 2)
-"""More than any other has, so that it is asked first; and for more matches than may fail in a row."""
+"""More than other workers have, so that it is asked first, and enough for too many voids in a row."""
 
 
 class Liar(Seating):
-    """Plays nothing."""
+    """A worker that plays nothing."""
 
-    def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - of no use to it
-        """Say that it was another match."""
+    def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - unused
+        """Return a record of another match."""
         asked = decode(spec, MatchSpec)
         return Record(encode(MatchRecord(match="another", attempt=asked.attempt, games=(), seats=())))
 
 
 def main() -> None:
-    """Be there until SIGTERM."""
+    """Run until SIGTERM."""
     what = sys.argv[1]
     settings, slots = Settings(), SlotPool(SEATS, 0.4)
     assert settings.executor is not None
     report = host_report(host=NAME, isolates=False)
     if what == "report":
-        report = replace(report, checked=datetime(1, 1, 1))  # noqa: DTZ001 - nobody knows where
+        report = replace(report, checked=datetime(1, 1, 1))  # noqa: DTZ001 - without a time zone it can't be stored
     keys, scheduler = keys_of(settings), settings.executor
     card = WorkerCard(
         run="",

@@ -1,4 +1,4 @@
-"""Many matches on a cluster whose members are killed meanwhile, and what became of them in figures."""
+"""Many matches on a cluster whose members are killed during the run, and their outcomes in figures."""
 
 import random
 import tempfile
@@ -28,32 +28,32 @@ from tests.scheduler.cluster.hosts import Hosts, hosts
 from tests.scheduler.test_coordinator import coordinator_of
 
 QUICK = ("random", "greedy", "spoiler")
-"""Bots that take no time."""
+"""Bots that decide instantly."""
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What became of matches.
+    """The outcomes of a run's matches.
 
     Attributes:
-        matches: That were to be played.
-        kills: Workers that were killed.
-        scheduler_kills: How often the scheduler was.
+        matches: Matches to play.
+        kills: Kills of workers.
+        scheduler_kills: Kills of the scheduler.
         played: Matches with a result.
-        missing: Matches without one.
-        doubled: Games that stand in the log more than once, or have another number than their place.
-        quarantined: Matches that were put aside.
-        faults: Decisions that a bot was blamed for.
+        missing: Matches without a result.
+        doubled: Games that were stored twice, or whose rating event is missing or doubled.
+        quarantined: Quarantined matches.
+        faults: Faults that bots were blamed for.
         differing: Ratings that a rebuild changed.
         lost: Attempts whose worker was lost.
-        voided: Attempts that failed for a fault of the arena.
-        late: Results that came after someone else's, and were dropped.
-        players: Matches by worker's name.
-        seconds: From the first claim to the last result.
-        longest_pause: Seconds between two results at most.
-        again: Seconds from a kill until a match that was lost by it was claimed again, one for each.
+        voided: Attempts that failed because of an arena fault.
+        late: Results that were dropped because their attempt was no longer the current one.
+        players: Matches by worker name.
+        seconds: Seconds from the first claim to the last result.
+        longest_pause: The longest time between two results, in seconds.
+        again: For each lost match, the seconds from the kill until it was claimed again.
     """
 
     matches: int
@@ -76,11 +76,11 @@ class Figures:
 
 @dataclass
 class Notes:
-    """Hears what becomes of matches.
+    """Records match events.
 
     Attributes:
-        over: Is told how many matches are over, each time that one is.
-        started: Is told the worker's name each time that a match is given to one.
+        over: Called after each finished match, with the number of finished matches.
+        started: Called whenever a match is given to a worker, with the worker's name.
     """
 
     over: Callable[[int], None] = lambda _: None
@@ -97,7 +97,7 @@ class Notes:
     again: list[float] = field(default_factory=list)
 
     def __call__(self, event: MatchEvent) -> None:
-        """Note who plays a match, and how long that took where someone else was killed over it."""
+        """Record the event, and measure how long a match lost to a kill waits until it starts again."""
         match event:
             case MatchStarted(claim, worker):
                 self.by[claim.spec.match] = worker
@@ -120,14 +120,14 @@ class Notes:
 def cluster_run(
     matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1, workers: int = 3
 ) -> Figures:
-    """Play matches on a scheduler and workers of their own, some of which are killed meanwhile.
+    """Play matches on their own scheduler and workers, some of which are killed during the run.
 
     Args:
-        matches: How many; of two quick bots each, which play one deal.
-        kills: So often a worker to which a match was just given is killed with SIGKILL and started again.
-        scheduler_kills: So often the scheduler is.
-        seed: Of when.
-        workers: How many.
+        matches: The number of matches, each of one deal between two quick bots.
+        kills: How often a worker that has just got a match is killed with SIGKILL and restarted.
+        scheduler_kills: How often the scheduler is killed and restarted.
+        seed: The seed from which the moments of the kills are drawn.
+        workers: The number of workers.
     """
     with (
         tempfile.TemporaryDirectory(prefix="kc-store-") as folder,
@@ -136,7 +136,7 @@ def cluster_run(
     ):
         queue_up(store, matches)
         dice = random.Random(seed)  # noqa: S311 - when a test kills is no secret
-        # Never at the very end, so that what follows a kill is seen.
+        # Never at the very end, so that the run shows the recovery from each kill.
         moments = dice.sample(range(1, matches * 9 // 10), kills + scheduler_kills)
         whom = dict(zip(moments, ["scheduler"] * scheduler_kills + ["worker"] * kills, strict=True))
         killer = _Killer(cluster, whom)
@@ -147,7 +147,7 @@ def cluster_run(
 
 
 def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
-    """Have the workers of a cluster play what waits in a store."""
+    """Let a cluster's workers play the matches that wait in a store."""
     settings, gate = cluster.settings(), Gate()
     assert settings.executor is not None
     with workers_of_cluster(settings, settings.executor, store, gate) as workers:
@@ -155,7 +155,7 @@ def coordinate(cluster: Hosts, store: Store, notes: Notes) -> None:
 
 
 def queue_up(store: Store, matches: int) -> None:
-    """Enter the quick bots, and let this many matches of two of them wait."""
+    """Enter the quick bots, and queue this many matches between two of them."""
     versions = [
         store.bots.add_version(
             NewVersion(bot=name, author="house", house=True, source=str(samples() / name), created=_START)
@@ -179,13 +179,13 @@ def queue_up(store: Store, matches: int) -> None:
 
 
 class _Killer:
-    """Kills members of a cluster and starts them again, each as soon as a match was given to a worker.
+    """Kills and restarts members of a cluster, each right after a worker was given a match.
 
-    So at least one match is lost with each.
+    So each kill loses at least one match.
 
     Args:
-        cluster: Where.
-        whom: A kind of process, by how many matches have been given to workers before.
+        cluster: The cluster.
+        whom: The kind of process to kill, by how many matches workers have been given so far.
     """
 
     def __init__(self, cluster: Hosts, whom: dict[int, str]) -> None:
@@ -196,7 +196,7 @@ class _Killer:
         self.done: Counter[str] = Counter()
 
     def _count(self, worker: str) -> None:
-        """Count a match given to a worker, and kill that worker or the scheduler where it is their turn."""
+        """Count a match given to a worker. If it is time for a kill, kill that worker or the scheduler."""
         self._started += 1
         kind = self._whom.get(self._started)
         if kind is None:

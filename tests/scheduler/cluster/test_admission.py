@@ -1,4 +1,4 @@
-"""Which workers a coordinator uses: none that does not hold untrusted bots."""
+"""Tests of the admission of workers, whose hosts must pass the controls for untrusted bots."""
 
 import msgspec
 import pytest
@@ -18,9 +18,9 @@ def worker(
     *accepted: str,
     runtime: RuntimeName = RuntimeName.DOCKER,
     version: str = __version__,
-    format: int = FORMAT,  # noqa: A002 - as the card has it
+    format: int = FORMAT,  # noqa: A002 - the card's own name for it
 ) -> ClusterMember:
-    """Return a worker that says this of its host."""
+    """Return a worker that reports this about its host."""
     card = WorkerCard(
         run="r",
         name="w",
@@ -37,7 +37,7 @@ def worker(
 
 
 def test_a_host_that_holds_everything_opens_the_gate(store: Store) -> None:
-    """Also where its operator accepts by name what it does not hold; the report is kept."""
+    """Controls that fail count as passed if the operator accepts that by name. The reports are stored."""
     gate = Gate()
     assert not refusal(worker(msgspec.json.encode(host_report())), RuntimeName.DOCKER, store, gate)
     assert not gate.house_only
@@ -47,7 +47,7 @@ def test_a_host_that_holds_everything_opens_the_gate(store: Store) -> None:
 
 
 def test_a_host_that_does_not_hold_strangers_is_not_used_whatever_the_gate(store: Store) -> None:
-    """Its report is kept all the same, so that the status shows what it lacks."""
+    """Its report is still stored, so that the status page shows what the host lacks."""
     gate = Gate()
     assert refusal(worker(msgspec.json.encode(host_report("swap"))), RuntimeName.DOCKER, store, gate)
     assert gate.house_only
@@ -56,7 +56,7 @@ def test_a_host_that_does_not_hold_strangers_is_not_used_whatever_the_gate(store
 
 
 def test_plain_processes_are_used_for_plain_processes_alone(store: Store) -> None:
-    """And open no gate: nothing is isolated there."""
+    """They don't open the gate, since they isolate nothing."""
     gate = Gate()
     plain = worker(msgspec.json.encode(host_report(isolates=False)), runtime=RuntimeName.PROCESS)
     assert refusal(plain, RuntimeName.DOCKER, store, gate)
@@ -65,13 +65,13 @@ def test_plain_processes_are_used_for_plain_processes_alone(store: Store) -> Non
 
 
 def test_a_report_that_nobody_can_read_is_none(store: Store) -> None:
-    """Nothing is kept of it."""
+    """The worker is refused, and nothing is stored."""
     assert refusal(worker(b"{}"), RuntimeName.DOCKER, store, Gate())
     assert store.activity.hosts() == ()
 
 
 def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
-    """What it plays by, and what it says of its host, may mean something else; so nothing of it is kept."""
+    """Its matches and its host report may have another meaning, so nothing of them is stored."""
     gate = Gate()
     assert refusal(
         worker(msgspec.json.encode(host_report()), version="0.0.9"), RuntimeName.DOCKER, store, gate
@@ -82,7 +82,7 @@ def test_a_worker_of_another_version_is_not_used(store: Store) -> None:
 
 @pytest.mark.parametrize("other", [0, FORMAT - 1, FORMAT + 1])
 def test_a_worker_of_the_same_version_and_other_code_is_not_used(store: Store, other: int) -> None:
-    """It would pass over what it doesn't know in a specification, and seat bots wrongly."""
+    """It would ignore unknown fields of a match's specification, and seat bots wrongly."""
     gate = Gate()
     stale = worker(msgspec.json.encode(host_report()), format=other)
     assert refusal(stale, RuntimeName.DOCKER, store, gate)

@@ -1,4 +1,4 @@
-"""A worker that has Docker, and of bots' images only what it loads from the store that all hosts share."""
+"""Tests of a worker with Docker that loads bots' images from the store shared by all hosts."""
 
 import secrets
 import shutil
@@ -27,10 +27,10 @@ pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("base_image")]
 
 @pytest.fixture
 def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tuple[str, str]]]:
-    """Return the names of two bots and the engine's id of the image they share; remove it at the end."""
+    """Yield two bots' names, each with the engine's id of their shared image, which is removed afterwards."""
     name = f"kc{secrets.token_hex(4)}"
     shutil.copytree(samples() / "random", tmp_path / name)
-    # Another layer than that of the sample, so that the engine does not have it by another name.
+    # A layer that the sample's image doesn't have, so that the engine has no other tag for it.
     program = tmp_path / name / "bot.py"
     program.write_text(f"{program.read_text()}# {name}\n")
     image = build_bot_image(docker_client, tmp_path / name)
@@ -39,7 +39,7 @@ def bots(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[list[tu
 
 
 def remove(client: docker.DockerClient, repository: str) -> int:
-    """Remove the images of a name from the engine, and return how many there were."""
+    """Remove a repository's images from the engine, and return how many there were."""
     tags = [tag for image in client.images.list(repository) for tag in image.tags if repository in tag]
     for tag in tags:
         client.images.remove(tag, force=True)
@@ -50,9 +50,9 @@ def remove(client: docker.DockerClient, repository: str) -> int:
 def test_an_image_that_only_the_store_has_is_loaded_and_played(
     docker_client: docker.DockerClient, bots: list[tuple[str, str]], tmp_path: Path
 ) -> None:
-    """House bots are put into the store by content; a worker fetches what its engine lacks, each time.
+    """House bots are stored by content. The worker fetches whatever its engine lacks, each time.
 
-    ``make soak`` lets it do so twice.
+    ``make soak`` makes it fetch twice.
     """
     (tmp_path / "images").mkdir()
     with (
@@ -79,7 +79,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
 
 
 def _queue(store: Store, id_: str) -> None:
-    """Let one match of the two bots wait."""
+    """Queue one match of the two bots."""
     versions = tuple(bot.version for bot in store.ratings.candidates(house_only=True))
     store.queue.add(
         NewMatch(

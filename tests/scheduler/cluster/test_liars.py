@@ -1,4 +1,4 @@
-"""Workers that say what is not so: they cost no match, and nobody else the coordinator's attention."""
+"""Tests of workers that report falsehoods: they cost no match, and don't hinder the use of other workers."""
 
 import time
 from collections import Counter
@@ -35,31 +35,31 @@ CARD = WorkerCard(run="r", name="w", host="h", seats=5, cpus=0.4, runtime=Runtim
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Hosts]:
-    """Give a cluster with two workers that are as they should be."""
+    """Yield a cluster with two honest workers."""
     with hosts(workers=2) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    """Give the address of a database."""
+    """Return the address of a database."""
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """Give an empty store."""
+    """Yield an empty store."""
     with closing(open_store(url)) as store:
         yield store
 
 
 def doubted(store: Store) -> set[str]:
-    """Return the names of the workers that are doubted."""
+    """Return the names of the workers on probation."""
     return {known.status.name for known in store.leases.workers() if known.status.doubted}
 
 
 def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> ClusterWorkers:
-    """Return the workers as a coordinator has them, which asks about each that joins."""
+    """Return the workers as a coordinator sees them. It decides whether to admit each that joins."""
     shown, gate = keys(cluster.keys, "coordinator"), Gate()
     address, security = address_of("127.0.0.1", cluster.port, shown), security_of(shown)
     return ClusterWorkers(
@@ -72,7 +72,10 @@ def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> Clu
 def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
-    """Others play what it has spoilt. At first it is given what it has seats for, then one match a minute."""
+    """Others play the matches that it voids.
+
+    It first gets as many as it has seats for, then one per minute.
+    """
     cluster.start("records", "records", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("records"))
     queue_up(store, MATCHES)
@@ -95,7 +98,7 @@ def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
 
 
 def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, store: Store) -> None:
-    """It is refused and that is logged, once; of others it is seen that they are there, and that they go."""
+    """The worker is refused and logged once. The coordinator still notices others that are there or leave."""
     cluster.start("report", "report", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("report"))
     workers = workers_of(cluster, store, utc_now)
@@ -115,10 +118,10 @@ def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, sto
 
 
 def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -> None:
-    """With the reason, and since when; those whose words can't be read too."""
+    """They are listed with the reason and since when, even if their card can't be read."""
     for what in ("format", "card"):
         cluster.start(what, what, key="worker", program=liar.main)
-        wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called at once
+        wait_until(lambda: "plays for" in cluster.log(what))  # noqa: B023 - called immediately
     moments = count(1)
     workers = workers_of(cluster, store, lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC))
 
@@ -152,13 +155,13 @@ def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -
     ids=repr,
 )
 def test_a_card_that_says_what_cannot_be_is_none(wrong: dict[str, object]) -> None:
-    """Nobody could write it down."""
+    """A card with a value that could not be stored is refused."""
     assert read(write(CARD), WorkerCard) == CARD
     with pytest.raises(ValueError, match=next(iter(wrong))):
         read(write(msgspec.structs.replace(CARD, **wrong)), WorkerCard)
 
 
 def test_nobody_has_fewer_than_no_seats_taken() -> None:
-    """It would have more room than seats."""
+    """A worker with a negative number of seats in use would have more room than seats."""
     with pytest.raises(ValueError, match="busy"):
         read(write(WorkerState(busy={"another": -3})), WorkerState)

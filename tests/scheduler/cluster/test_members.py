@@ -1,4 +1,4 @@
-"""Members of a cluster: certificates, joining, leaving and losses."""
+"""Tests of a cluster's members: certificates, joining, leaving and losses."""
 
 import os
 import shutil
@@ -66,7 +66,7 @@ def slow(tmp_path: Path) -> str:
 
 
 def spec(source: str, *, deals: int = 1) -> MatchSpec:
-    """Return a match of a bot against itself."""
+    """Return a specification of a match between a bot and itself."""
     return MatchSpec(
         match="m",
         attempt=1,
@@ -109,21 +109,21 @@ def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None 
 
 
 def answered(cluster: Hosts, name: str, path: str) -> httpx2.Response:
-    """Return a member's answer on its operations address."""
+    """Return a member's response from its ops endpoint."""
     answer = cluster.ask(name, path)
     assert answer is not None
     return answer
 
 
 def missing_of(cluster: Hosts, name: str) -> dict[str, str]:
-    """Return what a member lacks to be ready, by name; empty if it is ready."""
+    """Return the parts that keep a member from being ready, with the reasons; empty if it is ready."""
     answer = answered(cluster, name, "/readyz")
     missing: dict[str, str] = {} if answer.is_success else answer.json()["missing"]
     return missing
 
 
 def start_twin(cluster: Hosts, name: str) -> None:
-    """Start a worker with another's name, and check that it can't join."""
+    """Start a worker with the name of another, and check that it can't join."""
     (cluster.folder / "twin").mkdir()
     shutil.copy(cluster.folder / name / "install", cluster.folder / "twin")
     cluster.start("twin", "worker", key="worker")
@@ -143,11 +143,11 @@ def closed_port(port: int) -> Iterator[None]:
 
 
 def cut(port: int) -> None:
-    """End this process's connections to a local port, as a network does that fails for a moment."""
+    """Cut this process's connections to a local port, as a brief network failure would."""
     for open_file in Path("/proc/self/fd").iterdir():
         try:
             connection = socket.socket(fileno=os.dup(int(open_file.name)))
-        except OSError:  # no socket
+        except OSError:  # not a socket
             continue
         with connection:
             if connection.family == socket.AF_INET and _peer(connection) == ("127.0.0.1", port):
@@ -189,9 +189,9 @@ def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp
         link(cluster, replace(true, ca=tmp_path / "ca.pem"))
 
 
-@pytest.mark.soak  # the scheduler turns strangers away: as in the tests above
+@pytest.mark.soak  # like the tests above: the scheduler refuses other certificates
 def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
-    """It keeps trying, and gets no matches."""
+    """The worker keeps trying, and gets no matches."""
     make_keys(tmp_path, ["worker"], datetime.now(UTC))
     ours = cluster.keys
     cluster.keys = tmp_path
@@ -215,7 +215,7 @@ def test_an_address_that_others_can_reach_takes_keys() -> None:
 
 
 def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
-    """Each member has a folder with only its own key. A second call uses the same authority."""
+    """Each member's folder has only that member's key. A second call uses the same authority."""
     now = datetime.now(UTC)
     folder = tmp_path / "keys"
     make_keys(folder, ["a"], now)
@@ -246,7 +246,10 @@ def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow:
 
 
 def test_after_a_failure_of_the_network_there_is_news_of_matches_again(cluster: Hosts, slow: str) -> None:
-    """The connection is lost, although the scheduler is there; the next one gets the progress of matches."""
+    """The connection is lost although the scheduler is up.
+
+    The next connection receives matches' progress again.
+    """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         cut(cluster.port)
@@ -266,7 +269,7 @@ def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
 
 
 def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
-    """Others see that its seats are in use, and that they are soon free, long before the match would end."""
+    """Other coordinators see its seats in use, and then free long before the match would have ended."""
     with members(cluster) as first:
         long = played(first, spec(slow, deals=200))
         with members(cluster) as second:
@@ -281,7 +284,7 @@ def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: st
 
 
 def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Hosts, slow: str) -> None:
-    """Its match fails within seconds. When it returns it is a new worker."""
+    """Its match fails within seconds. After a restart it counts as a new worker."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
         begun = time.monotonic()
@@ -296,10 +299,11 @@ def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Host
 
 # Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
 def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
-    """Others can play its match within 35 s; its own result is discarded.
+    """The loss of a silent worker is noticed within 35 s, so that others can play its match.
 
-    If its host was restarted, it can't join before the loss is noticed; if it only hung, not while another
-    worker has its name.
+    A restarted worker can't join before the loss is noticed. One that only hung can't rejoin while another
+    worker
+    has its name.
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
@@ -323,7 +327,7 @@ def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(clust
 def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler_is_back(
     cluster: Hosts,
 ) -> None:
-    """Without the scheduler no member is ready, but all are healthy and recover without a restart."""
+    """Without the scheduler no member is ready, but all are healthy, and recover without a restart."""
     cluster.start("coordinator", "coordinator", key="coordinator")
     everybody = ("scheduler", "worker0", "coordinator")
     cluster.await_up(*everybody)
@@ -357,7 +361,10 @@ def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
 
 @pytest.mark.usefixtures("iptables")
 def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path: Path, run_dir: Path) -> None:
-    """A worker that the scheduler can't reach gets no matches; one that voids them causes no quarantine."""
+    """A worker that the scheduler can't reach gets no matches.
+
+    One that voids its matches causes no quarantine.
+    """
     port, run_dir = free_port(), run_dir / "run"
     with closed_port(port):
         cluster.start("worker2", "worker", "--port", str(port), key="worker", ARENA_RUN_DIR=str(run_dir))
@@ -375,13 +382,16 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
         notes = Notes()
         coordinate(cluster, store, notes)
     assert (notes.finished, notes.lost, notes.quarantined) == (4, [], 0)
-    assert 1 <= len(notes.voided) <= 2  # no more than it could be given before it was known
+    assert 1 <= len(notes.voided) <= 2  # at most those started before the first failure
     assert all("can't create socket folders" in why for why in notes.voided)
     cluster.kill("worker2")
 
 
 def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
-    """On SIGTERM it finishes its matches, their results are collected, and others play the rest."""
+    """On SIGTERM the leaving worker finishes its matches.
+
+    Their results are collected, and others play the rest.
+    """
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         queue_up(store, 10)
 

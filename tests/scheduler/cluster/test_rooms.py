@@ -1,4 +1,4 @@
-"""Who has room, by what workers say and what they were given."""
+"""Tests of workers' free capacity, computed from their heartbeats and the matches given to them."""
 
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
@@ -20,27 +20,27 @@ def member(name: str, *, run: str = "", seats: int = 5, state: WorkerState | Non
 
 
 def rooms(*members: ClusterMember) -> ClusterCapacity:
-    """Return the rooms of a coordinator's session at these workers."""
+    """Return the capacity of these workers in a coordinator's session."""
     made = ClusterCapacity("mine")
     made.update(members)
     return made
 
 
 def taken(where: ClusterCapacity, seats: int, now: float = 0.0) -> str | None:
-    """Take seats and return who has them."""
+    """Take seats, and return the name of the worker that has them, if any."""
     found = where.take(seats, now)
     return None if found is None else found.card.name
 
 
 def test_the_worker_with_most_room_is_taken_until_none_has_enough() -> None:
-    """Never is more given than there are seats, so nothing waits anywhere but in the database."""
+    """A worker never gets more matches than it has seats for, so matches wait only in the database."""
     where = rooms(member("a", seats=5), member("b", seats=8))
     assert [taken(where, 3) for _ in range(4)] == ["b", "a", "b", None]
     assert taken(where, 2) in {"a", "b"}
 
 
 def test_what_a_worker_says_of_ones_own_matches_is_older_than_what_one_knows() -> None:
-    """A heartbeat may still count a match that has ended; others' matches only it can tell."""
+    """A heartbeat may still count a match that has ended. It is used only for other coordinators' matches."""
     stale = member("a", state=WorkerState(busy={"mine": 4, "others": 2}))
     where = rooms(stale)
     assert where.status() == (WorkerStatus(name="a", host="h", seats=5, busy=2),)
@@ -49,7 +49,7 @@ def test_what_a_worker_says_of_ones_own_matches_is_older_than_what_one_knows() -
 
 
 def test_a_worker_on_a_busy_host_is_given_what_it_can_use() -> None:
-    """One table always fits where any seat is used; where none is, nothing does."""
+    """An idle worker with a usable seat always gets a whole table. One without any gets nothing."""
     where = rooms(member("a", seats=10, state=WorkerState(busy={}, usable=6)))
     assert [taken(where, seats) for seats in (3, 4, 3, 1)] == ["a", None, "a", None]
     assert where.status()[0].usable == 6
@@ -59,21 +59,21 @@ def test_a_worker_on_a_busy_host_is_given_what_it_can_use() -> None:
 
 
 def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
-    """A worker that comes back is another run, and has all of its seats."""
+    """A worker that comes back counts as another run, with all of its seats free."""
     where = rooms(member("a"))
     assert taken(where, 5) == "a"
     where.update([member("a")])
     assert taken(where, 2) is None
     where.update([member("a", run="again")])
     assert taken(where, 5) == "a"
-    where.give_back("a", 5)  # of the run that has gone
+    where.give_back("a", 5)  # for the earlier run
     assert taken(where, 2) is None
     where.give_back("again", 5)
     assert taken(where, 5) == "a"
 
 
 def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None:
-    """Whichever comes first: who answers at once gets no more before that is checked."""
+    """Its seats are free after both, in either order. So the record is checked before the next match."""
     where = rooms(member("a", seats=5))
     for first, second in ((where.answered, where.judged), (where.judged, where.answered)):
         assert taken(where, 4) == "a"
@@ -82,14 +82,14 @@ def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None
         second("a", 4)
     assert taken(where, 5) == "a"
     where.update([])
-    where.update([member("a", seats=5)])  # it was out of sight, and the match was given up
+    where.update([member("a", seats=5)])  # it had disappeared, and the match was given up
     where.judged("a", 5)
     assert taken(where, 5) == "a"
     assert taken(where, 2) is None
 
 
 def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
-    """However much room it has."""
+    """Their free seats don't matter."""
     where = rooms(
         member("leaves", state=WorkerState(busy={}, leaving=True)),
         member("ill", state=WorkerState(busy={}, trouble="no engine")),
@@ -101,7 +101,7 @@ def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
 
 
 def test_it_is_told_why_nobody_takes_matches() -> None:
-    """As long as nobody does: one who does is enough, though it has no room or rests for a moment."""
+    """No reason is given while any worker accepts matches, even if it is full or in backoff."""
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
     assert rooms().trouble() == "no admitted worker is connected"
@@ -115,15 +115,15 @@ def test_it_is_told_why_nobody_takes_matches() -> None:
 
 
 def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> None:
-    """A worker that can't load images, say, would void each match until it is put aside.
+    """A worker on probation gets no match that others could play. It would void each, up to the quarantine.
 
-    After a while it gets one at a time, and all that it has room for when it has played one.
+    When the probation time is over it gets one match at a time. After a valid match it is trusted again.
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.put_on_probation("b", until=60.0)
     where.rest("a", until=1.0)
     assert taken(where, 2, now=0.9) is None
-    assert taken(where, 3, now=1.0) == "b"  # the other one never has this many
+    assert taken(where, 3, now=1.0) == "b"  # the other worker never has this many seats
     where.give_back("b", 3)
     assert taken(where, 2, now=1.0) == "a"
     assert taken(where, 2, now=1.0) is None
@@ -137,4 +137,4 @@ def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> Non
     assert [worker.doubted for worker in where.status()] == [False, False]
     where.update([member("b", seats=8)])
     where.put_on_probation("b", until=120.0)
-    assert taken(where, 2, now=62.0) == "b"  # there is nobody else
+    assert taken(where, 2, now=62.0) == "b"  # no other worker is left

@@ -1,11 +1,11 @@
-"""Matches on a cluster whose members are killed: none is lost, none is counted twice, nobody is blamed."""
+"""A test of matches on a cluster whose members are killed."""
 
 from tests.scheduler.cluster.runs import cluster_run
 from tests.soak import many
 
 
 def test_matches_survive_killed_workers_and_a_killed_scheduler() -> None:
-    """Every match has one result, ratings are those of a rebuild, and no bot pays for it."""
+    """Every match has one result, the ratings equal those of a rebuild, and no bot has a fault."""
     matches, kills, workers = many(8, 36), many(1, 5), many(2, 3)
     figures = cluster_run(matches=matches, kills=kills, scheduler_kills=1, workers=workers)
     assert (figures.kills, figures.scheduler_kills) == (kills, 1)
