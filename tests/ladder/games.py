@@ -1,4 +1,4 @@
-"""Games to be counted, drawn at random."""
+"""Random games for tests of statistics."""
 
 from dataclasses import dataclass
 from random import Random
@@ -18,10 +18,10 @@ class Played:
     """A game that was played at random.
 
     Attributes:
-        states: From the deal to the end.
-        record: Who decided what.
-        places: Those that count.
-        taken_over: Which seats the stand-in played to the end.
+        states: All states, from the deal to the end.
+        record: The decisions.
+        places: The places by which the game is rated.
+        taken_over: Whether the stand-in played each seat to the end.
     """
 
     states: tuple[State, ...]
@@ -34,16 +34,19 @@ class Played:
 
     @property
     def rules(self) -> Rules:
-        """What was played."""
+        """Return the game's rules."""
         return self.states[0].rules
 
     def tally(self) -> Tally:
-        """Count it."""
+        """Count the game's cards."""
         return count_game(self.states, self.record.steps, self.places, self.taken_over)
 
 
 def played(rules: Rules, seed: bytes, *, faults: float = 0) -> Played:
-    """Play a game; everything random follows from the seed, and a share of the decisions are faults."""
+    """Play a game in which everything random follows from the seed.
+
+    ``faults`` is the share of faulty decisions.
+    """
     end, record = play(rules, seed.hex(), Random(seed), faults=faults)  # noqa: S311 - a test's dice
     assert end.result is not None
     rows = [[decision.fault if decision else None for decision in step] for step in record.steps]
@@ -57,6 +60,6 @@ def played(rules: Rules, seed: bytes, *, faults: float = 0) -> Played:
 
 
 def games(*, dummy: bool = False) -> st.SearchStrategy[Played]:
-    """Draw a game, sometimes with faults; with ``dummy`` one with a dummy."""
+    """Draw a game, sometimes with faults, and always with a dummy if ``dummy`` is true."""
     rules = st.sampled_from([each for each in VARIANTS if each.dummy == dummy])
     return st.builds(played, rules, seeds, faults=st.sampled_from([0, 0.02, 0.1]))

@@ -1,4 +1,4 @@
-"""Predictions compared with results."""
+"""Tests of the comparison between predictions and results."""
 
 import random
 from dataclasses import replace
@@ -14,7 +14,10 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
-    """Rate games of bots whose skills the prior describes, with this much of the assumed noise."""
+    """Rate games of bots whose skills follow the prior.
+
+    ``noise`` scales the noise that the ratings assume.
+    """
     dice = random.Random(7)  # noqa: S311 - a test's dice
     skills = [dice.gauss(initial().mean, initial().deviation) for _ in range(40)]
     ratings = [initial() for _ in skills]
@@ -37,13 +40,13 @@ def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
 
 @pytest.fixture(scope="module")
 def honest() -> tuple[list[PredictedGame], Calibration]:
-    """A ladder as the ratings assume it to be."""
+    """Return the games and the calibration of a ladder that matches the ratings' assumptions."""
     games = ladder(3000)
     return games, calibrate(games)
 
 
 def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """In every group favourites are ahead about as often as predicted."""
+    """In every group favourites finish ahead about as often as predicted."""
     _, found = honest
     assert [table.players for table in found.tables] == [2, 3, 4, 5]
     for table in found.tables:
@@ -61,7 +64,10 @@ def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibrati
 
 
 def test_fair_ratings_stay_where_they_said(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """About 95 % of ratings move no more than their deviations allow, in ten parts of equal size."""
+    """About 95 % of ratings move within the intervals that their deviations give.
+
+    Ten periods have equal size.
+    """
     games, found = honest
     assert [span.games for span in found.spans] == [300] * 10
     assert (found.spans[0].start, found.spans[-1].end) == (games[0].ended, games[-1].ended)
@@ -72,7 +78,7 @@ def test_fair_ratings_stay_where_they_said(honest: tuple[list[PredictedGame], Ca
 
 
 def test_ratings_that_claim_too_much_are_shown() -> None:
-    """Deviations a third as large as they should be: ratings leave their intervals."""
+    """With deviations a third of the true ones, ratings leave their intervals."""
     games = [
         replace(
             game,
@@ -86,13 +92,13 @@ def test_ratings_that_claim_too_much_are_shown() -> None:
 
 
 def test_wrong_noise_is_shown() -> None:
-    """Games with a third of the assumed noise: favourites are ahead more often than predicted."""
+    """In games with a third of the assumed noise, favourites finish ahead more often than predicted."""
     for table in calibrate(ladder(600, noise=1 / 3)).tables:
         assert table.observed > table.predicted + 0.02
 
 
 def test_level_finishes_count_half() -> None:
-    """A tie of two bots is half a success for the favourite, and no log-loss."""
+    """A tie of two bots is half a success for the favourite, and has no log-loss."""
     tied = PredictedGame(
         versions=(1, 2),
         ratings=(Rating(30.0, 1.0), Rating(20.0, 1.0)),
@@ -109,5 +115,5 @@ def test_level_finishes_count_half() -> None:
 
 
 def test_no_games_are_no_comparison() -> None:
-    """Without tables and parts."""
+    """The comparison has no tables and no periods."""
     assert calibrate([]) == Calibration(games=0, tables=(), spans=())

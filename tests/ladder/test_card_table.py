@@ -1,4 +1,4 @@
-"""Card statistics as shares with intervals, and the habits of one bot."""
+"""Tests of card statistics as rates with intervals, and of a bot's habits."""
 
 from dataclasses import fields
 from itertools import pairwise
@@ -37,7 +37,7 @@ TALLY = Tally(
 
 
 def test_rates_are_what_was_counted_by_how_often() -> None:
-    """Share taken, shares won with their difference, points of a card, average turns."""
+    """A line has the take rate, the win rates and their difference, the points per card and mean turns."""
     table = table_of(TALLY, 2)
     assert (table.players, table.games, table.seats, table.decisions, table.win_rate) == (
         2,
@@ -60,7 +60,7 @@ def test_rates_are_what_was_counted_by_how_often() -> None:
 
 
 def test_all_games_are_the_sum_of_those_of_each_number_of_players() -> None:
-    """Not the mean of their rates."""
+    """Rates are computed from the sums, and not averaged over the numbers of players."""
     table = table_of(TALLY, None)
     assert (table.games, table.seats, table.decisions, table.win_rate) == (110, 230, 1100, 530 / 1100)
     assert table.cards[0].total.take_rate == 301 / 401
@@ -70,7 +70,7 @@ def test_all_games_are_the_sum_of_those_of_each_number_of_players() -> None:
     ("taken", "passed", "few"), [(FEW, FEW, False), (FEW - 1, FEW, True), (FEW, FEW - 1, True)]
 )
 def test_few_decisions_are_called_so(taken: int, passed: int, *, few: bool) -> None:
-    """Also where there are many of one group, and whatever the rates are."""
+    """Either group can be too small, whatever the rates are."""
     count = Count(seen=taken + passed, taken=taken, cards=taken, taken_squares=taken, passed_squares=passed)
     tally = Tally(games={}, counts={(2, Card.PUDDING, ALL_TURNS): count})
     (line,) = [line for line in table_of(tally, 2).cards if line.card == "pudding"]
@@ -78,7 +78,7 @@ def test_few_decisions_are_called_so(taken: int, passed: int, *, few: bool) -> N
 
 
 def test_nothing_has_no_rates() -> None:
-    """Of no games there are the twelve kinds of the basic game, all unseen."""
+    """Without games, a table has the twelve kinds of the basic game, without any rates."""
     table = table_of(nothing(), 5)
     assert (len(table.cards), table.games, table.win_rate) == (12, 0, None)
     for line in table.cards:
@@ -91,7 +91,7 @@ def test_nothing_has_no_rates() -> None:
 @settings(max_examples=many(10, 100))
 @given(st.lists(games(), max_size=4))
 def test_every_table_of_played_games_can_be_made(drawn: list[Played]) -> None:
-    """Rates are between nought and one; soy sauce is there where it was seen; chopsticks have no points."""
+    """Rates are between 0 and 1, only seen soy sauce is listed, and chopsticks have no points."""
     tally = merged(game.tally() for game in drawn)
     for players in (None, 2, 3, 4, 5):
         table = table_of(tally, players)
@@ -108,7 +108,7 @@ def test_every_table_of_played_games_can_be_made(drawn: list[Played]) -> None:
 
 
 def rate(won: int, games: int) -> WinRate:
-    """Return the rate of independent games."""
+    """Return the win rate of independent games."""
     found = win_rate(WIN * won, games, games)
     assert found is not None
     return found
@@ -116,7 +116,7 @@ def rate(won: int, games: int) -> WinRate:
 
 @st.composite
 def rates(draw: st.DrawFn) -> WinRate:
-    """Draw how often some seats decided, and which of them won."""
+    """Draw how often some seats decided, and how much of the win each had."""
     seats = draw(st.lists(st.tuples(st.integers(1, 27), st.integers(0, WIN)), min_size=1, max_size=30))
     found = win_rate(
         sum(times * won for times, won in seats),
@@ -132,7 +132,7 @@ def rates(draw: st.DrawFn) -> WinRate:
     [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
 )
 def test_the_interval_is_wilsons(won: int, games: int, low: float, high: float) -> None:
-    """The examples of Newcombe (1998), Statistics in Medicine 17, 857, method 3."""
+    """The examples are from Newcombe (1998), Statistics in Medicine 17, 857, method 3."""
     found = rate(won, games)
     assert found.value == won / games
     assert isclose(found.low, low, abs_tol=5e-5)
@@ -150,7 +150,7 @@ def test_the_interval_is_wilsons(won: int, games: int, low: float, high: float) 
 def test_the_interval_of_a_difference_is_newcombes(
     one: tuple[int, int], other: tuple[int, int], low: float, high: float
 ) -> None:
-    """The examples of Newcombe (1998), Statistics in Medicine 17, 873, method 10."""
+    """The examples are from Newcombe (1998), Statistics in Medicine 17, 873, method 10."""
     found = difference(rate(*one), rate(*other))
     assert isclose(found.low, low, abs_tol=5e-5)
     assert isclose(found.high, high, abs_tol=5e-5)
@@ -158,7 +158,7 @@ def test_the_interval_of_a_difference_is_newcombes(
 
 @given(rates(), rates())
 def test_intervals_hold_their_value_and_stay_within_bounds(one: WinRate, other: WinRate) -> None:
-    """From nought to one, and a difference between minus one and one."""
+    """Rates are between 0 and 1, and differences between -1 and 1."""
     assert 0 <= one.low <= one.value <= one.high <= 1
     found = difference(one, other)
     assert -1 <= found.low <= found.value <= found.high <= 1
@@ -167,7 +167,7 @@ def test_intervals_hold_their_value_and_stay_within_bounds(one: WinRate, other: 
 
 
 def test_decisions_of_one_seat_count_as_one_game() -> None:
-    """However many there are; of seats with equally many each counts as one."""
+    """Several seats with equally many decisions count as that many games."""
     once, often = rate(1, 1), win_rate(10 * WIN, 10, 10 * 10)
     assert once == often
     several = win_rate(3 * 4 * WIN, 7 * 4, 7 * 4 * 4)
@@ -178,17 +178,17 @@ def test_decisions_of_one_seat_count_as_one_game() -> None:
 
 @given(rates())
 def test_no_more_games_than_seats_are_counted(one: WinRate) -> None:
-    """And at least one."""
+    """At least one game is counted."""
     assert 1 - 1e-9 <= one.effective <= 30 + 1e-9
 
 
 def test_nothing_has_no_rate() -> None:
-    """Not nought."""
+    """The rate is None, and not 0."""
     assert win_rate(0, 0, 0) is None
 
 
 def tally(counts: dict[tuple[int, Card, int], tuple[int, int]]) -> Tally:
-    """Return a tally of decisions that had a card, and that took it, with the sums over all turns."""
+    """Return a tally of these numbers of decisions that saw and took a card, with sums over all turns."""
     sums: dict[tuple[int, Card, int], Count] = {}
     for (players, card, turn), (seen, taken) in counts.items():
         sums[players, card, turn] = Count(seen=seen, taken=taken)
@@ -208,7 +208,7 @@ EVERYBODY = tally(
 
 
 def test_everybody_is_taken_in_the_same_place() -> None:
-    """As many players, the same turns: who is like everybody there differs by nothing, whatever the mix."""
+    """A bot is compared at the same table sizes and turns. One with the usual habits differs by 0."""
     own = tally({(2, Card.WASABI, 1): (10, 5), (2, Card.WASABI, 2): (20, 2), (3, Card.WASABI, 1): (10, 9)})
     (wasabi,) = habits(own, EVERYBODY)
     assert (wasabi.card, wasabi.seen, wasabi.taken) == (Card.WASABI.label, 40, 16)
@@ -218,7 +218,7 @@ def test_everybody_is_taken_in_the_same_place() -> None:
 
 
 def test_a_taste_shows() -> None:
-    """In the order of the deck, with what was never taken; what was never seen is not there."""
+    """Cards are in the order of the deck, including those never taken. Those never seen are left out."""
     own = tally({(2, Card.PUDDING, 1): (10, 0), (2, Card.WASABI, 1): (10, 10)})
     found = habits(own, EVERYBODY)
     order = [card.label for card in Card]
@@ -230,7 +230,7 @@ def test_a_taste_shows() -> None:
 
 
 def test_what_is_not_counted_is_not_compared() -> None:
-    """A place in which nobody was counted leaves the comparison out, and not the bot's own figures."""
+    """Without others' counts there is no comparison, but the bot's own rate."""
     (wasabi,) = habits(tally({(2, Card.WASABI, 1): (10, 5), (5, Card.WASABI, 1): (10, 5)}), EVERYBODY)
     assert (wasabi.rate, wasabi.usual, wasabi.difference) == (0.5, None, None)
     assert habits(nothing(), EVERYBODY) == ()

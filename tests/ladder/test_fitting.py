@@ -1,4 +1,4 @@
-"""β fitted to games."""
+"""Tests of fitting β to games."""
 
 import math
 import random
@@ -11,14 +11,14 @@ from arena.ladder.rating import BETAS, Rating
 
 
 def game(ratings: tuple[Rating, ...], places: tuple[int, ...]) -> PredictedGame:
-    """Make a game that changed no rating."""
+    """Return a game that changed no rating."""
     versions = tuple(range(len(places)))
     ended = datetime(2026, 1, 1, tzinfo=UTC)
     return PredictedGame(versions=versions, ratings=ratings, rated=ratings, places=places, ended=ended)
 
 
 def played(players: int, beta: float, games: int) -> list[PredictedGame]:
-    """Play games of known ratings whose results vary by this β around the true skills."""
+    """Play games between known ratings, in which performances vary by this β around the true skills."""
     dice = random.Random(players)  # noqa: S311 - a test's dice
     found = []
     for _ in range(games):
@@ -31,7 +31,7 @@ def played(players: int, beta: float, games: int) -> list[PredictedGame]:
 
 @pytest.mark.parametrize("players", [2, 5])
 def test_the_noise_of_games_is_found(players: int) -> None:
-    """Whatever β is in use; the fitted one predicts better than that, by several standard errors."""
+    """The fitted β predicts better than the one in use, by several standard errors."""
     (fit,) = fit_betas(played(players, 5.0, 2000))
     assert (fit.players, fit.games, fit.beta) == (players, 2000, BETAS[players])
     assert fit.fitted == pytest.approx(5.0, rel=0.15)
@@ -39,21 +39,21 @@ def test_the_noise_of_games_is_found(players: int) -> None:
 
 
 def test_a_beta_that_fits_is_kept() -> None:
-    """Then nothing is gained but chance."""
+    """A fit can improve the loss only by chance."""
     (fit,) = fit_betas(played(3, BETAS[3], 2000))
     assert fit.fitted == pytest.approx(BETAS[3], rel=0.2)
     assert 0 <= fit.loss - fit.fitted_loss < 3 * fit.error + 1e-6
 
 
 def test_too_few_games_and_ties_fit_nothing() -> None:
-    """A number of players with less than a hundred games is left out; ties don't count."""
+    """Fewer than a hundred games at a table size are too few, and ties don't count."""
     tie = game((Rating(25.0, 1.0),) * 2, (1, 1))
     assert fit_betas([*played(4, 5.0, 99), *[tie] * 200]) == ()
     assert [fit.games for fit in fit_betas([*played(4, 5.0, 100), *[tie] * 200])] == [100]
 
 
 def test_impossible_upsets_are_finite() -> None:
-    """A result that ratings exclude costs much, but not everything."""
+    """A result that the ratings all but exclude has a large loss, but a finite one."""
     upset = game((Rating(-400.0, 0.1), Rating(400.0, 0.1)), (1, 2))
     (fit,) = fit_betas([upset, *played(2, 5.0, 200)])
     assert math.isfinite(fit.loss)

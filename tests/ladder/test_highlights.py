@@ -1,4 +1,4 @@
-"""What was remarkable in games."""
+"""Tests of games' highlights."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,13 +18,13 @@ HIGHLIGHT = st.builds(
 
 
 def upsets(*arguments: object) -> list[tuple[int, int | None]]:
-    """Return (seat, other) of the upset of a game, if there was one."""
+    """Return (seat, other) for each upset in a game."""
     found = highlights(1, *arguments)  # type: ignore[arg-type]
     return [(each.seat, each.other) for each in found if each.kind is HighlightKind.UPSET]
 
 
 def test_who_wins_against_the_odds_is_remarkable() -> None:
-    """The least probable of all pairs, with how probable it was."""
+    """The highlight is the pair with the least probable result, with its probability."""
     found = highlights(7, (STRONG, WEAK, Rating(22.0, 1.0)), (3, 1, 2), (20, 40, 30))
     assert found[0] == Highlight(
         kind=HighlightKind.UPSET, game=7, seat=1, other=0, value=expected(WEAK, STRONG, (3,))
@@ -33,7 +33,7 @@ def test_who_wins_against_the_odds_is_remarkable() -> None:
 
 
 def test_what_was_expected_is_no_upset() -> None:
-    """Nor is a tie, nor what a bot does of which nothing is known, unless it beats the very best."""
+    """Neither is a tie, nor a new bot's win, unless it beats a very strong bot."""
     assert upsets((STRONG, WEAK), (1, 2), (40, 30)) == []
     assert upsets((STRONG, WEAK), (1, 1), (40, 40)) == []
     assert upsets((Rating(30.0, 1.0), NEW), (2, 1), (40, 30)) == []
@@ -41,14 +41,14 @@ def test_what_was_expected_is_no_upset() -> None:
 
 
 def test_no_honour_against_a_seat_that_was_taken_over() -> None:
-    """A favourite that crashed was not beaten; and the stand-in makes no points that count."""
+    """A win over a favourite that crashed is no upset, and the stand-in's points don't count."""
     found = highlights(1, (STRONG, WEAK), (2, 1), (None, 12))
     assert [(each.kind, each.seat, each.value) for each in found] == [(HighlightKind.POINTS, 1, 12)]
     assert highlights(1, (STRONG, WEAK), (1, 2), (None, None)) == ()
 
 
 def test_the_most_points_of_a_game_count() -> None:
-    """Of equals the first seat's."""
+    """Among equal points the first seat's count."""
     found = highlights(1, (WEAK, WEAK, WEAK), (3, 1, 1), (20, 50, 50))
     assert [(each.kind, each.seat, each.other, each.value) for each in found] == [
         (HighlightKind.POINTS, 1, None, 50)
@@ -57,7 +57,7 @@ def test_the_most_points_of_a_game_count() -> None:
 
 @given(st.lists(HIGHLIGHT, max_size=30), st.integers(0, 30))
 def test_the_same_are_kept_in_whatever_parts_they_come(found: list[Highlight], cut: int) -> None:
-    """The best of the best of a part and of the rest are the best of all."""
+    """Merging the best of two parts gives the best of all."""
     assert best((*best(found[:cut]), *best(found[cut:]))) == best(found) == best(reversed(found))
     for kind in HighlightKind:
         kept = [each.value for each in best(found) if each.kind is kind]

@@ -1,4 +1,4 @@
-"""Who plays whom."""
+"""Tests of match-making."""
 
 import random
 from collections import Counter
@@ -34,7 +34,7 @@ def candidate(
     author: str | None = None,
     games: int = 40,
 ) -> Candidate:
-    """Make a bot that has played as much at every number of players."""
+    """Return a bot that has played ``games`` games at every table size."""
     return Candidate(
         version=version,
         bot=f"bot-{version}",
@@ -49,12 +49,12 @@ def candidate(
 
 
 def dice(seed: int) -> random.Random:
-    """Make dice that fall alike for the same seed."""
+    """Return a random generator with this seed."""
     return random.Random(seed)  # noqa: S311 - a test's dice
 
 
 def after(candidates: list[Candidate], order: tuple[int, ...], at: datetime) -> list[Candidate]:
-    """Return the candidates after a match of six deals has been played."""
+    """Return the candidates after a match of six deals."""
     players = len(order)
     return [
         replace(c, last_played=at, games={**c.games, players: c.games[players] + 6})
@@ -81,14 +81,14 @@ SEEDS = st.integers(0, 2**32)
 
 @given(st.integers(2, 5), st.integers(1, 24), SEEDS)
 def test_every_deal_has_seats_of_its_own(players: int, games: int, seed: int) -> None:
-    """Everybody has a seat in each game."""
+    """Each game has every bot on one seat."""
     drawn = draw_seatings(players, games, dice(seed))
     assert len(drawn) == games
     assert all(sorted(each) == list(range(players)) for each in drawn)
 
 
 def test_every_seating_is_as_likely() -> None:
-    """Over many games each of the six orders of three comes about as often, from game to game as well."""
+    """In many games each of the six orders of three is about as frequent, and each can follow any other."""
     drawn = draw_seatings(3, 6000, dice(1))
     assert len(Counter(drawn)) == 6
     assert all(900 < count < 1100 for count in Counter(drawn).values())
@@ -97,7 +97,7 @@ def test_every_seating_is_as_likely() -> None:
 
 @given(st.integers(2, 5), SEEDS)
 def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int) -> None:
-    """So the deals of a challenge are the same for everybody."""
+    """So every bot of a challenge plays the same deals from the same seats."""
     order = draw_table([candidate(version) for version in range(8)], players, dice(seed))
     matches = rotations(order)
     assert len(matches) == players
@@ -110,7 +110,10 @@ def test_rotations_seat_every_version_once_on_every_seat(players: int, seed: int
 
 @given(CANDIDATES, st.integers(2, 5), SEEDS)
 def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], players: int, seed: int) -> None:
-    """No bot twice, no author twice but the house; refused only where no such table exists."""
+    """A table has no bot twice, and no author twice except the house.
+
+    It is refused only if none is possible.
+    """
     house = sum(c.house for c in candidates)
     largest = house + len({c.author for c in candidates if not c.house})
     if largest < players:
@@ -135,7 +138,7 @@ def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_nobody_waits_for_ever(players: int) -> None:
-    """Among n bots that differ widely in skill each plays within any n matches."""
+    """Among n bots with very different skills, each plays within any n matches."""
     candidates = [candidate(version, mean=version * 10.0) for version in range(9)]
     rng = dice(players)
     waited = Counter[int]()
@@ -149,13 +152,13 @@ def test_nobody_waits_for_ever(players: int) -> None:
 
 
 def test_a_new_version_is_next() -> None:
-    """A version without a game comes before all others."""
+    """A version without a game is drawn before all others."""
     candidates = [candidate(version) for version in range(20)] + [candidate(20, games=0)]
     assert all(20 in draw_table(candidates, 2, dice(seed)) for seed in range(50))
 
 
 def test_a_newcomer_has_fifty_games_soon() -> None:
-    """Among a hundred versions a new one has 50 games after at most 20 matches, one at a time."""
+    """Among a hundred versions, a new one has 50 games after at most 20 consecutive matches."""
     candidates = [*(candidate(version) for version in range(99)), candidate(99, games=0)]
     rng = dice(1)
     for minute in range(1, 21):
@@ -175,7 +178,7 @@ def test_opponents_have_waited_long() -> None:
 
 
 def test_a_version_whose_matches_are_queued_is_not_waiting() -> None:
-    """What is in the queue already counts as served."""
+    """Queued games count as played."""
     queued = replace(candidate(20, games=0), queued={2: 12, 3: 0, 4: 0, 5: 0})
     candidates = [*(candidate(version) for version in range(20)), queued]
     seen = sum(20 in draw_table(candidates, 2, dice(seed)) for seed in range(200))
@@ -183,7 +186,7 @@ def test_a_version_whose_matches_are_queued_is_not_waiting() -> None:
 
 
 def test_opponents_are_near_in_skill() -> None:
-    """A near opponent is far more likely than a distant one, which still comes now and then."""
+    """A near opponent is far more likely than a distant one, which is still drawn sometimes."""
     first = replace(candidate(0), last_played=START - timedelta(days=1))
     candidates = [first, candidate(1, mean=26.0), candidate(2, mean=60.0)]
     met = Counter(
@@ -193,7 +196,7 @@ def test_opponents_are_near_in_skill() -> None:
 
 
 def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
-    """A distant opponent is nearly as likely as a near one at first, and seldom once both have settled."""
+    """At first a distant opponent is nearly as likely as a near one. Later it is drawn rarely."""
 
     def distant(deviation: float) -> int:
         first = replace(candidate(0, deviation=deviation), last_played=START - timedelta(days=1))
@@ -207,7 +210,7 @@ def test_opponents_are_drawn_widely_while_a_rating_is_uncertain() -> None:
 
 
 def test_opponents_come_from_above_and_below() -> None:
-    """In a table of five the longest waiting version has two better ones and two worse ones."""
+    """At a table of five, two opponents of the version that has waited longest are better, and two worse."""
     first = replace(candidate(0, mean=25.0), last_played=START - timedelta(days=1))
     others = [candidate(version, mean=20.0 + version) for version in (1, 2, 3, 4, 6, 7, 8, 9)]
     for seed in range(100):
@@ -216,14 +219,14 @@ def test_opponents_come_from_above_and_below() -> None:
 
 
 def test_the_order_of_a_table_tells_nothing() -> None:
-    """The same bots come in different orders, no matter which has waited longest."""
+    """The same bots come in every order, so the order doesn't reveal which has waited longest."""
     candidates = [candidate(version) for version in range(3)]
     orders = {draw_table(candidates, 3, dice(seed)) for seed in range(100)}
     assert len(orders) == 6
 
 
 def test_numbers_of_players_are_balanced() -> None:
-    """Over many matches every version plays about as much at each number of players."""
+    """After many matches every version has played about as much at each table size."""
     candidates = [candidate(version, games=0) for version in range(8)]
     rng = dice(1)
     for minute in range(1, 400):
@@ -234,7 +237,7 @@ def test_numbers_of_players_are_balanced() -> None:
 
 
 def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
-    """With three bots the next match has two or three players; with one there is none."""
+    """With three bots the next match has two or three players. With one bot there is no match."""
     rng = dice(1)
     candidates = [candidate(version, games=0) for version in range(3)]
     proposed = set()
@@ -249,7 +252,7 @@ def test_tables_that_can_not_be_filled_are_not_proposed() -> None:
 
 @given(CANDIDATES, SEEDS)
 def test_a_round_seats_every_bot_at_every_number_of_players(candidates: list[Candidate], seed: int) -> None:
-    """Every bot plays at least once at each number of players, by the same rules as at any table."""
+    """Every bot plays at least once at each table size. Only the house has several bots at a table."""
     counts = [players for players in PLAYER_COUNTS if _fits(candidates, players)]
     tables = round_of_tables(candidates, counts, dice(seed))
     assert {(version, len(order)) for order in tables for version in order} == {
@@ -282,7 +285,7 @@ def test_a_round_needs_enough_bots() -> None:
 
 
 def test_a_newcomer_has_no_rated_game() -> None:
-    """Only versions at the table matter."""
+    """Newcomers that aren't at the table don't matter."""
     candidates = [candidate(1), candidate(2), candidate(3, games=0)]
     assert not has_newcomer(candidates, (1, 2))
     assert has_newcomer(candidates, (1, 3))
@@ -291,15 +294,15 @@ def test_a_newcomer_has_no_rated_game() -> None:
 @pytest.mark.parametrize(
     ("table", "micros", "expected"),
     [
-        ((1, 2), {}, 12),  # no answer yet
-        ((1, 2), {1: 5_000, 2: 1_000}, 12),  # 0.18 s a game
-        ((1, 2), {1: 54_000, 2: 1_000}, 12),  # 1.65 s: 12 deals take 19.8 s
-        ((1, 2), {1: 56_000, 2: 1_000}, 11),  # 1.71 s
-        ((1, 2), {1: 500_000, 2: 500_000}, 1),  # 30 s
-        ((1, 2, 3, 4, 5), {1: 100_000}, 9),  # 2.1 s
+        ((1, 2), {}, 12),  # no times yet
+        ((1, 2), {1: 5_000, 2: 1_000}, 12),  # 0.18 s per game
+        ((1, 2), {1: 54_000, 2: 1_000}, 12),  # 1.65 s per game: 12 deals take 19.8 s
+        ((1, 2), {1: 56_000, 2: 1_000}, 11),  # 1.71 s per game
+        ((1, 2), {1: 500_000, 2: 500_000}, 1),  # 30 s per game
+        ((1, 2, 3, 4, 5), {1: 100_000}, 9),  # 2.1 s per game
     ],
 )
 def test_a_slow_table_has_fewer_deals(table: tuple[int, ...], micros: dict[int, int], expected: int) -> None:
-    """All decisions of a match take at most about 20 s, but every match has a deal."""
+    """The decisions of a match take at most about 20 s in all, unless a single deal takes longer."""
     assert deals(table, 12, micros) == expected
     assert deals(table, 1, micros) == 1

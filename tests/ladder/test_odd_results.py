@@ -1,4 +1,4 @@
-"""Pairs whose results aren't what ratings expect."""
+"""Tests of the report on pairs whose results contradict their ratings."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,10 @@ BOTS = 12
 def season(
     games: int, seed: int, results: Callable[[list[int], list[float]], list[float]]
 ) -> list[PredictedGame]:
-    """Play games at random tables between bots whose ratings are right; ``results`` may change a game."""
+    """Play games at random tables between bots with correct ratings.
+
+    ``results`` may change each game's results.
+    """
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     skills = [dice.gauss(25, 5) for _ in range(BOTS)]
     found = []
@@ -42,18 +45,18 @@ def honest(_: list[int], made: list[float]) -> list[float]:
 
 
 def thrown(table: list[int], made: list[float]) -> list[float]:
-    """Let bot 3 come last wherever bot 7 sits."""
+    """Make bot 3 last in each game with bot 7."""
     return [min(made) - 1 if bot == 3 and 7 in table else own for bot, own in zip(table, made, strict=True)]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_honest_bots_are_not_reported(seed: int) -> None:
-    """Of 66 pairs none is as odd as chance makes one pair in a hundred ladders."""
+    """None of 66 pairs exceeds a limit that chance exceeds for one pair in a hundred ladders."""
     assert odd_pairs(season(2000, seed, honest), {bot: bot for bot in range(BOTS)}) == ()
 
 
 def test_thrown_games_are_reported() -> None:
-    """The pair comes first, and says who gained, by how much, and how improbable it is."""
+    """The pair is reported first, with the bot that gained, its gain and the probability."""
     first, *_ = odd_pairs(season(2000, 1, thrown), {bot: bot for bot in range(BOTS)})
     assert (first.ahead, first.behind) == (7, 3)
     assert first.observed == 1.0
@@ -62,7 +65,7 @@ def test_thrown_games_are_reported() -> None:
 
 
 def test_the_bots_of_authors_are_added_up() -> None:
-    """Versions without a name are left out, as are bots of one author among themselves."""
+    """Versions without a named author are left out, and so are pairs of one author's bots."""
     games = season(2000, 1, thrown)
     first, *_ = odd_pairs(games, {3: "ann", 4: "ann", 7: "ben", 8: "ben"})
     assert (first.ahead, first.behind) == ("ben", "ann")
@@ -71,7 +74,7 @@ def test_the_bots_of_authors_are_added_up() -> None:
 
 
 def test_a_few_games_are_too_few() -> None:
-    """However they end."""
+    """Even if every game contradicts the ratings, 19 games are too few."""
     names = {bot: bot for bot in range(BOTS)}
     lost = PredictedGame(
         versions=(3, 7),

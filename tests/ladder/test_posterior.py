@@ -1,4 +1,4 @@
-"""What games say about skills."""
+"""Tests of the skills that follow from games."""
 
 import math
 import random
@@ -21,10 +21,10 @@ GAMES = st.integers(2, 5).flatmap(
 
 
 def test_a_first_game_of_two() -> None:
-    """Two new bots: the Newton step of the logistic posterior, worked out by hand."""
+    """The expected values are the Newton step of the logistic posterior for two new bots."""
     scale = BETAS[2] * math.sqrt(6) / math.pi
     variance, curve = PRIOR.deviation**2, 1 / (4 * scale**2)
-    # The sum of both skills stays as uncertain; their difference has the precision of prior and game.
+    # The game says nothing about the sum of both skills. It adds its precision to that of their difference.
     difference = 1 / (1 / (2 * variance) + curve)
     winner, loser = learn((PRIOR, PRIOR), (1, 2))
     assert winner.mean - loser.mean == pytest.approx(difference / (2 * scale))
@@ -35,7 +35,7 @@ def test_a_first_game_of_two() -> None:
 
 @given(GAMES)
 def test_any_game_makes_surer(game: tuple[list[Rating], list[int]]) -> None:
-    """However far apart skills are, the result is finite, repeats, and no deviation grows."""
+    """However far apart the skills are, results are finite and reproducible, and no deviation grows."""
     skills, places = game
     after = learn(skills, places)
     assert after == learn(skills, places)
@@ -45,7 +45,7 @@ def test_any_game_makes_surer(game: tuple[list[Rating], list[int]]) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seats_do_not_matter(players: int) -> None:
-    """Seats in another order give the same skills, ties included."""
+    """A permutation of the seats gives the same skills, even with ties."""
     dice = random.Random(players)  # noqa: S311 - a test's dice
     for _ in range(20):
         skills = [Rating(dice.gauss(25, 5), dice.uniform(0.5, 5)) for _ in range(players)]
@@ -60,7 +60,7 @@ def test_seats_do_not_matter(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_better_places_mean_more_skill(players: int) -> None:
-    """Among equals the order of the means is that of the places; a tie of all moves nobody."""
+    """Among equals the means are in the order of the places. If all tie, no mean changes."""
     means = [skill.mean for skill in learn([PRIOR] * players, range(1, players + 1))]
     assert means == sorted(means, reverse=True)
     assert len(set(means)) == players
@@ -69,19 +69,19 @@ def test_better_places_mean_more_skill(players: int) -> None:
 
 @pytest.mark.parametrize("places", [(1,), (1, 2, 3), ()])
 def test_other_numbers_of_places_are_refused(places: tuple[int, ...]) -> None:
-    """One place for each seat."""
+    """There must be one place for each seat."""
     with pytest.raises(ValueError, match="2 skills"):
         learn((PRIOR, PRIOR), places)
 
 
 def test_intervals_are_never_narrower_than_the_model_is_good() -> None:
-    """A skill that is known exactly is stated half a point wide; one that is hardly known, as it is."""
+    """An exactly known skill is stated with a deviation of 0.5, and an uncertain one nearly unchanged."""
     assert stated(Rating(31.0, 1e-6)).deviation == pytest.approx(0.5)
     assert stated(PRIOR).deviation == pytest.approx(PRIOR.deviation, rel=0.01)
 
 
 def test_skills_come_out_as_sure_as_they_are() -> None:
-    """Games of known strengths: errors of the means are as large as the deviations say."""
+    """In games between known strengths, the errors of the means are as large as the deviations say."""
     dice = random.Random(7)  # noqa: S311 - a test's dice
     bots = 60
     true = [dice.gauss(PRIOR.mean, PRIOR.deviation) for _ in range(bots)]
@@ -97,7 +97,7 @@ def test_skills_come_out_as_sure_as_they_are() -> None:
 
 
 def test_a_game_costs_microseconds() -> None:
-    """So a million games of ten thousand bots take seconds: a game's cost doesn't depend on their number."""
+    """So a million games take minutes at most, since a game's cost doesn't depend on the number of bots."""
     skills = [Rating(25.0 + seat, 2.0) for seat in range(4)]
     games = 2000
     begun = time.process_time()

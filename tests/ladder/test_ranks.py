@@ -1,4 +1,4 @@
-"""Between which ranks players probably stand."""
+"""Tests of the intervals of players' probable ranks."""
 
 import random
 from collections.abc import Sequence
@@ -16,21 +16,21 @@ RATINGS = st.lists(RATING, min_size=1, max_size=30)
 
 
 def intervals(ratings: Sequence[Rating]) -> list[tuple[int, int]]:
-    """Return the interval of each."""
+    """Return each player's interval."""
     field = Field(dict(enumerate(ratings)))
     return [field.interval(player) for player in range(len(ratings))]
 
 
 @given(RATINGS)
 def test_ranks_lie_between_the_first_and_the_last(ratings: list[Rating]) -> None:
-    """There are as many ranks as players, and an interval has two ends in order."""
+    """There are as many ranks as players, and each interval's ends are in order."""
     for low, high in intervals(ratings):
         assert 1 <= low <= high <= len(ratings)
 
 
 @given(RATINGS)
 def test_the_same_ratings_give_the_same_intervals(ratings: list[Rating]) -> None:
-    """Whatever was there before, and in whatever order they came."""
+    """Earlier ratings, and the order in which players were added, make no difference."""
     again = Field({})
     for player in reversed(range(len(ratings))):
         again.put(player, Rating(0.0, 1.0))
@@ -45,7 +45,7 @@ def test_the_same_ratings_give_the_same_intervals(ratings: list[Rating]) -> None
 
 @given(RATINGS, st.floats(0.1, 9), st.floats(0, 50), st.floats(0, 50))
 def test_the_order_is_kept(ratings: list[Rating], deviation: float, one: float, other: float) -> None:
-    """Of two that are known equally well the better one has the better interval, but for a rank of chance."""
+    """Between two equally certain players, the better one has the better interval, give or take one rank."""
     better, worse = sorted((Rating(mean, deviation) for mean in (one, other)), key=lambda r: -r.mean)
     first, second, *_ = intervals([better, worse, *ratings])
     assert first[0] <= second[0] + 1
@@ -54,7 +54,7 @@ def test_the_order_is_kept(ratings: list[Rating], deviation: float, one: float, 
 
 @given(RATINGS, st.floats(-100, 100))
 def test_only_differences_count(ratings: list[Rating], shift: float) -> None:
-    """All means moved by the same: the same intervals, but for rounding where skills are all but equal."""
+    """Adding the same value to all means gives the same intervals, apart from rounding."""
     moved = [Rating(rating.mean + shift, rating.deviation) for rating in ratings]
     for old, new in zip(intervals(ratings), intervals(moved), strict=True):
         assert abs(old[0] - new[0]) <= 1
@@ -63,21 +63,21 @@ def test_only_differences_count(ratings: list[Rating], shift: float) -> None:
 
 @pytest.mark.parametrize("players", [2, 5, 40, 1200])
 def test_what_is_far_apart_has_one_rank_each(players: int) -> None:
-    """Where nothing overlaps, nothing is in doubt."""
+    """If no two skills overlap, each interval is a single rank."""
     ratings = [Rating(-100.0 * player, 1.0) for player in range(players)]
     assert intervals(ratings) == [(rank, rank) for rank in range(1, players + 1)]
 
 
 @pytest.mark.parametrize("players", [2, 5, 40, 1200])
 def test_equals_may_have_any_rank(players: int) -> None:
-    """Nobody can tell them apart: the interval leaves out the ends alone."""
+    """Players with equal ratings have nearly all ranks in their intervals."""
     for low, high in intervals([Rating(25.0, 8.0)] * players):
         assert low <= 1 + 0.05 * players
         assert high >= 0.95 * players
 
 
 def test_an_interval_holds_its_share_of_ranks() -> None:
-    """Held against ranks that are drawn in the plainest way: whole tables of skills, sorted."""
+    """The intervals are checked by simple sampling: skills of all players, sorted."""
     dice = random.Random(3)  # noqa: S311 - a test's dice
     ratings = [Rating(dice.gauss(25, 3), dice.uniform(0.5, 3)) for _ in range(12)]
     found = intervals(ratings)
@@ -89,12 +89,12 @@ def test_an_interval_holds_its_share_of_ranks() -> None:
         for rank, player in enumerate(order, start=1):
             held[player] += found[player][0] <= rank <= found[player][1]
     assert all(count / times >= SHARE - 0.03 for count in held)
-    # And are no wider than that: one rank less on either side would be too few, for most of them.
+    # They are not too wide either: for most of them, one rank fewer at either end would be too narrow.
     assert sum(high - low for low, high in found) < 12 * 8
 
 
 def test_draws_are_spread_evenly() -> None:
-    """A fortieth is left out on either side: five ranks of two hundred."""
+    """At either end a fortieth of the draws is left out: five of two hundred."""
     assert round(DRAWS * (1 - SHARE) / 2) == 5
     field = Field({1: Rating(25.0, 1.0), 2: Rating(25.0 + 2.5, 1.0)})
     assert field.interval(2) == (1, 2)
@@ -102,7 +102,7 @@ def test_draws_are_spread_evenly() -> None:
 
 
 def test_more_players_than_fit_into_all_fields() -> None:
-    """Where fewer fields are drawn, it is done anew, and comes out as if it had always been so."""
+    """When the number of fields changes, all are drawn again. The result equals that of a new object."""
     dice = random.Random(4)  # noqa: S311 - a test's dice
     ratings = {player: Rating(dice.gauss(25, 6), 1.0) for player in range(1003)}
     field = Field(ratings)
@@ -118,7 +118,7 @@ def test_more_players_than_fit_into_all_fields() -> None:
 
 
 def test_who_is_not_there_has_no_interval() -> None:
-    """Neither before nor after."""
+    """An unknown or removed player raises KeyError."""
     field = Field({1: Rating(25.0, 1.0)})
     with pytest.raises(KeyError):
         field.interval(2)
@@ -130,7 +130,7 @@ def test_who_is_not_there_has_no_interval() -> None:
 
 
 def test_how_probably_one_is_better() -> None:
-    """Half for equals, and both ways together one."""
+    """It is one half for equals, and both directions add up to one."""
     assert between(Rating(25.0, 2.0), Rating(25.0, 1.0)) == 0.5
     assert between(Rating(29.0, 3.0), Rating(24.0, 4.0)) == pytest.approx(0.8413, abs=1e-4)
     assert between(Rating(24.0, 4.0), Rating(29.0, 3.0)) == pytest.approx(0.1587, abs=1e-4)

@@ -1,4 +1,4 @@
-"""Ratings after games, closings of days, and times."""
+"""Tests of ratings after games, of daily closings, and of times."""
 
 import math
 from statistics import median_low
@@ -38,7 +38,7 @@ GAMES = st.integers(2, 5).flatmap(
 
 
 def test_known_values_of_a_first_game() -> None:
-    """Two new players: the values that TrueSkill's own formulas give, worked out by hand here."""
+    """The expected values for two new players follow from TrueSkill's published formulas."""
     variance = (25 / 3) ** 2 + (25 / 300) ** 2
     c = math.sqrt(2 * variance + 2 * (2.5 * 25 / 6) ** 2)
     margin = _inverse_normal((1 + 0.01) / 2) * math.sqrt(2) * 2.5 * 25 / 6
@@ -52,7 +52,7 @@ def test_known_values_of_a_first_game() -> None:
 
 
 def _inverse_normal(probability: float) -> float:
-    """Bisect for the quantile of the standard normal distribution."""
+    """Return the quantile of the standard normal distribution, by bisection."""
     low, high = -10.0, 10.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -62,7 +62,7 @@ def _inverse_normal(probability: float) -> float:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_better_places_get_better_ratings(players: int) -> None:
-    """Among equals the order of the means afterwards is that of the places."""
+    """Among equals the means are then in the order of the places."""
     rated = update([initial()] * players, range(1, players + 1))
     means = [rating.mean for rating in rated]
     assert means == sorted(means, reverse=True)
@@ -71,14 +71,14 @@ def test_better_places_get_better_ratings(players: int) -> None:
 
 
 def test_a_tie_of_equals_moves_nobody() -> None:
-    """A shared place among equals leaves their means and makes them surer."""
+    """A tie between equals keeps their means and lowers their deviations."""
     rated = update([initial()] * 2, (1, 1))
     assert [rating.mean for rating in rated] == pytest.approx([25, 25])
     assert all(rating.deviation < initial().deviation for rating in rated)
 
 
 def test_a_tie_draws_unequals_together() -> None:
-    """Who shares a place with a better one gains, and the better one loses."""
+    """If two tie, the lower rating rises and the higher one falls."""
     weak, strong = update((Rating(20.0, 3.0), Rating(30.0, 3.0)), (1, 1))
     assert weak.mean > 20
     assert strong.mean < 30
@@ -88,7 +88,10 @@ def test_a_tie_draws_unequals_together() -> None:
 @pytest.mark.parametrize("deviation", [0.5, 25 / 3])
 @pytest.mark.parametrize("tie", [False, True])
 def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) -> None:
-    """A gap of 600, which double precision can't rate, gives finite ratings: the weak one gains."""
+    """A gap of 600 exceeds double precision.
+
+    The ratings are still finite, and the weak player's mean rises.
+    """
     ratings = [Rating(-275.0, deviation)] + [Rating(325.0, deviation)] * (players - 1)
     places = [1] * players if tie else list(range(1, players + 1))
     weak, *strong = update(ratings, places)
@@ -99,7 +102,7 @@ def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) ->
 
 @given(GAMES)
 def test_any_game_is_rated_and_to_the_bit_again(game: tuple[list[Rating], list[int]]) -> None:
-    """Any ratings and places give finite ratings that are no less sure, but for the drift; twice the same."""
+    """Ratings are finite and reproducible, and deviations grow by the drift at most."""
     ratings, places = game
     rated = update(ratings, places)
     for old, new in zip(ratings, rated, strict=True):
@@ -110,7 +113,7 @@ def test_any_game_is_rated_and_to_the_bit_again(game: tuple[list[Rating], list[i
 
 @pytest.mark.parametrize("places", [(), (1,), (1, 2, 3)])
 def test_every_player_needs_a_place(places: tuple[int, ...]) -> None:
-    """Another number of places than players is refused."""
+    """As many places as players are required."""
     with pytest.raises(ValueError, match="one of each"):
         update((initial(), initial()), places)
 
@@ -123,13 +126,13 @@ def test_nobody_plays_alone() -> None:
 
 @pytest.mark.parametrize(("mean", "deviation"), [(math.nan, 1.0), (25.0, 0.0), (25.0, math.inf)])
 def test_a_rating_is_a_distribution(mean: float, deviation: float) -> None:
-    """A rating that is no normal distribution can't be made."""
+    """A rating needs a finite mean and a finite, positive deviation."""
     with pytest.raises(ValueError, match="must be finite"):
         Rating(mean, deviation)
 
 
 def test_next_version_keeps_the_mean_and_loses_certainty() -> None:
-    """The deviation rises by what versions differ by, to that of a new bot at most."""
+    """The deviation grows by the usual difference between versions, at most to that of a new bot."""
     assert next_version(Rating(31.0, 0.75), initial()) == Rating(31.0, 1.25)
     assert next_version(Rating(31.0, 8.3), initial()) == Rating(31.0, 25 / 3)
     assert next_version(initial(), initial()) == initial()
@@ -142,7 +145,7 @@ def test_conservative_rating() -> None:
 
 @pytest.mark.parametrize(("players", "times"), [(2, 1), (3, 1.6), (4, 2), (5, 2.25)])
 def test_a_larger_table_leaves_more_to_chance(players: int, times: float) -> None:
-    """What is expected of a game follows from the β of its number of players; of any game, from all four."""
+    """The expected result depends on β at the table size. Without one, it is the mean over all four sizes."""
     strong, weak = Rating(30.0, 1.0), Rating(25.0, 2.0)
     beta = 2.5 * 25 / 6 * times
     z = 5 / math.sqrt(2 * beta**2 + 1 + 4)
@@ -153,7 +156,7 @@ def test_a_larger_table_leaves_more_to_chance(players: int, times: float) -> Non
 
 
 def test_a_game_is_rated_by_the_beta_of_its_table() -> None:
-    """Two neighbours in the order of a larger table are as unsure of each other as its β says."""
+    """The larger the table, the less two neighbours in its order differ afterwards."""
     gaps = []
     for players in (2, 3, 4, 5):
         first, second, *_ = update([Rating(25.0, 2.0)] * players, range(1, players + 1))
@@ -163,7 +166,7 @@ def test_a_game_is_rated_by_the_beta_of_its_table() -> None:
 
 
 def closed(days: list[int]) -> Closings:
-    """Let there be a game on each of these days; the n-th leaves a mean of n."""
+    """Return the closings after one game on each of these days. The n-th game leaves a mean of n."""
     closings: Closings = ()
     for number, day in enumerate(days, start=1):
         closings = close(closings, day, Rating(float(number), 1.0))
@@ -172,7 +175,7 @@ def closed(days: list[int]) -> Closings:
 
 @given(st.lists(st.integers(700_000, 700_040), min_size=1), st.integers(0, 30))
 def test_what_was_kept_answers_as_if_all_had_been_kept(days: list[int], later: int) -> None:
-    """For every day that may be asked for: it is the mean after the last game by then, or None."""
+    """For every day of the last week, it is the rating after the last game by then, or None without one."""
     days = sorted(days)
     today = days[-1] + later
     for asked in range(today - DAYS, today + 1):
@@ -182,14 +185,14 @@ def test_what_was_kept_answers_as_if_all_had_been_kept(days: list[int], later: i
 
 @given(st.lists(st.integers(700_000, 700_040)))
 def test_a_week_is_all_that_is_kept(days: list[int]) -> None:
-    """Seven days and the last one before them, in order, whatever order games come in."""
+    """Seven days and the last one before them are stored in order, whatever order games arrive in."""
     closings = closed(days)
     assert len(closings) <= DAYS + 1
     assert [each.day for each in closings] == sorted({each.day for each in closings})
 
 
 def test_a_game_that_ends_before_the_last_one_counts_for_its_day() -> None:
-    """Around midnight matches may be written down the other way round."""
+    """Around midnight matches may be recorded in another order than they ended."""
     assert closed([10, 11, 10]) == ((10, 1.0, 1.0), (11, 3.0, 1.0))
 
 
@@ -197,7 +200,7 @@ MICROS = st.integers(0, 20_000_000)
 
 
 def times_of(games: list[int]) -> Times:
-    """Add the times of some games, one after the other."""
+    """Return the times after these games."""
     times: Times = ()
     for each in games:
         times = add(times, each)
@@ -205,14 +208,14 @@ def times_of(games: list[int]) -> Times:
 
 
 def two_digits(micros: int) -> int:
-    """Round as people do who write a number with two digits."""
+    """Round to two significant digits."""
     unit: int = 10 ** max(0, len(str(micros)) - 2)
     return int((micros / unit) + 0.5) * unit
 
 
 @given(st.lists(MICROS, min_size=1))
 def test_the_median_is_that_of_all_games_rounded(games: list[int]) -> None:
-    """As if all times were kept, and the one in the middle written with two digits: within five per cent."""
+    """It equals the exact median rounded to two digits, so it is off by at most five per cent."""
     found = median(times_of(games))
     assert found == two_digits(median_low(games))
     assert abs(found - median_low(games)) <= 0.05 * median_low(games)
@@ -220,20 +223,20 @@ def test_the_median_is_that_of_all_games_rounded(games: list[int]) -> None:
 
 @given(st.lists(MICROS))
 def test_the_order_of_games_does_not_matter(games: list[int]) -> None:
-    """What is stored follows from what was played, not from when."""
+    """The same games in another order give the same times."""
     assert times_of(games) == times_of(sorted(games)) == times_of(sorted(games, reverse=True))
     assert sum(count for _, count in times_of(games)) == len(games)
 
 
 def test_a_million_games_are_a_few_numbers() -> None:
-    """Whatever was played, there are no more than ninety times for each power of ten."""
+    """There are at most ninety different times per power of ten."""
     times = times_of([*range(1, 100_000, 7)])
     assert len(times) <= 99 + 4 * 90
     assert add(times, 250) == add(times, 251)
 
 
 def test_a_game_has_the_time_of_its_middle_decision() -> None:
-    """Decisions without an answer don't count; of two in the middle it is the lower one."""
+    """Decisions without an answer don't count. Of two middle ones the shorter counts."""
     assert game_time([9.0, 1.0, None, 2.5]) == 2500
     assert game_time([4.0, 1.0, 2.0, 3.0]) == 2000
     assert game_time([0.0004]) == 0
@@ -242,5 +245,5 @@ def test_a_game_has_the_time_of_its_middle_decision() -> None:
 
 
 def test_nothing_has_no_median() -> None:
-    """Without a game there is no time."""
+    """It is None without a game."""
     assert median(()) is None

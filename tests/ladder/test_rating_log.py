@@ -1,4 +1,4 @@
-"""The fold of a log, and the points of rating curves."""
+"""Tests of the fold of a rating log, and of the points of rating curves."""
 
 import math
 from dataclasses import replace
@@ -31,7 +31,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 def game(
     versions: tuple[int, ...], places: tuple[int, ...], minute: int = 0, *, times: tuple[int | None, ...] = ()
 ) -> GamePlayed:
-    """Make a game without faults."""
+    """Return a game without faults."""
     return GamePlayed(
         versions=versions,
         places=places,
@@ -43,7 +43,7 @@ def game(
 
 @st.composite
 def logs(draw: st.DrawFn) -> list[Event]:
-    """Draw a log: bots that start, play, and come back in new versions."""
+    """Draw a log of bots that start, play and get new versions."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in range(1, 6)]
     current = [1, 2, 3, 4, 5]
     for minute in range(draw(st.integers(0, 15))):
@@ -62,7 +62,7 @@ def logs(draw: st.DrawFn) -> list[Event]:
 
 @given(logs())
 def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
-    """Applying one event after the other gives exactly what folding them all at once gives."""
+    """Applying the events one by one gives exactly the same entries as folding them all."""
     entries: dict[Key, Entry] = {}
     for event in events:
         before = dict(entries)
@@ -74,7 +74,7 @@ def test_kept_entries_equal_a_rebuild(events: list[Event]) -> None:
 
 @given(logs())
 def test_each_list_counts_its_own_games(events: list[Event]) -> None:
-    """The overall list counts a version's games, the others those of their number of players."""
+    """The overall list counts all of a version's games; the others count those at their table size."""
     entries = rebuild(events)
     games = [event for event in events if isinstance(event, GamePlayed)]
     for (version, players), entry in entries.items():
@@ -85,14 +85,14 @@ def test_each_list_counts_its_own_games(events: list[Event]) -> None:
 
 
 def test_a_new_bot_starts_in_every_list() -> None:
-    """It starts at the initial rating, overall and at every number of players."""
+    """It starts with the initial rating, overall and at every table size."""
     assert rebuild([VersionStarted(version=7, previous=None)]) == {
         (7, players): Entry(rating=initial(), skill=PRIOR, sound=PRIOR) for players in LISTS
     }
 
 
 def test_a_new_version_carries_on_in_every_list() -> None:
-    """It starts from the rating of the one before in the same list, with nothing played."""
+    """It starts from the previous version's rating in the same list, without any games."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 30 + [game((2, 1), (1, 2))] * 30
     old = rebuild(events)
@@ -109,7 +109,7 @@ def test_a_new_version_carries_on_in_every_list() -> None:
 
 
 def test_what_faults_did_is_not_inherited() -> None:
-    """A version that only loses by faults is followed by one that starts as if these hadn't been."""
+    """The next version of one that lost by faults starts as if these losses had never happened."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 10
     sound = rebuild(events)
@@ -123,7 +123,7 @@ def test_what_faults_did_is_not_inherited() -> None:
 
 
 def test_after_a_fault_other_games_count() -> None:
-    """They move both skills; the opponent, which had no fault, has one skill."""
+    """Games without a fault change both of its skills. The opponent without faults has one skill."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
     lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
     first = start | apply(start, lost)
@@ -134,7 +134,7 @@ def test_after_a_fault_other_games_count() -> None:
 
 
 def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
-    """Both ratings take the same step from where each of them stood."""
+    """Both ratings change by the same game, each from its own previous value."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
     changed = apply(start, game((3, 1, 2), (1, 1, 3)))
     expected = update([initial()] * 3, (1, 1, 3))
@@ -146,7 +146,7 @@ def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
 
 
 def test_faults_are_counted() -> None:
-    """A game with a fault counts once in the list's faulty games."""
+    """A game with a fault counts as one faulty game."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
     played = replace(game((1, 2), (2, 1)), faulty=(True, False))
     changed = apply(start, played)
@@ -154,7 +154,7 @@ def test_faults_are_counted() -> None:
 
 
 def test_times_and_closings_are_kept() -> None:
-    """Of each game the time of a seat that answered, and of each day how the rating stood at its end."""
+    """Entries have each game's time, if the seat answered, and the rating at the end of each day."""
     start = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2, 3)])
     day = START.toordinal()
     entries = start | apply(start, game((1, 2), (1, 2), times=(1234, None)))
@@ -172,7 +172,7 @@ def test_times_and_closings_are_kept() -> None:
 
 
 def test_a_version_can_not_play_itself() -> None:
-    """One version on two seats is refused."""
+    """A game with one version on two seats is refused."""
     start = rebuild([VersionStarted(version=1, previous=None)])
     with pytest.raises(ValueError, match="can't play itself"):
         apply(start, game((1, 1), (1, 2)))
@@ -186,14 +186,14 @@ def test_a_version_starts_once() -> None:
 
 
 def test_nobody_plays_before_the_start() -> None:
-    """A game of a version that hasn't started is refused."""
+    """A game of a version that hasn't started raises KeyError."""
     with pytest.raises(KeyError):
         apply({}, game((1, 2), (1, 2)))
 
 
 @given(st.integers(0, 10**9))
 def test_a_bounded_number_of_points_is_kept(games: int) -> None:
-    """All of the first ones, and never fewer than half as many as there may be."""
+    """Short curves have all points. Longer ones have at least half of the maximum."""
     points = games // stride(games) + 1
     assert points <= MOST
     assert points == games + 1 if games < MOST else points > MOST // 2
@@ -201,13 +201,13 @@ def test_a_bounded_number_of_points_is_kept(games: int) -> None:
 
 @given(st.integers(1, 10**9))
 def test_what_was_dropped_is_never_wanted_again(games: int) -> None:
-    """The stride stays, or doubles."""
+    """A curve's stride stays the same or doubles."""
     assert stride(games) in {stride(games - 1), 2 * stride(games - 1)}
 
 
 @given(st.lists(st.integers(), max_size=500), st.integers(2, 200))
 def test_thinned_points_keep_both_ends(points: list[int], most: int) -> None:
-    """In their order, at most this many, evenly spread; few enough stay as they are."""
+    """The remaining points are in order and evenly spaced. If there are few enough, all remain."""
     numbered = list(enumerate(points))
     left = thinned(numbered, most)
     assert len(left) == min(len(points), most)

@@ -1,4 +1,4 @@
-"""A list of the ladder in memory."""
+"""Tests of a leaderboard in memory."""
 
 import random
 from dataclasses import replace
@@ -18,7 +18,7 @@ ALL = Wanted(limit=1000)
 
 
 def line(bot: str, mean: float, deviation: float = 1.0, *, games: int = 9, house: bool = False) -> BoardLine:
-    """Make a line of the leaderboard."""
+    """Return a line of a leaderboard."""
     rating = Rating(mean, deviation)
     entry = Entry(
         rating=rating, skill=rating, sound=rating, games=games, place_sum=2 * games, wins=games // 2
@@ -27,7 +27,7 @@ def line(bot: str, mean: float, deviation: float = 1.0, *, games: int = 9, house
 
 
 def standings(*lines: BoardLine | None) -> Standings:
-    """Make a list of these lines."""
+    """Return standings with these lines."""
     made = Standings()
     made.update(dict(enumerate(lines, start=1)))
     return made
@@ -35,7 +35,7 @@ def standings(*lines: BoardLine | None) -> Standings:
 
 @st.composite
 def lines(draw: st.DrawFn) -> list[BoardLine]:
-    """Draw the lines of a list, with ratings that are near each other or the same."""
+    """Draw lines of a leaderboard whose ratings are close or equal."""
     numbers = range(draw(st.integers(1, 12)))
     return [
         line(
@@ -50,7 +50,7 @@ def lines(draw: st.DrawFn) -> list[BoardLine]:
 
 @given(lines())
 def test_ranks_go_by_score_and_lie_in_their_intervals(board: list[BoardLine]) -> None:
-    """Who has not played comes last, without an interval; equal scores share a rank; no rank is outside."""
+    """Equal scores share a rank. Bots without games come last and have no interval."""
     _, rows = standings(*board).rows(ALL, TODAY)
     played = sum(row.games > 0 for row in rows)
     assert all(row.games > 0 for row in rows[:played])
@@ -69,7 +69,7 @@ def test_ranks_go_by_score_and_lie_in_their_intervals(board: list[BoardLine]) ->
 
 @given(lines())
 def test_equal_ratings_are_tied(board: list[BoardLine]) -> None:
-    """Two that have played and are rated the same stand beside each other and are both called tied."""
+    """Two bots with games and equal ratings share a rank, and both are marked as tied."""
     first = board[0]
     played = replace(first, entry=replace(first.entry, games=5))
     _, rows = standings(*board[1:], played, replace(played, bot="twin")).rows(ALL, TODAY)
@@ -79,7 +79,7 @@ def test_equal_ratings_are_tied(board: list[BoardLine]) -> None:
 
 
 def test_what_is_far_apart_is_not_tied() -> None:
-    """A neighbour counts, above or below; one who has not played does not."""
+    """A bot can be tied with its neighbour above or below, but not with one without games."""
     _, rows = standings(
         line("a", 40.0), line("b", 30.0), line("c", 29.0), line("d", 20.0), line("new", 20.0, 25 / 3, games=0)
     ).rows(ALL, TODAY)
@@ -91,7 +91,7 @@ def test_what_is_far_apart_is_not_tied() -> None:
 def test_bit_by_bit_is_the_same_as_at_once(
     before: list[BoardLine], after: list[BoardLine], dice: random.Random
 ) -> None:
-    """Lines that change, come and go leave what there would be if it had been so from the start."""
+    """After lines are added, changed and removed, the result equals that of new standings."""
     live = standings(*before)
     live.rows(ALL, TODAY)
     ids = list(range(1, 1 + max(len(before), len(after))))
@@ -106,7 +106,7 @@ def test_bit_by_bit_is_the_same_as_at_once(
 
 
 def test_a_change_is_one_over_seven_days() -> None:
-    """Since the end of the day before these; none where there was no game by then."""
+    """The change is since the end of the day a week ago. It is None if there was no game by then."""
     now = line("a", 30.0, 1.0)
 
     def change(*closings: Closing) -> float | None:
@@ -133,7 +133,7 @@ def test_a_change_is_one_over_seven_days() -> None:
     ],
 )
 def test_parts_are_found(wanted: Wanted, expected: list[str]) -> None:
-    """With the ranks that they have among all."""
+    """Found rows keep their ranks among all."""
     board = standings(line("a", 30.0), line("house-b", 29.0, house=True), line("c", 28.0))
     found, rows = board.rows(wanted, TODAY)
     assert [row.bot for row in rows] == expected
