@@ -1,1 +1,1 @@
-"""Tests of the store, on SQLite and on PostgreSQL alike."""
+"""Tests of the store, on both SQLite and PostgreSQL."""

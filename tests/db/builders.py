@@ -1,7 +1,8 @@
-"""Bots, matches and results.
+"""Bots, matches and results for tests.
 
-The games are played by the stand-in in every seat, and their records and replays are true. Points and places
-by which they are rated are those that a test wants: the store doesn't compare them.
+In each game the stand-in plays every seat, and the record and the replay are correct. But the points and
+places
+are those that the test asks for, since the store doesn't compare them with the record.
 """
 
 import random
@@ -48,19 +49,19 @@ def add_bot(
 
 
 def bot_of(store: Store, bot: str, account: KnownAccount, *, source: str = "sha256:1") -> int:
-    """Add a version of a bot that belongs to an account."""
+    """Add a version of an account's bot and return its id."""
     return add_bot(store, bot, source=source, author=account.name, account=account.id)
 
 
 def add_few_games(store: Store) -> None:
-    """Add four games of two players, of which the later two are faulty: an analysis takes its time."""
+    """Add four games of two players, few since analyses are slow. The later two games have faults."""
     a, b = add_bot(store, "a"), add_bot(store, "b")
     play_set(store, [(a, b)], Rules(players=2), name="two")
     play_set(store, [(b, a)], Rules(players=2), name="faulty", faults=0.1)
 
 
 def new_match(id_: str, versions: Sequence[int], *, deals: int = 2) -> NewMatch:
-    """Make a match in which everybody keeps its place."""
+    """Return a match in which no bot changes seats."""
     return NewMatch(
         id=id_,
         rules=Rules(players=len(versions)),
@@ -76,7 +77,7 @@ def new_match(id_: str, versions: Sequence[int], *, deals: int = 2) -> NewMatch:
 def add_matches(
     store: Store, id_: str, versions: Sequence[int], *, deals: int = 2, matches: int | None = None
 ) -> tuple[str, ...]:
-    """Add rated matches, one a bot or ``matches``, each with the bots in another order; return their ids."""
+    """Add ``matches`` rated matches, by default one per bot, each in another seat order. Return their ids."""
     new = [
         new_match(f"{id_}-{index}", order, deals=deals)
         for index, order in enumerate(rotations(versions)[:matches])
@@ -89,7 +90,7 @@ def add_matches(
 def new_challenge(
     id_: str, account: int, versions: Sequence[int], *, deals: int = 2, matches: int | None = None
 ) -> NewChallenge:
-    """Make a challenge by the first of these versions, of one match a bot, or ``matches``."""
+    """Return a challenge by the first version, with ``matches`` matches, by default one per bot."""
     return NewChallenge(
         id=id_,
         account=account,
@@ -102,29 +103,29 @@ def new_challenge(
 
 
 def present(found: T | None) -> T:
-    """Return what must be there."""
+    """Return a value that must not be None."""
     assert found is not None
     return found
 
 
 def next_claim(store: Store, *, house_only: bool = False) -> Claim | None:
-    """Claim the match that is due, if one is."""
+    """Claim the next match, if there is one."""
     return store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
 
 
 def claim_one(store: Store) -> Claim:
-    """Claim the match that is due."""
+    """Claim the next match."""
     return present(next_claim(store))
 
 
 def claimed(store: Store, versions: Sequence[int], *, id_: str = "s", deals: int = 2) -> Claim:
-    """Queue one match, claim it and return the claim."""
+    """Queue one match and claim it."""
     add_matches(store, id_, versions, deals=deals, matches=1)
     return claim_one(store)
 
 
 def put_aside(store: Store, *, minute: int = 1) -> str:
-    """Let the match that is due fail three times, and return its id."""
+    """Void the next match three times, which quarantines it, and return its id."""
     for _ in range(3):
         spec = claim_one(store).spec
         store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
@@ -138,7 +139,7 @@ def add_account(store: Store, name: str, *, invitation: str | None = None) -> Kn
 
 
 def run_sql(url: str, *statements: str) -> list[int]:
-    """Run SQL beside the store, and return how many rows each statement changed."""
+    """Run SQL without the store, and return how many rows each statement changed."""
     with closing(Database(url)) as database, database.write() as connection:
         return [connection.execute(text(statement)).rowcount for statement in statements]
 
@@ -146,7 +147,7 @@ def run_sql(url: str, *statements: str) -> list[int]:
 def finished(
     claim: Claim, places: Sequence[Sequence[int]], *, minute: int = 1, faults: Sequence[int] | None = None
 ) -> FinishedMatch:
-    """Make the result of a claim: the places of each game, and each seat's faults in every game."""
+    """Return the result of a claim, from each game's places and the seats' number of faults in every game."""
     spec = claim.spec
     seats = len(spec.seats)
     faulty = tuple(faults or (0,) * seats)
@@ -196,7 +197,7 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
 
 @cache
 def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[tuple[State, ...], GameRecord]:
-    """Play a game in which everybody moves as the stand-in would, and is late this many times, at first."""
+    """Play a game by the stand-in's moves. Each seat is late for this number of decisions, the first ones."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     states = [state]
     steps: list[tuple[Decision, ...]] = []
@@ -221,6 +222,6 @@ def _decision(card: str, *, late: bool, lost: bool) -> Decision:
 
 
 def outcomes(dice: random.Random, players: int, games: int) -> list[tuple[int, ...]]:
-    """Draw the places of some games, with a tie now and then."""
+    """Draw the places of some games, sometimes with ties."""
     points = [[dice.randrange(12) for _ in range(players)] for _ in range(games)]
     return [tuple(1 + sum(other > mine for other in each) for mine in each) for each in points]

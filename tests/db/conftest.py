@@ -1,4 +1,4 @@
-"""One store a test, of SQLite or of each kind (tests/kinds.py); ``filled`` for tests that only read."""
+"""Stores on SQLite or on each kind of database (tests/kinds.py); ``filled`` is for tests that only read."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -15,39 +15,42 @@ from tests.postgresql import Cluster
 
 @pytest.fixture(params=SHARE)
 def url(request: pytest.FixtureRequest) -> str:
-    """Give the address of a new arena's database: it has the tables, and no rows."""
+    """Return the address of a new arena's database, which has tables but no rows."""
     return str(request.getfixturevalue(f"{request.param}_url"))
 
 
 @pytest.fixture(params=BOTH)
 def empty_url(request: pytest.FixtureRequest) -> str:
-    """Give the address of a database without tables."""
+    """Return the address of a database without tables."""
     return str(request.getfixturevalue(f"empty_{request.param}_url"))
 
 
 @pytest.fixture
 def sqlite_url(empty_sqlite_url: str, tmp_path: Path) -> str:
-    """Give the address of a new arena's SQLite database."""
+    """Return the address of a new arena's SQLite database."""
     sqlite_store(tmp_path / "arena.sqlite3").close()
     return empty_sqlite_url
 
 
 @pytest.fixture
 def empty_sqlite_url(tmp_path: Path) -> str:
-    """Give the address of a SQLite database that is not there yet."""
+    """Return the address of an SQLite database that doesn't exist yet."""
     return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """Give an open, empty store."""
+    """Yield an open, empty store."""
     with closing(open_store(url)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module", params=SHARE)
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Give a store that the file's function ``fill_store`` has filled, and that all its tests share."""
+    """Yield a store that the test file's function ``fill_store`` has filled.
+
+    All tests of the file share it.
+    """
     with ExitStack() as opened:
         if request.param == "sqlite":
             store = sqlite_store(tmp_path_factory.mktemp("filled") / "arena.sqlite3")

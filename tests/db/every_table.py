@@ -1,4 +1,4 @@
-"""A store with rows in every table, written by its own methods, with text and numbers that are trouble."""
+"""A store with rows in every table, added by its own methods, with unusual text and numbers."""
 
 import random
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ ENTRY = NewAuditEntry(at=LATER, who="terminal:root", what="test", detail=ODD)
 
 
 def fill_every_table(store: Store) -> None:
-    """Let an arena have something of everything, in every state."""
+    """Fill a store with everything that an arena can have, in every state."""
     fill(store)
     assert store.logs.remove_replays(LATER, 2) == 2
     house = [_version(store, name, "house") for name in ("house-a", "house-b")]
@@ -71,7 +71,7 @@ def fill_every_table(store: Store) -> None:
 
 
 def _people(store: Store) -> KnownAccount:
-    """Add accounts, one of them deleted, and what belongs to them; return the one that has bots."""
+    """Add accounts, one of which is deleted, with their data. Return the account that has bots."""
     store.people.invite("e" * 64, START, LATER, ENTRY)
     store.people.invite("f" * 64, START, LATER, ENTRY)
     ann, ben, gone = (
@@ -108,7 +108,7 @@ def _people(store: Store) -> KnownAccount:
 
 
 def _subscriptions(store: Store, account: KnownAccount) -> None:
-    """Add both kinds, one with a notice, one that failed and is off."""
+    """Add a mail subscription with a waiting notice, and a webhook that failed and is off."""
     for kind, first in ((SubscriptionKind.MAIL, please_confirm(START)), (SubscriptionKind.WEBHOOK, None)):
         new = NewSubscription(
             account=account.id,
@@ -125,7 +125,7 @@ def _subscriptions(store: Store, account: KnownAccount) -> None:
 
 
 def _held_ranks(store: Store) -> None:
-    """Let a bot keep its rank, and another lose it."""
+    """Compare ranks twice, so that a bot keeps its rank and another loses it."""
     standings = store.ratings.standings()
     store.held_ranks.compare(standings, START)
     store.held_ranks.compare([replace(each, rank=each.rank + 1) for each in standings], LATER)
@@ -151,7 +151,7 @@ def _version(
 
 
 def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
-    """Add bots off the ladder, one of which has played."""
+    """Add bots that are off the ladder, one of which has played."""
     cheat = _version(store, "cheat", "Ann", ann)
     play_set(store, [(cheat, opponent)], Rules(players=2), name="cheated")
     for bot in ("tired", "resting"):
@@ -167,7 +167,7 @@ def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
 
 
 def _submissions(store: Store, opponent: int) -> None:
-    """Add a submission at every stage but the first, and an upload that was broken off."""
+    """Add a submission at each stage except the first, and an upload that was interrupted."""
     store.submissions.begin(new("begun", "begun", "Eve"), PLENTY)
     for id_ in ("active", "passed", "rejected", "inspected", "qualifying"):
         sent = replace(new(id_, id_, "Eve"), kind=UploadKind.IMAGE, note=ODD, size=2**40)
@@ -184,8 +184,8 @@ def _submissions(store: Store, opponent: int) -> None:
 
 
 def _play_next(store: Store) -> None:
-    """Play the match that is due."""
-    result = finish(claim_one(store), random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
+    """Play the next match."""
+    result = finish(claim_one(store), random.Random(1), ended=LATER)  # noqa: S311 - reproducible
     assert store.results.record(result)
 
 

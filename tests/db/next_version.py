@@ -1,4 +1,4 @@
-"""The next version of this program: it has one more migration, so a database of today's is an older one."""
+"""A simulated next version of this program, with one more migration. Today's databases need it."""
 
 import shutil
 from pathlib import Path
@@ -14,16 +14,16 @@ NICKNAMES: Final = (
     "ALTER TABLE bot ADD COLUMN nickname TEXT NOT NULL DEFAULT ''",
     "UPDATE bot SET nickname = upper(name)",
 )
-"""A migration of the tables and of the rows in them."""
+"""A migration that changes a table and its rows."""
 
 
 def become(monkeypatch: pytest.MonkeyPatch, folder: Path, statements: tuple[str, ...] = NICKNAMES) -> None:
-    """Be the next version from now on, for this process and until the test ends.
+    """Make this process the next version until the test ends.
 
     Args:
-        monkeypatch: Of the test.
-        folder: An existing one, for the migrations of that version.
-        statements: What its migration does.
+        monkeypatch: The test's fixture.
+        folder: An existing folder for that version's migrations.
+        statements: The SQL of its migration.
     """
     scripts = folder / "next-migrations"
     shutil.copytree(Path(migrations.__file__).parent, scripts)

@@ -1,4 +1,4 @@
-"""The arena's recent activity, workload and hosts."""
+"""Tests of the data on the arena's recent activity, workload and hosts."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ NINE: Final = START.replace(minute=0)
 
 @on_both
 def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
-    """An empty arena has no matches, games or highlights."""
+    """It has no matches, games or highlights."""
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
     assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
@@ -48,7 +48,7 @@ def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
 
 
 def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
-    """Seats are in order, and waiting matches are counted."""
+    """Waiting matches are only counted."""
     versions = [add_bot(store, bot) for bot in "abc"]
     add_matches(store, "s", versions, deals=4)
     for _ in range(2):
@@ -71,7 +71,7 @@ def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
 
 
 def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
-    """The end of a game decides."""
+    """A game counts by the time at which it ended."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, minute in enumerate((0, 30, 24 * 60 - 50, 24 * 60 - 40)):
         claim = claimed(store, versions, id_=f"s{number}")
@@ -92,7 +92,7 @@ def surprise(store: Store, versions: list[int], *, day: int) -> None:
 
 
 def test_upsets_and_points_are_remarkable(store: Store) -> None:
-    """Highlights come from the last two days that have any, best first, with game and bots."""
+    """Highlights come from the last two days that have any, the best first, with the game and its bots."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     for day in (0, 1, 3):
         surprise(store, versions, day=day)
@@ -109,7 +109,7 @@ def test_upsets_and_points_are_remarkable(store: Store) -> None:
 
 
 def test_a_day_keeps_a_few(store: Store) -> None:
-    """A few of each kind are stored per day, however many games were played."""
+    """For each day only a few of each kind are stored."""
     versions = [add_bot(store, bot) for bot in "ab"]
     assert store.results.record(finished(claimed(store, versions, deals=12), [(1, 2)] * 12))
     found = store.activity.current(LATER).remarkable
@@ -118,7 +118,7 @@ def test_a_day_keeps_a_few(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
-    """That includes games that it still plays. Reinstating the bot restores them."""
+    """Nor are games that it finishes afterwards. Reinstating the bot restores the highlights."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable
@@ -138,7 +138,7 @@ def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
     ["DELETE FROM highlight WHERE seat = 1", "UPDATE highlight SET value = 99 WHERE kind = 'points'"],
 )
 def test_a_rebuild_repairs_what_differs(store: Store, url: str, statement: str) -> None:
-    """Missing and altered rows are restored from the log, and counted."""
+    """Missing and changed rows are restored from the log, and counted."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
     before = store.activity.current(LATER).remarkable
@@ -156,7 +156,7 @@ def submit(store: Store, opponent: int) -> None:
 
 
 def test_what_waits_is_counted_by_kind(store: Store) -> None:
-    """Running and quarantined matches aren't counted. A paused ladder is reported."""
+    """Running and quarantined matches aren't counted as waiting. A paused ladder is reported."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "aside", versions, matches=1)
     put_aside(store)
@@ -173,7 +173,7 @@ def test_what_waits_is_counted_by_kind(store: Store) -> None:
 
 @on_both
 def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
-    """Seats are in order; a submission has no version yet."""
+    """Seats are in order. A submitted bot has no version number yet."""
     versions = [add_bot(store, bot) for bot in "ab"]
     submit(store, versions[0])
     add_matches(store, "s", versions, deals=3, matches=1)
@@ -215,7 +215,7 @@ def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
 def test_games_are_counted_by_the_hour_in_which_they_ended(
     store: Store, at: datetime, hours: list[int]
 ) -> None:
-    """The last hour is the current one."""
+    """The last hour in the list is the current one."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, (minute, games) in enumerate([(20, 1), (40, 2), (50, 2)]):
         match = finished(
@@ -230,7 +230,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 @on_both
 def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
-    """Only the latest ones are returned."""
+    """With a limit, only the latest quarantined matches are returned."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "s", versions, matches=2)
     put_aside(store, minute=1)
@@ -240,7 +240,7 @@ def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
 
 
 def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
-    """A new report replaces the host's previous one. The most recently checked host comes first."""
+    """A host's new report replaces its previous one. The most recently checked host comes first."""
     old = host_report("swap", host="a")
     new = replace(host_report(host="a"), checked=START + timedelta(days=300))
     other = replace(host_report("cpu", host="b"), checked=START + timedelta(days=600))
@@ -256,7 +256,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 @on_both
 def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> None:
-    """Its number of slots is unknown."""
+    """Its number of slots is None."""
     store.activity.record_host(host_report(), ())
     engine = create_engine(url)
     with engine.begin() as connection:
@@ -270,7 +270,7 @@ def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> 
 
 
 def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
-    """Its report can be replaced."""
+    """Its report can be stored, and replaced."""
     for _ in range(2):
         store.activity.record_host(host_report(host="long-" * 40), ())
     (found,) = store.activity.hosts()
@@ -279,7 +279,7 @@ def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
 
 @on_both
 def test_matches_with_strangers_wait(store: Store) -> None:
-    """Only matches between house bots are claimed; others, even older ones, wait."""
+    """While only house bots may play, only matches between them are claimed, even if others are older."""
     house = [add_bot(store, name, author="house") for name in "ab"]
     stranger = add_bot(store, "c")
     add_matches(store, "mixed", [house[0], stranger])

@@ -1,4 +1,4 @@
-"""Analyses of rated games in the store, and puzzles of the day."""
+"""Tests of the store's analyses of rated games and puzzles of the day."""
 
 from datetime import timedelta
 from functools import cache
@@ -14,7 +14,7 @@ from tests.kinds import on_both
 
 @cache
 def coarse(replay: str, seed: int = 0) -> Analysis:
-    """Analyse a game coarsely; once, whichever tests and databases have it."""
+    """Analyse a game with few playouts. The result is cached across tests and databases."""
     return analyse(parse(replay), playouts=8, seed=seed)
 
 
@@ -25,7 +25,7 @@ def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
 
 
 def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
-    """Then the newest, until none is left; a newer analyst begins anew."""
+    """Then come the newest, until all games are analysed. A newer analyst starts again."""
     add_few_games(store)
     remarkable = {each.game.game for each in store.activity.current(START).remarkable}
     everything = [game.game for game in store.games.newest()]
@@ -43,7 +43,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
 
 
 def test_an_analysis_takes_the_place_of_an_earlier_one(store: Store) -> None:
-    """A game has one."""
+    """A game has one analysis."""
     add_few_games(store)
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
     first, second = (analyse(replay, playouts=8, seed=seed) for seed in (1, 2))
@@ -54,7 +54,7 @@ def test_an_analysis_takes_the_place_of_an_earlier_one(store: Store) -> None:
 
 @on_both
 def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) -> None:
-    """The costliest first; a new analysis replaces them, and they go with it."""
+    """The costliest come first. They are replaced or removed with the game's analysis."""
     add_few_games(store)
     while (replay := store.analyses.wanted(ANALYST, VERSION)) is not None:
         store.analyses.add(coarse(replay))
@@ -81,7 +81,7 @@ def test_costly_decisions_are_found_by_the_version_that_made_them(store: Store) 
 
 @on_both
 def test_a_game_that_failed_is_left_out(store: Store) -> None:
-    """The next one takes its turn."""
+    """The next game is analysed instead."""
     add_few_games(store)
     first = wanted_game(store) or ""
     second = wanted_game(store, without=(first,)) or ""
@@ -90,7 +90,7 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 
 @on_both
 def test_nothing_is_kept_of_games_that_are_gone(store: Store) -> None:
-    """An analysis goes with its replay, and none is stored without."""
+    """An analysis is removed with the game's replay, and not stored without one."""
     add_few_games(store)
     analysis = coarse(store.analyses.wanted(ANALYST, VERSION) or "")
     assert store.analyses.add(analysis)
@@ -107,7 +107,7 @@ DAY = timedelta(days=1)
 
 @on_both
 def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
-    """Tomorrow's is not found before; then it is the newest."""
+    """Tomorrow's puzzle can't be found earlier. Tomorrow it is the newest."""
     add_few_games(store)
     first = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))
@@ -124,7 +124,7 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
 
 
 def test_a_puzzle_goes_with_its_game(store: Store) -> None:
-    """An analysis that is made anew changes its answer; without the replay there is no puzzle."""
+    """A new analysis changes the puzzle's answer. Without the replay there is no puzzle."""
     add_few_games(store)
     made = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))

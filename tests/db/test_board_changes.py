@@ -1,4 +1,4 @@
-"""What of a leaderboard is new since someone looked."""
+"""Tests of the changes in a leaderboard since the last look."""
 
 import random
 from collections.abc import Callable
@@ -18,7 +18,7 @@ LISTS: Final = (0, 2, 3, 4, 5)
 
 
 class Reader:
-    """Someone who reads what is new, and nothing else."""
+    """Reads only the changes of a leaderboard."""
 
     def __init__(self, store: Store, players: int) -> None:
         self._store = store
@@ -27,7 +27,7 @@ class Reader:
         self.lines: dict[int, BoardLine] = {}
 
     def look(self) -> set[str]:
-        """Read what is new, and return the names of the bots that were read."""
+        """Read the changes, and return the names of the bots concerned."""
         found = self._store.ratings.changes(self._players, self._seen)
         names = {line.bot for line in found.lines.values() if line}
         names |= {
@@ -40,7 +40,7 @@ class Reader:
         return names
 
     def check(self) -> None:
-        """Hold what was read bit by bit to the whole leaderboard."""
+        """Compare the lines collected from changes with the whole leaderboard."""
         board = {
             (line.bot, line.version, line.author, line.benched): (line.mean, line.deviation, line.games)
             for line in self._store.ratings.standings(self._players)
@@ -57,13 +57,13 @@ class Reader:
 
 
 def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:
-    """Let bots play a match of two games."""
+    """Record a match of two games."""
     claim = claimed(store, [names[bot] for bot in bots], id_=id_)
     assert store.results.record(finished(claim, [tuple(range(1, len(bots) + 1))] * 2))
 
 
 def test_only_who_played_is_read_again(store: Store) -> None:
-    """And in a list of other numbers of players it is the same line again."""
+    """Their lines are returned for all lists, even for other table sizes, where they are unchanged."""
     names = {bot: add_bot(store, bot) for bot in "abcd"}
     readers = [Reader(store, players) for players in LISTS]
     assert all(reader.look() == set("abcd") for reader in readers)
@@ -75,7 +75,7 @@ def test_only_who_played_is_read_again(store: Store) -> None:
 
 
 def test_the_number_of_games_is_told(store: Store) -> None:
-    """With every look, whether there is something new or not."""
+    """It is returned even if there is no change."""
     names = {bot: add_bot(store, bot) for bot in "ab"}
     play(store, names, "a", "b", id_="s")
     found = store.ratings.changes(0, 0)
@@ -98,7 +98,7 @@ def test_the_number_of_games_is_told(store: Store) -> None:
 def test_whatever_a_leaderboard_shows_is_seen(
     store: Store, change: Callable[[Store], object], who: set[str]
 ) -> None:
-    """States, versions, newcomers, ratings made anew. A rebuild that changes nothing is nothing new."""
+    """This includes states, versions, new bots and recomputed ratings, but not a rebuild without effect."""
     names = {bot: add_bot(store, bot) for bot in "abc"}
     names["a"] = add_bot(store, "a", source="sha256:2")
     play(store, names, "a", "b", "c", id_="s")
@@ -113,7 +113,7 @@ def test_whatever_a_leaderboard_shows_is_seen(
 
 @on_both
 def test_a_new_name_is_seen(store: Store) -> None:
-    """An account that is deleted takes its name off the leaderboard at once."""
+    """A deleted account's name immediately disappears from the leaderboard."""
     ann = add_account(store, "ann")
     add_bot(store, "a", author="ann")
     add_bot(store, "b", author="ben")
@@ -125,7 +125,7 @@ def test_a_new_name_is_seen(store: Store) -> None:
 
 
 def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
-    """Also where the game doesn't count, because someone at the table was disqualified meanwhile."""
+    """That holds even if the game doesn't count, because a bot at the table has been disqualified."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
     for number in range(2):
         claim = claimed(store, [*names.values()], id_=f"s{number}", deals=4)
@@ -144,7 +144,7 @@ def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
 
 @pytest.mark.parametrize("seed", range(many(1, 3)))
 def test_what_is_read_bit_by_bit_is_the_whole(store: Store, seed: int) -> None:
-    """Whatever happens in between, and however seldom someone looks."""
+    """Whatever happens in between, and however rarely a reader looks, it has the whole leaderboard."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     names = {bot: add_bot(store, bot) for bot in "abcdef"}
     readers = [Reader(store, players) for players in LISTS]

@@ -1,4 +1,4 @@
-"""What a bot's page reads: opponents, curves, games that are wanted, records, the place in the queue."""
+"""Tests of the data for a bot's page: opponents, rating curves, games, records and the place in the queue."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from tests.kinds import filled_on_both, on_both
 
 
 def fill_store(store: Store) -> None:
-    """Let four bots, one of them in two versions, play at tables of all sizes, with faults."""
+    """Record games of four bots, one of which has two versions, at tables of all sizes, some with faults."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     current = [add_bot(store, name) for name in ("mine", "b", "c", "d")]
     for number in range(12):
@@ -33,14 +33,14 @@ def fill_store(store: Store) -> None:
 
 
 def pages(games: GameRepository) -> list[GamePage]:
-    """Return all games in which the bot sat, newest first."""
+    """Return all games with the bot ``mine``, newest first."""
     found = [games.find(game.game) for game in games.newest(limit=100)]
     return [page for page in found if page and any(seat.bot == "mine" for seat in page.seats)]
 
 
 @filled_on_both
 def test_opponents_are_those_of_the_games(filled: Store) -> None:
-    """Most games first, a page at a time, each with the rating of what plays now."""
+    """Opponents with the most games come first, in pages, each with the rating of its active version."""
     met = filled.histories.opponents("mine")
     games = pages(filled.games)
     assert {each.bot for each in met} == {"b", "c", "d"}
@@ -60,7 +60,7 @@ def test_opponents_are_those_of_the_games(filled: Store) -> None:
 
 @filled_on_both
 def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
-    """Each version of its own, in every list; while games are few, with a point for each."""
+    """Each version has its own curve in every list. While games are few, the curve has a point for each."""
     known = {version.number: version for version in filled.bots.versions("mine")}
     for players in (0, 2, 3, 4, 5):
         curves = filled.histories.curve("mine", players)
@@ -75,7 +75,7 @@ def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
 
 @on_both
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
-    """Also where the last game has no point of its own."""
+    """Its last point is the last game, even if that isn't at the curve's stride."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=131, matches=1)
     claim = claim_one(store)
@@ -109,7 +109,7 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
 def test_games_are_found_by_what_is_wanted(
     filled: Store, wanted: WantedGames, fits: Callable[..., bool]
 ) -> None:
-    """All of them, newest first, whatever the size of a page."""
+    """All matching games are found, newest first, whatever the page size."""
     right = [
         page.number
         for page in pages(filled.games)
@@ -130,7 +130,7 @@ def test_games_are_found_by_what_is_wanted(
 
 @pytest.fixture
 def five_thousand(store: Store, url: str) -> Iterator[Database]:
-    """Give a way to the store, in which ``mine`` has played this many games, one of them remarkable."""
+    """Yield the store's database after ``mine`` has played 5,000 games, only one of which is remarkable."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
     with closing(Database(url)) as database:
@@ -143,7 +143,7 @@ def five_thousand(store: Store, url: str) -> Iterator[Database]:
 @on_both
 @pytest.mark.usefixtures("five_thousand")
 def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
-    """After this many games, with the place where to go on."""
+    """A search stops after a limited number of games, and returns where to continue."""
     wanted = WantedGames(low=99)
     first = store.histories.games("mine", wanted)
     assert (first.games, first.older, first.looked_through) == ((), 5001 - LOOKED_THROUGH, LOOKED_THROUGH)
@@ -157,7 +157,7 @@ def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousand: Database) -> None:
-    """However many games there are; SQLite can tell."""
+    """The cost, measured on SQLite, doesn't depend on the number of games."""
 
     def looking(wanted: WantedGames) -> Callable[[Connection], object]:
         return lambda connection: Histories(Joined(connection)).games("mine", wanted)
@@ -170,7 +170,7 @@ def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousan
 
 @filled_on_both
 def test_records_are_of_the_last_games(filled: Store) -> None:
-    """With the bot's own seat; those with a fault can be had alone."""
+    """Each has the bot's seat. They can be limited to games with a fault of the bot."""
     games = pages(filled.games)
     last = filled.histories.records("mine", 5)
     assert [each.number for each in last] == [page.number for page in games[:5]]
@@ -188,7 +188,7 @@ def test_records_are_of_the_last_games(filled: Store) -> None:
 
 @on_both
 def test_the_place_in_the_queue(store: Store) -> None:
-    """Rated matches with the bot, and how many of any kind are before the first of them."""
+    """It counts the bot's rated matches, and the matches of any kind before its first one."""
     mine, b, c = (add_bot(store, name) for name in ("mine", "b", "c"))
     add_matches(store, "s1", (b, c))
     add_matches(store, "s2", (mine, c))
@@ -207,7 +207,7 @@ def test_the_place_in_the_queue(store: Store) -> None:
 
 
 def test_variants_are_in_the_records(store: Store) -> None:
-    """A record can be played again as it was played."""
+    """So a record can be replayed by the same rules."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     rules = Rules(players=2, dummy=True, soy_sauce=True)
     play_set(store, [versions], rules, name="variants")

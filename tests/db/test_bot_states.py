@@ -1,4 +1,4 @@
-"""Which version of a bot plays, and bots off the ladder, on both kinds of database."""
+"""Tests of bots' active versions, and of bots off the ladder."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="test", subject="bot:min
 
 
 def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = False) -> None:
-    """Record a match of one game, which the first version wins or in which it is taken over."""
+    """Record a match of one game, which the first version wins, or in which the stand-in takes it over."""
     faults = (3, *(0,) * (len(versions) - 1)) if failing else None
     places = tuple(range(1, len(versions) + 1))
     claim = claimed(store, versions, id_=f"m{minute}", deals=1)
@@ -45,7 +45,7 @@ def playing(store: Store) -> set[int]:
 
 @pytest.fixture
 def other(store: Store) -> int:
-    """Add a version of a house bot."""
+    """Add a house bot and return its version's id."""
     return add_bot(store, "other", source="sha256:other", author="house")
 
 
@@ -74,7 +74,7 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
 
 
 def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: Store, other: int) -> None:
-    """It has the next number, and starts from the mean of the version that it replaces."""
+    """The new version has the next number, and the mean of the version that it replaces."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     before = line(store)
@@ -91,7 +91,7 @@ def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: S
 
 @on_both
 def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
-    """They count for that version even if another one is active."""
+    """That holds even if another version is active by then."""
     add_bot(store, "mine", source="sha256:a")
     second = add_bot(store, "mine", source="sha256:b")
     running = claimed(store, (second, other), deals=1)
@@ -105,7 +105,7 @@ def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: 
 
 
 def test_only_versions_that_are_there_can_play(store: Store) -> None:
-    """Unknown versions are refused, and so are those without an image until they are resubmitted."""
+    """Unknown versions are refused, and so are versions without an image until they are resubmitted."""
     for source in ("sha256:a", "sha256:b", "sha256:c"):
         add_bot(store, "mine", source=source)
     assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 1
@@ -136,7 +136,7 @@ def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(sto
 
 
 def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
-    """A restored image also reactivates other bots' versions with it."""
+    """A restored image is restored for all versions of other bots that use it."""
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
     assert store.bots.note_gone({"sha256:b"}, NOW) == 2
@@ -158,7 +158,7 @@ def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
 def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     store: Store, other: int, games: str, benched_after: int | None
 ) -> None:
-    """The fifth take-over benches it, and the reason is public."""
+    """The fifth take-over benches the bot, with a reason."""
     mine = add_bot(store, "mine")
     for number, game in enumerate(games, 1):
         assert known(store).state is BotState.ACTIVE
@@ -176,7 +176,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
 
 
 def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int) -> None:
-    """Its image is retained, drawn matches are played and count, and the first reason stays."""
+    """Its image is retained, its drawn matches are played and count, and the first reason stays."""
     mine = add_bot(store, "mine", source="sha256:a")
     running = claimed(store, (mine, other), id_="running", deals=1)
     for minute in range(1, 6):
@@ -194,7 +194,7 @@ def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int)
 
 
 def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, other: int) -> None:
-    """After reactivation four more failures don't bench it; the fifth does."""
+    """After its return, four more failures don't bench it, but the fifth does."""
     mine = add_bot(store, "mine")
     for minute in range(1, 6):
         play(store, (mine, other), minute, failing=True)
@@ -210,7 +210,7 @@ def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, oth
 
 
 def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
-    """Switching versions and back, or retiring and returning, doesn't reset the failures."""
+    """Neither switching versions nor retiring and returning resets the failures."""
     add_bot(store, "mine", source="sha256:1")
     mine = add_bot(store, "mine", source="sha256:2")
     for minute in range(1, 5):
@@ -240,7 +240,7 @@ def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -
 
 
 def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
-    """Submissions qualify against house bots."""
+    """Submissions need them for qualification."""
     mine = add_bot(store, "mine")
     for minute in range(1, 8):
         play(store, (other, mine), minute, failing=True)
@@ -249,7 +249,7 @@ def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
 
 @pytest.mark.parametrize("leave", ["bench", "retire"])
 def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -> None:
-    """A new version reactivates a benched or retired bot, as its owner can."""
+    """It reactivates a benched or retired bot."""
     add_bot(store, "mine", source="sha256:a")
     if leave == "bench":
         store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
@@ -262,7 +262,7 @@ def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -
 
 
 def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: int) -> None:
-    """Drawn matches are played and count; its image is retained until then."""
+    """Its drawn matches are played and count, and its image is retained until then."""
     mine = add_bot(store, "mine", source="sha256:a")
     play(store, (mine, other), 1)
     running = claimed(store, (mine, other), id_="running", deals=1)
@@ -281,7 +281,7 @@ def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: i
 
 
 def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
-    """Each change is recorded in the audit log; calls without effect aren't."""
+    """Each change is recorded in the audit log, but not calls without effect."""
     add_bot(store, "mine", source="sha256:a")
     add_bot(store, "mine", source="sha256:b")
     store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)
@@ -315,7 +315,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
 )
 @pytest.mark.usefixtures("other")
 def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object], why: str) -> None:
-    """An invalid change is refused, and isn't recorded in the audit log."""
+    """The change is refused, and isn't recorded in the audit log."""
     for name in ("mine", "retired"):
         add_bot(store, name)
     store.bot_states.retire("retired", NOW)
@@ -327,7 +327,7 @@ def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object
 
 
 def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
-    """The error of every change names the unknown bot."""
+    """Each change is refused, and the error names the bot."""
     for act in (
         lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
         lambda: store.bot_states.unbench("mine", NOW, ENTRY),
@@ -341,7 +341,7 @@ def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
 
 
 def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
-    """Neither its owner nor a new version can change it; the error has the reason."""
+    """Neither its owner nor a new version can change its state. The error has the reason."""
     add_bot(store, "mine")
     store.bot_states.disqualify("mine", "it is greedy's twin", NOW, ENTRY)
     for act in (
@@ -358,7 +358,7 @@ def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
 
 @on_both
 def test_bots_are_listed_by_state_and_author(store: Store) -> None:
-    """The list is sorted by name and paged; the author's case is ignored."""
+    """The list is sorted by name and paged. The case of an author's name is ignored."""
     for name, author in (("b", "Ann"), ("a", "Ann"), ("c", "ben")):
         add_bot(store, name, author=author)
     store.bot_states.bench("a", "why", NOW, ENTRY)

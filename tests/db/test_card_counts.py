@@ -1,4 +1,4 @@
-"""Statistics of cards in the store: kept match by match, and counted anew, on both kinds of database."""
+"""Tests of the stored card statistics, which are updated with each match and can be recounted."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ from tests.kinds import on_both
 
 
 def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
-    """Play a match at random, record it, and return what was counted of it."""
+    """Play a match at random, record it, and return its tally."""
     result = finish(claim, random.Random(seed), ended=START, faults=0.02)  # noqa: S311 - a test's dice
     assert store.results.record(result)
     return merged(game.cards for game in result.games)
@@ -38,7 +38,7 @@ def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
 
 @on_both
 def test_what_a_match_says_is_added(store: Store) -> None:
-    """All of its games, by number of players; once."""
+    """All of its games are added once, by table size."""
     assert store.cards.find() == nothing()
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     added: dict[int, list[Tally]] = {}
@@ -53,7 +53,7 @@ def test_what_a_match_says_is_added(store: Store) -> None:
 
 
 def test_counted_anew_they_are_the_same(store: Store) -> None:
-    """From the records, with variants and faults in them. Games with a dummy are in neither."""
+    """They are recounted from the records, including variants and faults. Games with a dummy don't count."""
     fill(store)
     before = store.cards.find()
     rebuilt = store.cards.rebuild()
@@ -65,7 +65,7 @@ def test_counted_anew_they_are_the_same(store: Store) -> None:
 
 @on_both
 def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
-    """Altered, lost and invented rows become what the games say, and are counted."""
+    """Changed, missing and wrong rows are restored from the games, and counted."""
     fill(store)
     before = store.cards.find()
     changed = run_sql(
@@ -82,7 +82,7 @@ def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
 
 
 def test_only_rated_games_are_counted(store: Store) -> None:
-    """No qualifications, and no challenges."""
+    """Games of qualifications and challenges don't count."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
@@ -96,7 +96,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
 
 
 def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
-    """Those before, and those that were under way; after a reinstatement all are."""
+    """That holds for its earlier games and those in progress. After a reinstatement all of them count."""
     cheat, b, c = (add_bot(store, name, author=name) for name in ("cheat", "b", "c"))
     first = record(store, claimed(store, (cheat, b), id_="s1"), 1)
     second = record(store, claimed(store, (b, c), id_="s2"), 2)
@@ -113,7 +113,7 @@ def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
 
 @pytest.mark.parametrize("barred", [False, True])
 def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str, *, barred: bool) -> None:
-    """What was counted before the lock was taken is used where the same games count, and only there."""
+    """A count made before taking the lock is reused, unless the games that count have changed since."""
     a, b, c = (add_bot(store, name, author=name) for name in "abc")
     first = record(store, claimed(store, (a, b), id_="s1"), 1)
     with closing(Database(url)) as database:
@@ -129,7 +129,7 @@ def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str
 
 
 def test_many_may_be_recorded_at_once(store: Store) -> None:
-    """Nothing is lost between them."""
+    """No count is lost."""
     versions = [add_bot(store, name, author=name) for name in "abcd"]
     for number in range(8):
         add_matches(store, f"s{number}", versions[: 2 + number % 3], deals=1, matches=1)
@@ -144,7 +144,7 @@ def test_many_may_be_recorded_at_once(store: Store) -> None:
 def test_counting_goes_through_more_games_than_are_read_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the order of the log, each once."""
+    """All games are counted once, in batches."""
     monkeypatch.setattr(card_counts, "BATCH", 10)
     versions = [add_bot(store, name, author=name) for name in "ab"]
     for number in range(11):

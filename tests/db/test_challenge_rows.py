@@ -1,4 +1,4 @@
-"""Matches that someone asked for, on both kinds of database."""
+"""Tests of challenges in the store."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,13 +39,13 @@ MANY = 99
 def challenge(
     id_: str, account: KnownAccount, versions: Sequence[int], *, deals: int = 1, created: datetime = START
 ) -> NewChallenge:
-    """Make a challenge by the first of these versions."""
+    """Return a challenge by the first of these versions."""
     new = new_challenge(id_, account.id, versions, deals=deals)
     return replace(new, matches=tuple(replace(match, created=created) for match in new.matches))
 
 
 def play(store: Store, *, failing: int | None = None) -> list[str]:
-    """Play all that waits, perhaps with a seat that is taken over each time; return the matches' ids."""
+    """Play all waiting matches, and return their ids. The seat ``failing`` is always taken over."""
     played = []
     while claim := next_claim(store):
         seats = range(len(claim.seats))
@@ -57,18 +57,18 @@ def play(store: Store, *, failing: int | None = None) -> list[str]:
 
 
 def known(store: Store, id_: str) -> KnownChallenge:
-    """Return a challenge, which must be there."""
+    """Return an existing challenge."""
     return present(store.challenges.find(id_))
 
 
 @pytest.fixture
 def ben(store: Store) -> KnownAccount:
-    """Give an account."""
+    """Return an account."""
     return add_account(store, "ben")
 
 
 def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccount) -> None:
-    """It can be followed from match to match; its games come in their order, with their replays."""
+    """The state of each match can be followed. Its games are in order, with their replays."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     store.challenges.add(challenge("c", ben, (mine, other), deals=2), most_a_day=MANY)
     asked = known(store, "c")
@@ -86,7 +86,7 @@ def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccoun
 def test_one_match_is_played_after_the_other_and_all_are_published_together(
     store: Store, ben: KnownAccount
 ) -> None:
-    """While one runs no other one can be claimed, and no game is told before the last one is over."""
+    """While one match runs, the next can't be claimed. No game is published before the last match is over."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     third = add_bot(store, "third", author="house")
     store.challenges.add(challenge("c", ben, (mine, other, third), deals=2), most_a_day=MANY)
@@ -106,7 +106,7 @@ def test_one_match_is_played_after_the_other_and_all_are_published_together(
 
 
 def test_nobodys_rating_list_or_number_knows_of_a_challenge(store: Store, ben: KnownAccount) -> None:
-    """Neither while it waits nor after it was played; and nobody is benched for it."""
+    """Waiting and played challenges don't change ratings, lists or numbers, and bench no bot."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     before = (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine"))
     for number in range(3):
@@ -124,7 +124,7 @@ def test_nobodys_rating_list_or_number_knows_of_a_challenge(store: Store, ben: K
 
 
 def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
-    """Behind what was drawn before and before what is drawn later; who is new to the ladder comes first."""
+    """They come after matches drawn earlier and before later ones. New bots' matches come first of all."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     add_matches(store, "before", (mine, other), matches=1)
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
@@ -135,7 +135,7 @@ def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
 
 @on_both
 def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
-    """An account's own, page by page."""
+    """The list has only the account's own challenges, in pages."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
@@ -149,7 +149,7 @@ def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
 
 @on_both
 def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) -> None:
-    """This many within a day, the arena's number or the account's own; each account for itself."""
+    """Each account has its own quota per day: the arena's, unless an operator has changed it."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(2):
@@ -168,7 +168,7 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
     store.challenges.add(challenge("c2", ben, (mine, other)), most_a_day=2)
     with pytest.raises(QuotaReached, match="and the limit is 3"):
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
-    play(store)  # few may be open at a time
+    play(store)  # since few may be open at a time
     store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
     tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1))
     with pytest.raises(QuotaReached, match="and the limit is 0") as refused:
@@ -179,7 +179,7 @@ def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) ->
 
 
 def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:
-    """Three; when one is played, the next may be asked for."""
+    """Three may be open. When one of them has been played, another can be requested."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     for number in range(3):
@@ -194,7 +194,7 @@ def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: Know
 
 
 def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Store, ben: KnownAccount) -> None:
-    """Neither the challenge nor a match of it."""
+    """Neither the challenge nor any of its matches is stored."""
     mine = bot_of(store, "mine", ben)
     with pytest.raises(ValueError, match="unknown versions"):
         store.challenges.add(challenge("c", ben, (mine, 99)), most_a_day=MANY)
@@ -205,7 +205,7 @@ def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Stor
 def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
     store: Store, ben: KnownAccount
 ) -> None:
-    """What was played of it stays."""
+    """Matches that were played stay."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
     claim = claim_one(store)
@@ -218,7 +218,7 @@ def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
 
 @pytest.mark.parametrize("gone", ["ben", "ann"])
 def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: KnownAccount, gone: str) -> None:
-    """No matter who challenged whom, whatever plays for it by now, and also in what is under way."""
+    """That holds whoever challenged whom, whichever version is active, and even for a match in progress."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
     by_hand = add_bot(store, "by-hand", author="Ann", source="sha256:by-hand")
@@ -242,7 +242,7 @@ def test_a_deleted_account_leaves_no_name_in_challenges(store: Store, ben: Known
 
 @on_both
 def test_no_match_of_a_published_challenge_is_released(store: Store, ben: KnownAccount) -> None:
-    """Its deals are known by then. While others of it wait, or where none was played, nothing is known."""
+    """Its deals are public. Before publication a quarantined match can be released."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)
     first = put_aside(store)

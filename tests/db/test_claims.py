@@ -1,4 +1,4 @@
-"""Two coordinators that claim from the same PostgreSQL at once."""
+"""Test of two coordinators that claim matches from one PostgreSQL database at the same time."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +20,15 @@ pytestmark = pytest.mark.postgresql
 _SETS: Final = 16
 _SEATS: Final = 5
 _CLAIMERS: Final = 8
-"""Threads, half of them of each coordinator."""
+"""Number of threads, half of them for each coordinator."""
 
 _IMPATIENT: Final = "&options=-c%20lock_timeout%3D1s"
-"""Anyone who waits longer for a lock than that fails."""
+"""A claim fails if it waits for a lock for longer than this."""
 
 
 @pytest.fixture
 def matches(postgresql_url: str) -> list[str]:
-    """Give eighty matches that wait, in the order in which they are due."""
+    """Return eighty waiting matches, in the order in which they are claimed."""
     with closing(open_store(postgresql_url)) as store:
         versions = [add_bot(store, name) for name in "abcde"[:_SEATS]]
         return [
@@ -38,7 +38,7 @@ def matches(postgresql_url: str) -> list[str]:
 
 @pytest.fixture
 def stores(postgresql_url: str) -> Iterator[tuple[Store, Store]]:
-    """Give the stores of two coordinators, neither of which waits for locks."""
+    """Yield the stores of two coordinators whose claims fail instead of waiting for a lock."""
     url = postgresql_url + _IMPATIENT
     with closing(open_store(url)) as here, closing(open_store(url)) as there:
         yield here, there
@@ -46,14 +46,14 @@ def stores(postgresql_url: str) -> Iterator[tuple[Store, Store]]:
 
 @contextmanager
 def locked(url: str, match: str) -> Iterator[None]:
-    """Keep a match as a coordinator does that is stuck in the middle of its claim."""
+    """Lock a match, like a coordinator that is stuck in the middle of a claim."""
     with closing(Database(url)) as database, database.write() as connection:
         connection.execute(select(MatchRow.id).where(MatchRow.id == match).with_for_update())
         yield
 
 
 def claim(stores: tuple[Store, Store], many: int) -> list[list[str]]:
-    """Claim this many matches at once; return what each claimer got, in its order."""
+    """Claim this many matches in several threads. Return what each thread got, in order."""
     tickets = iter(range(many))
 
     def claim_on(number: int) -> list[str]:
@@ -72,7 +72,7 @@ def claim(stores: tuple[Store, Store], many: int) -> list[list[str]]:
 def test_each_match_is_claimed_once_and_in_order(
     postgresql_url: str, stores: tuple[Store, Store], matches: list[str]
 ) -> None:
-    """Anyone who claims takes the first that is free, and waits for nobody, stuck or not."""
+    """Each claim takes the first match that isn't locked, without waiting."""
     first, *others = matches
     assert len(matches) == 80
     with locked(postgresql_url, first):

@@ -1,4 +1,7 @@
-"""One coordinator has the lock: no other does until it lets go, ends, or has lost its connection."""
+"""Tests of the coordinator lock.
+
+It ends if it is released, or if its holder exits or loses the connection.
+"""
 
 import signal
 import subprocess
@@ -26,13 +29,13 @@ signal.pause()
 
 @pytest.fixture
 def stores(url: str) -> Iterator[tuple[Store, Store]]:
-    """Give two ways to one database."""
+    """Yield two stores on one database."""
     with closing(open_store(url)) as first, closing(open_store(url)) as second:
         yield first, second
 
 
 def end_sessions(url: str) -> None:
-    """End all sessions of a database but this one, as a server does that is started anew."""
+    """Terminate all other sessions of a database, as a server restart does."""
     with closing(Database(url)) as database, database.read() as connection:
         connection.execute(
             text(
@@ -44,7 +47,7 @@ def end_sessions(url: str) -> None:
 
 @on_both
 def test_one_has_it(stores: tuple[Store, Store]) -> None:
-    """However often they ask, until it lets go; then the other may."""
+    """Another store can take the lock only after it is released."""
     first, second = stores
     assert first.coordinator_lock.take()
     assert not second.coordinator_lock.take()
@@ -62,7 +65,7 @@ def test_it_goes_with_a_killed_holder(url: str) -> None:
     """Its lock ends with the process."""
     with (
         closing(open_store(url)) as store,
-        subprocess.Popen(  # noqa: S603 - a program of the test's own
+        subprocess.Popen(  # noqa: S603 - the test's own program
             [sys.executable, "-c", TAKES, url], stdout=subprocess.PIPE, text=True
         ) as other,
     ):
@@ -73,14 +76,14 @@ def test_it_goes_with_a_killed_holder(url: str) -> None:
         finally:
             other.kill()
         assert other.wait() == -signal.SIGKILL
-        # The server ends the other's session when it comes to it.
+        # The server ends the killed process's session after a moment.
         assert any(store.coordinator_lock.take() for _ in range(10_000))
         store.coordinator_lock.release()
 
 
 @pytest.mark.postgresql
 def test_a_lost_connection_is_no_lost_helm(postgresql_url: str) -> None:
-    """Unless someone else was first: then it stays with them."""
+    """The lock can be taken again after a reconnection, unless another coordinator was faster."""
     with closing(open_store(postgresql_url)) as first, closing(open_store(postgresql_url)) as second:
         assert first.coordinator_lock.take()
         end_sessions(postgresql_url)
@@ -97,7 +100,7 @@ def test_a_lost_connection_is_no_lost_helm(postgresql_url: str) -> None:
 
 
 def test_a_lock_that_can_not_be_made_is_named(sqlite_url: str, tmp_path: Path) -> None:
-    """There is a folder of that name."""
+    """The lock can't be created if a folder has its name."""
     with closing(open_store(sqlite_url)) as store:
         (tmp_path / "arena.sqlite3.lock").mkdir()
         why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"

@@ -1,4 +1,4 @@
-"""PostgreSQL databases that tests use one after another."""
+"""Tests of PostgreSQL databases that tests use one after another."""
 
 import psycopg
 import pytest
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.postgresql
 
 
 def test_the_next_one_finds_it_as_it_was(postgresql_cluster: Cluster, postgresql_template: str) -> None:
-    """Without rows and connections of the one before; also with the numbers that ids begin with."""
+    """Rows and connections of the previous test are gone, and sequences of ids are reset."""
     copies = Copies(postgresql_cluster, postgresql_template)
     used, ids = set(), set()
     for _ in range(2):
@@ -34,7 +34,7 @@ def test_the_next_one_finds_it_as_it_was(postgresql_cluster: Cluster, postgresql
 def test_one_that_differs_is_not_used_again(
     postgresql_cluster: Cluster, postgresql_template: str, change: str
 ) -> None:
-    """Whatever but rows has changed."""
+    """That holds if anything other than rows has changed."""
     copies = Copies(postgresql_cluster, postgresql_template)
     with copies.one() as name, psycopg.connect(postgresql_cluster.address(name)) as connection:
         index = connection.execute(

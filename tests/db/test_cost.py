@@ -1,4 +1,4 @@
-"""What recording a match costs: the same after ten games and after ten million. On SQLite, which tells."""
+"""Tests that the cost of a recorded match doesn't depend on the number of games, measured on SQLite."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,14 +15,14 @@ from arena.db.store import open_store
 from tests.db.builders import START, add_bot, claimed, finished, present
 
 GROWING = {"match", "match_seat", "game", "game_seat", "rating_event", "rating_change", "audit"}
-"""Tables that grow with every game."""
+"""Tables that grow with every match."""
 
 MOST_STATEMENTS = 37
 
 
 @contextmanager
 def statements() -> Iterator[list[tuple[str, Any]]]:
-    """Give a list of all that is sent to a database meanwhile: statements, with their values."""
+    """Yield a list that collects the statements sent to a database, with their values."""
     sent: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:  # noqa: ANN401, FBT001 - as SQLAlchemy has it
@@ -36,7 +36,7 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
 
 
 def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) -> None:
-    """Each statement finds its rows by an index, and they are few, also where everybody fails."""
+    """There are few statements, and each finds its rows by an index, even if every bot fails."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     claim = claimed(store, versions, deals=6)
@@ -57,7 +57,7 @@ def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) ->
 
 
 def effort(database: Database, ask: Callable[[Connection], object]) -> int:
-    """Return how many hundreds of steps SQLite takes for something."""
+    """Return how many hundreds of virtual-machine steps SQLite needs for a call."""
     steps = 0
 
     def count() -> int:
@@ -74,7 +74,7 @@ def effort(database: Database, ask: Callable[[Connection], object]) -> int:
 
 
 def grow(database: Database) -> int:
-    """Turn the first game into five thousand, and return how many there are."""
+    """Copy the first game until there are 5,000, and return their number."""
     numbers = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
     game = "i, 'g' || i, match_id, i, players, ended, replay, record"
     seat = "i, seat, version_id, points, puddings, place, faults, taken_over, median_micros, after_two"
@@ -86,7 +86,7 @@ def grow(database: Database) -> int:
 
 @pytest.mark.parametrize("came_back", [False, True])
 def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool) -> None:
-    """A bot's last games are looked for among its last ten, also where none of them was since its return."""
+    """Only a bot's last ten games are read, even if none of them was played since its return."""
     store = open_store(sqlite_url)
     mine, other = (add_bot(store, name) for name in ("mine", "other"))
     assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
@@ -106,7 +106,7 @@ def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool
 
 
 def test_the_workload_costs_the_same_after_any_number_of_games(sqlite_url: str) -> None:
-    """The games of an hour are not counted one by one, however many there were."""
+    """The games of an hour aren't counted one by one."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in ("mine", "other")]
     assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))

@@ -1,4 +1,4 @@
-"""Bots that are disqualified, and reinstated: ratings without their games, and with them again."""
+"""Tests of disqualified and reinstated bots, whose games don't count or count again."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -34,19 +34,19 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="disqualify", subject="b
 NAMES = ("cheat", "b", "c", "d")
 
 Results = dict[tuple[str, int], dict[int, Entry]]
-"""By bot and number of a version: what each list says of it."""
+"""The entries of each list, by bot and version number."""
 
 
 @dataclass(frozen=True)
 class NewVersionOf:
-    """A bot goes on to a new version."""
+    """A step: a bot gets a new version."""
 
     bot: int
 
 
 @dataclass(frozen=True)
 class Table:
-    """A match of one game: who sits there, who gets which place, who is taken over."""
+    """A step: a match of one game, with its bots, their points and their numbers of faults."""
 
     bots: tuple[int, ...]
     points: tuple[int, ...]
@@ -54,7 +54,7 @@ class Table:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """From 1; equal points are a tie."""
+        """Return the places. Equal points are a tie."""
         return tuple(1 + sum(other > mine for other in self.points) for mine in self.points)
 
 
@@ -71,7 +71,7 @@ STEPS = st.lists(st.builds(NewVersionOf, st.integers(0, len(NAMES) - 1)) | table
 
 @dataclass
 class Life:
-    """What happens in a store, and a log of it that the test keeps itself."""
+    """A store, and the test's own log of what has happened in it."""
 
     store: Store
     current: list[int] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Life:
     matches: int = 0
 
     def start(self, bot: int) -> None:
-        """Let a bot come, or go on to a new version."""
+        """Add a bot, or a new version of it."""
         name = NAMES[bot]
         before = self.current[bot] if bot < len(self.current) else None
         number = 1 if before is None else self.numbers[before][1] + 1
@@ -90,13 +90,13 @@ class Life:
         self.log.append(VersionStarted(version=version, previous=before))
 
     def draw(self, table: Table) -> Claim:
-        """Let a match begin."""
+        """Start a match."""
         self.matches += 1
         versions = [self.current[bot] for bot in table.bots]
         return claimed(self.store, versions, id_=f"m{self.matches}", deals=1)
 
     def end(self, claim: Claim, table: Table) -> None:
-        """Let it end."""
+        """Finish a match."""
         done = finished(claim, [table.places], minute=self.matches, faults=table.faults)
         assert self.store.results.record(done)
         versions = tuple(seat.version for seat in claim.seats if seat.version is not None)
@@ -112,14 +112,14 @@ class Life:
         )
 
     def step(self, step: Table | NewVersionOf) -> None:
-        """Let something happen."""
+        """Take a step."""
         if isinstance(step, NewVersionOf):
             self.start(step.bot)
         else:
             self.end(self.draw(step), step)
 
     def folded(self, *, without: str | None = None) -> Results:
-        """Fold the log, without the games of a bot."""
+        """Fold the test's log, without the games of one bot."""
         left_out = {version for version, (name, _) in self.numbers.items() if name == without}
         entries = rebuild(
             event
@@ -132,7 +132,7 @@ class Life:
         }
 
     def kept(self) -> Results:
-        """Return what the store says."""
+        """Return the entries in the store."""
         return {
             (name, version.number): version.results
             for name in NAMES
@@ -141,7 +141,7 @@ class Life:
 
 
 def life(store: Store, steps: Sequence[Table | NewVersionOf] = ()) -> Life:
-    """Let all bots come, and something happen to them."""
+    """Add all bots, and take some steps."""
     made = Life(store)
     for bot in range(len(NAMES)):
         made.start(bot)
@@ -158,7 +158,7 @@ def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
     after: list[Table | NewVersionOf],
     later: list[Table | NewVersionOf],
 ) -> None:
-    """To the last bit, by what was under way and what comes later too; reinstated, as before."""
+    """Ratings are equal to the last bit, even after further games. A reinstatement restores all of them."""
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(sqlite_store(Path(folder) / "arena.sqlite3")) as store,
@@ -193,7 +193,7 @@ WON = Table((0, 1, 2), (3, 2, 1), (0, 0, 0))
 
 
 def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Store) -> None:
-    """It leaves the board and match-making; what it played says that it doesn't count."""
+    """It leaves the leaderboard and match-making. Its games stay visible, and are marked as not counting."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0)), WON])
     before = known.kept()
     done = store.bot_states.disqualify("cheat", "it is a twin", NOW, ENTRY)
@@ -220,7 +220,7 @@ def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Stor
 
 
 class Interrupted:
-    """A database that does something else before each write."""
+    """A database with a callback before each write."""
 
     def __init__(self, database: Database, before: Callable[[], None]) -> None:
         self.read = database.read
@@ -236,7 +236,7 @@ class Interrupted:
 def test_games_during_the_rehearsal_are_rated(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The rebuild reuses the games that the rehearsal rated, and rates only later ones."""
+    """The rebuild reuses the ratings of the rehearsal, and rates only later games."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0))])
     rated: list[tuple[int, ...]] = []
 
@@ -245,7 +245,7 @@ def test_games_during_the_rehearsal_are_rated(
         return update(ratings, places)
 
     def play_two_games() -> None:
-        assert rated == [(1, 2)]  # in both lists
+        assert rated == [(1, 2)]  # for both lists
         known.step(Table((2, 3), (1, 1), (0, 0)))
         known.step(WON)
 
@@ -259,7 +259,7 @@ def test_games_during_the_rehearsal_are_rated(
 
 
 def test_two_may_be_disqualified(store: Store) -> None:
-    """The games of both don't count, and those of the one that is not reinstated still don't."""
+    """Neither bot's games count. If one is reinstated, the other's games still don't count."""
     known = life(store, [WON, Table((1, 3), (3, 2), (0, 0)), Table((2, 3), (3, 2), (0, 0)), WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bot_states.disqualify("d", "why", NOW, ENTRY)
@@ -271,7 +271,7 @@ def test_two_may_be_disqualified(store: Store) -> None:
 
 @on_both
 def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
-    """The matches of others wait on, and what runs already is played and doesn't count."""
+    """Other matches keep waiting. A running match with the bot is played, but doesn't count."""
     known = life(store)
     cheat, b, c, _ = known.current
     running = known.draw(WON)
@@ -286,7 +286,7 @@ def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
 
 
 def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
-    """With their games that wait; those of other bots go on. A file for it can be sent no more."""
+    """Their waiting matches are removed. Other bots' submissions continue."""
     house = add_bot(store, "house-bot", author="house")
     add_bot(store, "mine", author="ben")
     for id_, bot in (("u1", "mine"), ("u2", "mine"), ("u3", "yours")):
@@ -308,7 +308,7 @@ def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
 
 @on_both
 def test_a_reinstated_bot_whose_image_is_gone_sits_out(store: Store) -> None:
-    """It could not be started. The same file again brings it back."""
+    """It is benched, since it could not be started. Resubmitting the same file reactivates it."""
     life(store, [WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bots.note_gone({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)

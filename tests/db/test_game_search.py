@@ -1,4 +1,4 @@
-"""The search for games, against plain Python over all of them."""
+"""Tests of the search for games, compared with plain Python over all games."""
 
 import random
 from dataclasses import replace
@@ -45,7 +45,7 @@ def page_of(store: Store, game: GameSummary) -> GamePage:
 
 
 def matches(page: GamePage, wanted: GameFilter) -> bool:
-    """Return whether a game is to be found."""
+    """Return whether a search should find a game."""
     seats = sorted(page.seats, key=lambda seat: seat.place)
     margin = 0 if seats[1].place == 1 else seats[0].points - seats[1].points
     day = page.ended.astimezone(UTC).date()
@@ -63,9 +63,9 @@ def matches(page: GamePage, wanted: GameFilter) -> bool:
 
 
 def fill_store(store: Store) -> None:
-    """Add games of all numbers of players, with faults."""
+    """Add games at all table sizes, with faults."""
     fill(store)
-    dice = random.Random(2)  # noqa: S311 - the same games each time
+    dice = random.Random(2)  # noqa: S311 - reproducible
     bots = add_bots(store, [(f"more-{number}", "Someone") for number in range(5)])
     for number in range(8):
         players = 2 + number % 4
@@ -74,13 +74,13 @@ def fill_store(store: Store) -> None:
 
 @pytest.fixture
 def games(filled: Store) -> dict[str, GamePage]:
-    """Give all games, newest first."""
+    """Return all games, newest first."""
     return {game.game: page_of(filled, game) for game in filled.games.newest(limit=100)}
 
 
 @filled_on_both
 def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -> None:
-    """Each alone, and each two of them together (here each and the next); newest first, in pages."""
+    """Filters are tested alone and in pairs: in the soak run all pairs, otherwise neighbours only."""
     alone = zip(FILTERS, FILTERS, strict=True)
     pairs = product(FILTERS, repeat=2) if SOAK else chain(alone, pairwise(FILTERS))
     for given in (one | other for one, other in pairs):
@@ -95,7 +95,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
 
 @filled_on_both
 def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
-    """The closest, the highest and the greatest comebacks first; among equals the newest."""
+    """The closest, the highest and the greatest comebacks come first, and among equals the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
     assert [(each.margin, -each.number) for each in closest] == sorted(
         (each.margin, -each.number) for each in closest
@@ -115,7 +115,7 @@ def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
 
 
 def behind(games: dict[str, GamePage]) -> dict[str, int]:
-    """Return by how much each game's winner was behind after two rounds, from the replays."""
+    """Return each game's deficit of the winner after two rounds, computed from the replays."""
     found = {}
     for id_, game in games.items():
         replay = parse(game.replay)
@@ -129,7 +129,7 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
 
 @on_both
 def test_who_left_was_not_overtaken(store: Store) -> None:
-    """A bot that the stand-in took over comes last whatever its points, so its lead makes no comeback."""
+    """A bot that was taken over comes last whatever its points, so overtaking it is no comeback."""
     versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]
     match = finished(claimed(store, versions, deals=2), [(3, 1, 2), (1, 2, 3)])
     left = replace(match.games[0], after_two=(50, 20, 24), taken_over=(True, False, False))

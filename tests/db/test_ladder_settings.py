@@ -1,4 +1,4 @@
-"""What the ladder plays, and may be told to play, on both kinds of database."""
+"""Tests of the ladder's settings, which operators can change."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -27,15 +27,15 @@ def change(
     players: tuple[int, ...] | None = None,
     deals: int | None = None,
 ) -> bool:
-    """Change what the ladder plays."""
+    """Change the ladder's settings."""
     return store.ladder.change(LadderChange(paused=paused, players=players, deals=deals), ENTRY)
 
 
 @pytest.fixture
 def ladder(store: Store) -> Ladder:
-    """Give a ladder with five bots of the house, which have played before."""
+    """Return a ladder with five house bots that have played before."""
     numbers = count(1)
-    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    dice = random.Random(7)  # noqa: S311 - no secret
     chances = Entropy(
         now=lambda: START,
         new_id=lambda: f"set{next(numbers)}",
@@ -50,7 +50,7 @@ def ladder(store: Store) -> Ladder:
 
 
 def play(store: Store) -> list[tuple[int, int]]:
-    """Play all that waits, and return the players and deals of each match."""
+    """Play all waiting matches, and return the players and deals of each."""
     played = []
     while claim := next_claim(store):
         places = [tuple(range(1, len(claim.seats) + 1))] * len(claim.spec.seeds)
@@ -60,12 +60,12 @@ def play(store: Store) -> list[tuple[int, int]]:
 
 
 def test_a_new_ladder_plays_what_the_rules_of_fair_play_say(store: Store) -> None:
-    """Tables of two to five, twelve deals, at once."""
+    """It plays tables of two to five with twelve deals, and isn't paused."""
     assert store.ladder.settings() == USUAL
 
 
 def test_one_thing_at_a_time_can_be_changed(store: Store) -> None:
-    """The rest stays; each change is in the audit log, and what is so already is none."""
+    """Other settings stay. Each change is in the audit log, but not one without effect."""
     assert change(store, players=(2, 4))
     assert change(store, deals=1, paused=True)
     assert store.ladder.settings() == LadderSettings(paused=True, players=(2, 4), deals=1)
@@ -76,7 +76,7 @@ def test_one_thing_at_a_time_can_be_changed(store: Store) -> None:
 
 
 def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
-    """Nobody writes back what another has changed meanwhile."""
+    """No change overwrites another."""
     wanted = [LadderChange(paused=True), LadderChange(players=(3,)), LadderChange(deals=2)]
     with ThreadPoolExecutor(3) as pool:
         assert all(pool.map(lambda each: store.ladder.change(each, ENTRY), wanted))
@@ -98,7 +98,7 @@ def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
 def test_what_can_not_be_played_changes_nothing(
     store: Store, players: tuple[int, ...] | None, deals: int | None, why: str
 ) -> None:
-    """It says what can be."""
+    """The error lists the valid values."""
     with pytest.raises(ValueError, match=why):
         change(store, players=players, deals=deals)
     assert store.ladder.settings() == USUAL
@@ -109,7 +109,7 @@ def test_what_can_not_be_played_changes_nothing(
 def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_drawn(
     store: Store, ladder: Ladder
 ) -> None:
-    """Rated ones and qualification; a host with less for each bot gives less."""
+    """This holds for rated and qualification matches. A host with smaller shares gives smaller shares."""
     ladder.limits = Limits(cpus=0.2)
     assert ladder.add_match()
     assert store.ladder.change(LadderChange(move_millis=200, bank_millis=0, memory_mib=64), ENTRY)
@@ -128,7 +128,7 @@ def test_matches_have_the_clock_and_limits_that_the_ladder_had_when_they_were_dr
 
 
 def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, ladder: Ladder) -> None:
-    """What waits already is played. Resumed, it goes on."""
+    """Waiting matches are still played. After the pause the ladder continues."""
     assert ladder.add_match()
     waiting = ladder.waiting()
     assert waiting > 0
@@ -148,7 +148,7 @@ def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, lad
 
 @pytest.mark.parametrize("players", [(2,), (3, 5), (5,)])
 def test_only_such_tables_are_filled(store: Store, ladder: Ladder, players: tuple[int, ...]) -> None:
-    """In matches that are drawn one by one, and in a round for everybody."""
+    """This holds for matches drawn one by one and for a round of all bots."""
     change(store, players=players)
     for _ in range(4):
         assert ladder.add_match()
@@ -160,7 +160,7 @@ def test_only_such_tables_are_filled(store: Store, ladder: Ladder, players: tupl
 
 
 def test_a_match_has_as_many_deals_as_the_ladder_says(store: Store, ladder: Ladder) -> None:
-    """And one where someone in it has no rated game yet."""
+    """A match with a bot that has no rated game yet has one deal."""
     change(store, deals=3, players=(2,))
     assert ladder.add_match()
     assert {deals for _, deals in play(store)} == {3}

@@ -1,4 +1,4 @@
-"""A state machine of coordinators that claim, stall, crash and restart: no match is lost or counted twice."""
+"""A state machine of coordinators that claim, stall, crash and restart. No match is lost or counted twice."""
 
 import shutil
 from collections.abc import Callable
@@ -88,7 +88,7 @@ class Coordinators(RuleBasedStateMachine):
         self.matches = {match: Expected() for each in ids for match in each}
 
     def anything(self) -> bool:
-        """Return True if there was ever a claim."""
+        """Return whether there was ever a claim."""
         return bool(self.given())
 
     def given(self) -> list[Claim]:
@@ -96,7 +96,7 @@ class Coordinators(RuleBasedStateMachine):
         return [claim for match in self.matches.values() for claim in match.claims]
 
     def those(self, state: MatchState, holder: str | None = None) -> dict[str, Expected]:
-        """Return the expected matches that this coordinator has claimed."""
+        """Return the expected matches in this state that this coordinator holds."""
         return {i: m for i, m in self.matches.items() if (m.state, m.holder) == (state, holder)}
 
     def current(self, claim: Claim) -> Expected | None:
@@ -168,7 +168,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule(coordinator=someone, times=st.integers(2, MOST_LOSSES))
     def have_no_luck(self, coordinator: str, times: int) -> None:
-        """Lose every match that this coordinator claims."""
+        """Claim a match up to this many times, and lose each attempt."""
         for _ in range(times):
             if claim := self.take(coordinator):
                 spec = claim.spec
@@ -190,7 +190,7 @@ class Coordinators(RuleBasedStateMachine):
 
     @rule()
     def boot(self) -> None:
-        """Reboot the machine, which resets its clock."""
+        """Reboot the host, which resets its clock."""
         self.clock.seconds, self.clock.boot = 3.0, self.clock.boot + 1
 
     @rule()
@@ -249,14 +249,14 @@ def play(new_database: Callable[[], str], *, examples: int, steps: int) -> None:
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
-            suppress_health_check=list(HealthCheck),  # a database for each order takes its time,
-            phases=(Phase.reuse, Phase.generate),  # and to look for a shorter one more than a test has
+            suppress_health_check=list(HealthCheck),  # each example creates a database,
+            phases=(Phase.reuse, Phase.generate),  # and minimizing a failure takes too long
         ),
     )
 
 
 def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -> None:
-    """No sequence of actions of the coordinators loses or doubles a match."""
+    """Hypothesis varies the coordinators' actions."""
     template, numbers = tmp_path / "template", count(1)
     open_store(f"sqlite:///{template}").close()
 
@@ -272,7 +272,7 @@ def test_no_order_of_events_loses_or_doubles_a_match_in_sqlite(tmp_path: Path) -
 def test_no_order_of_events_loses_or_doubles_a_match_in_postgresql(
     postgresql_cluster: Cluster, postgresql_copies: Copies
 ) -> None:
-    """The same with PostgreSQL's connections and locks."""
+    """PostgreSQL adds concurrent connections and locks."""
     with ExitStack() as made:
 
         def new_database() -> str:

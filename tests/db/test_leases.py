@@ -1,4 +1,4 @@
-"""Leases of claims: renewal, release, expiry and loss."""
+"""Tests of the leases of claims: renewal, release, expiry and loss."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -57,7 +57,7 @@ def states(store: Store) -> tuple[int, int]:
 
 @on_both
 def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
-    """Of two matches, the renewed one keeps running; the other is requeued and claimed by someone else."""
+    """The other match is requeued and claimed by another coordinator."""
     kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert kept
     assert left
@@ -69,14 +69,14 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
     again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
     assert again
     assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
-    store.leases.renew("one", [left.spec.match])  # too late: it is not theirs any more
+    store.leases.renew("one", [left.spec.match])  # too late: its attempt is over
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
 
 
 @pytest.mark.postgresql
 def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: str, clock: Clock) -> None:
-    """While a transaction locks one match and waits for the ladder, the other leases are renewed."""
+    """While the result's transaction locks one match and waits for the ladder, other leases are renewed."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
         closing(Database(postgresql_url)) as other,
@@ -100,7 +100,7 @@ def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: st
 
 @pytest.mark.postgresql
 def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: Clock) -> None:
-    """While a coordinator waits for a worker's locked row, leases that aren't renewed expire."""
+    """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
         closing(Database(postgresql_url)) as other,
@@ -126,7 +126,7 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
 
 @on_both
 def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Clock) -> None:
-    """After its lease has ended, a claim still counts until another coordinator has noticed the end."""
+    """A result counts after the end of its lease, until another coordinator has noticed that end."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
     assert second
@@ -143,7 +143,7 @@ def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Cl
 
 @on_both
 def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
-    """After a reboot the clock starts again, so all earlier leases have ended."""
+    """After a reboot the clock starts again, so all earlier leases have expired."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     clock.seconds, clock.name = 3.0, "after the next start"
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
@@ -151,7 +151,7 @@ def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) 
 
 @on_both
 def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
-    """A running match without a lease is requeued."""
+    """It is requeued."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     with closing(Database(url)) as database, database.write() as connection:
         connection.execute(text("UPDATE match SET leased_until = NULL, lease_clock = NULL"))
@@ -160,7 +160,7 @@ def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
 
 @on_both
 def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
-    """Three voids quarantine a match; losses are tolerated longer, but not forever."""
+    """More losses than voids are tolerated, but not an unlimited number."""
     match, found = None, None
     for number in range(1, 21):
         claim = store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
@@ -176,7 +176,7 @@ def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Stor
 
 @on_both
 def test_only_its_own_are_released(store: Store) -> None:
-    """A restarted coordinator requeues only its own matches, without counting a void."""
+    """A restarted coordinator requeues only its own matches, and no void is counted."""
     for coordinator in ("one", "two", "two"):
         assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
     assert store.leases.release("two") == 2
@@ -186,7 +186,7 @@ def test_only_its_own_are_released(store: Store) -> None:
 
 @on_both
 def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
-    """The next match is claimed only if there are enough seats for it."""
+    """A claim fails if the next match needs more seats than there are."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=3)
@@ -195,7 +195,7 @@ def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
 
 @on_both
 def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
-    """The last status of each worker is returned, except those of ended or silent coordinators."""
+    """A worker is listed until its coordinator exits or is silent for longer than a lease."""
     store.leases.tell("one", [HERE])
     store.leases.tell("two", [HERE])
     assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
@@ -209,7 +209,7 @@ def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clo
 
 @on_both
 def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
-    """They are listed separately. A worker that has joined again is no longer refused."""
+    """They are listed separately. A worker that has joined again is no longer listed as refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
     store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
     assert store.leases.workers() == (KnownWorker("one", HERE),)
@@ -223,7 +223,7 @@ def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, cl
 
 @on_both
 def test_the_databases_own_time_goes_on(url: str) -> None:
-    """Both kinds of database have one clock that only rises."""
+    """Its clock never goes back."""
     database = Database(url)
     with database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))

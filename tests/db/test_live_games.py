@@ -1,4 +1,4 @@
-"""Games that may be watched, on both kinds of database: only those of the attempt that is being played."""
+"""Tests of games that spectators may watch: only those of the current attempt."""
 
 from typing import Final
 
@@ -26,12 +26,12 @@ def show(store: Store, claim: Claim, *games: ShownGame) -> bool:
 
 
 def found(store: Store, match: str, game: int | None = None) -> WatchedMatch:
-    """Return a match that is there."""
+    """Return an existing match."""
     return present(store.live.find(match, game))
 
 
 def rows(url: str) -> list[tuple[str, int]]:
-    """Return what is stored: attempts and rounds."""
+    """Return the match and the number of rounds of each stored game."""
     database = Database(url)
     try:
         with database.read() as connection:
@@ -43,7 +43,7 @@ def rows(url: str) -> list[tuple[str, int]]:
 
 @on_both
 def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str) -> None:
-    """Each as far as it was shown last; what comes late takes nothing back."""
+    """Each game is shown as far as was last reported. Late reports don't undo newer ones."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert found(store, "s-0") == WatchedMatch(
         match="s-0",
@@ -75,7 +75,7 @@ def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str
 
 
 def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
-    """A match that was voided, lost or released shows nothing of what was played, nor what comes late."""
+    """After a void, a loss or a release, a match shows no game of that attempt, even if reports come late."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for undo in (
         lambda attempt: store.leases.void("s-0", attempt, "engine gone", START),
@@ -96,7 +96,7 @@ def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
 
 @on_both
 def test_matches_that_are_not_rated_are_someones(store: Store) -> None:
-    """Of a challenge and of a submission it is told whose they are, and what for."""
+    """Challenges and submissions are returned with their id and account."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)

@@ -1,4 +1,4 @@
-"""What changes a ladder locks that first: PostgreSQL ends one of two that wait for each other."""
+"""Tests of the order of locks on rows. In a deadlock PostgreSQL would abort a transaction."""
 
 import time
 from collections.abc import Iterator
@@ -26,20 +26,20 @@ _PATIENCE_SECONDS = 30
 
 @pytest.fixture
 def database(postgresql_url: str) -> Iterator[Database]:
-    """Give another way to the same database."""
+    """Yield a separate connection pool to the same database."""
     with closing(Database(postgresql_url)) as database:
         yield database
 
 
 @pytest.fixture
 def store(postgresql_url: str) -> Iterator[Store]:
-    """Give an empty store on PostgreSQL."""
+    """Yield an empty store on PostgreSQL."""
     with closing(open_store(postgresql_url)) as store:
         yield store
 
 
 def wait_for_waiting(database: Database, count: int) -> None:
-    """Return when this many transactions wait for a lock."""
+    """Wait until this many transactions wait for a lock."""
     waiting = text(
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -49,13 +49,13 @@ def wait_for_waiting(database: Database, count: int) -> None:
         with database.read() as connection:
             if connection.execute(waiting).scalar_one() == count:
                 return
-    pytest.fail(f"there were never {count} that waited")
+    pytest.fail(f"there were never {count} waiting transactions")
 
 
 def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     store: Store, database: Database
 ) -> None:
-    """While both wait for it, the rows that they want are free; then both come to their end."""
+    """While both wait for the ladder, the rows that they will change aren't locked. Then both finish."""
     ann = add_account(store, "ann")
     store.submissions.add(new(author="ann", account=ann.id), PLENTY)
     store.submissions.inspected("u1", "sha256:1", START)
@@ -82,9 +82,9 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
 
 
 def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, database: Database) -> None:
-    """While all wait for the account, nobody holds what belongs to it; then all come to their end.
+    """While all wait for the account, its sessions and tokens aren't locked. Then all finish.
 
-    Anyone who logs in at the moment of the deletion is not in afterwards, nor is a token that is made then.
+    A session or token that is created at the moment of the deletion doesn't survive it.
     """
     ann = add_account(store, "ann")
     people = store.people
@@ -113,7 +113,7 @@ def test_an_account_is_locked_before_its_sessions_and_tokens(store: Store, datab
 
 
 def test_a_login_and_a_new_password_wait_for_each_other(store: Store, database: Database) -> None:
-    """No session with the old password is left, whichever of them is first."""
+    """Whichever comes first, no session opened with the old password remains."""
     ann = add_account(store, "ann")
     old = f"hash of {ann.name}'s"
     with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,4 @@
-"""A database with rows in every table, and what the next version's migration makes of it."""
+"""Tests of migrations: the next version's, on a database with rows in every table, and earlier ones."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +26,7 @@ Held = dict[str, dict[tuple[Any, ...], Any]]
 
 @pytest.fixture
 def database(url: str) -> Iterator[Database]:
-    """Give a database whose tables all have rows."""
+    """Yield a database whose tables all have rows."""
     with closing(open_store(url)) as store:
         fill_every_table(store)
     with closing(Database(url)) as database:
@@ -49,12 +49,12 @@ def revision(database: Database) -> str | None:
 def test_nothing_is_lost_on_the_way_up(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Every table keeps its rows, the migration sees them, and the arena continues with them.
+    """The migration sees every table's rows and keeps them, and the arena continues with them.
 
-    A migration that fails changes nothing before that.
+    A migration that failed before has changed nothing.
     """
     before = rows_of(database)
-    assert [table for table, rows in before.items() if not rows] == [], "every_table has rows of all"
+    assert [table for table, rows in before.items() if not rows] == [], "fill_every_table leaves a table empty"
     fail(database, before, monkeypatch, tmp_path / "failing")
     become(monkeypatch, tmp_path)
     open_store(url).close()
@@ -72,7 +72,7 @@ def test_nothing_is_lost_on_the_way_up(
 
 
 def fail(database: Database, before: Held, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Try a migration that fails: tables, rows and revision stay, and the version before still works."""
+    """Run a migration that fails. Tables, rows and revision stay, and the current version still works."""
     folder.mkdir()
     with monkeypatch.context() as patch:
         become(patch, folder, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
@@ -87,7 +87,7 @@ def fail(database: Database, before: Held, monkeypatch: pytest.MonkeyPatch, fold
 
 
 def go_on(url: str, games: int) -> None:
-    """Check ratings against the log, and statistics and replays against the records; play what waits."""
+    """Check ratings, statistics and replays against the log and the records, and play the waiting matches."""
     with closing(open_store(url)) as store:
         assert store.ladder.rebuild().differing == 0
         assert store.cards.rebuild().differing == 0
@@ -103,15 +103,15 @@ def go_on(url: str, games: int) -> None:
 
 
 ADDED = {"submission": "check_only", "upload": "check_only", "game_seat": "after_two"}
-"""Columns later than 0100."""
+"""Columns added after 0100."""
 
 ADDED_TABLES = ("subscription", "notice", "held_rank")
-"""Tables later than 0100."""
+"""Tables added after 0100."""
 
 
 @pytest.fixture(scope="module")
 def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[dict[str, Any]]]]:
-    """Give the rows of all of today's tables, in an order in which they can be inserted."""
+    """Return the rows of all current tables, in an order in which they can be inserted."""
     file = tmp_path_factory.mktemp("newest") / "newest.sqlite3"
     with closing(sqlite_store(file)) as store:
         fill_every_table(store)
@@ -125,9 +125,9 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[d
 def test_the_revisions_before_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
-    """Rows of 0100 stay, with the defaults of later columns and without what was dropped.
+    """Rows of 0100 stay, with defaults in columns added later and without columns that were dropped.
 
-    SQLite checks foreign keys again afterwards.
+    Afterwards SQLite checks foreign keys again.
     """
     with closing(Database(empty_url)) as database, database.migrate() as connection:
         upgrade(connection, "0100")
@@ -135,7 +135,7 @@ def test_the_revisions_before_are_migrated(
             if table.name in ADDED_TABLES:
                 continue
             columns = {column["name"] for column in inspect(connection).get_columns(table.name)}
-            if table.name == "ladder":  # its row has a column that is no more
+            if table.name == "ladder":  # its row has a column that has been dropped
                 connection.execute(table.update().values(rows[0]))
                 continue
             connection.execute(table.delete())

@@ -1,4 +1,4 @@
-"""Opening a database: ours, new, old, damaged, someone else's."""
+"""Tests of opening databases: current, new, old, damaged, and those of other programs."""
 
 import re
 import socket
@@ -38,7 +38,7 @@ from tests.soak import SOAK
 
 @on_both
 def test_what_was_written_is_there_after_reopening(url: str) -> None:
-    """Opening a second time keeps everything."""
+    """A second start has the same data."""
     store = open_store(url)
     assert store.results.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
     before = (store.ratings.standings(), store.games.newest())
@@ -49,7 +49,7 @@ def test_what_was_written_is_there_after_reopening(url: str) -> None:
 
 
 def test_several_may_open_a_new_database_at_once(empty_url: str) -> None:
-    """One of them makes the tables, the others wait for it."""
+    """One process creates the tables, and the others wait for it."""
     with ThreadPoolExecutor(4) as pool:
         stores = list(pool.map(open_store, [empty_url] * 4))
     assert [store.activity.totals().bots for store in stores] == [0] * 4
@@ -58,13 +58,13 @@ def test_several_may_open_a_new_database_at_once(empty_url: str) -> None:
 
 
 def test_the_newest_revision_is_that_of_the_last_migration() -> None:
-    """It is written down, so that nobody has to load all migrations to know it."""
+    """The constant saves programs from loading all migrations."""
     scripts = ScriptDirectory.from_config(alembic_config())
     assert (scripts.get_base(), scripts.get_current_head()) == (FIRST_REVISION, NEWEST_REVISION)
 
 
 def test_later_revisions_are_larger() -> None:
-    """So that those from before the first one are known by their names."""
+    """So revisions from before the first release can be recognized."""
     scripts = ScriptDirectory.from_config(alembic_config())
     upwards = [script.revision for script in scripts.walk_revisions()][::-1]
     assert upwards == sorted(upwards)
@@ -72,19 +72,19 @@ def test_later_revisions_are_larger() -> None:
 
 
 def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> None:
-    """Each start would pay for it."""
+    """Importing it would delay each start."""
     open_store(sqlite_url).close()
     code = (
         "import sys, arena.db.store as s; s.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
     )
     words = [sys.executable, "-c", code, sqlite_url]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
     assert done.stdout == "False\n"
 
 
 @on_both
 def test_migrations_make_what_the_models_say(url: str) -> None:
-    """The tables of a migrated database differ in nothing from the models."""
+    """A migrated database's tables are exactly those of the models."""
     open_store(url).close()
     database = Database(url)
     with database.read() as connection:
@@ -92,7 +92,7 @@ def test_migrations_make_what_the_models_say(url: str) -> None:
         context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, Base.metadata) == []
         look = inspect(connection)
-        for table in Base.metadata.sorted_tables:  # what alembic doesn't compare
+        for table in Base.metadata.sorted_tables:  # not compared by alembic
             keys = look.get_pk_constraint(table.name)
             assert keys["constrained_columns"] == [column.name for column in table.primary_key]
             assert {keys["name"], *(each["name"] for each in look.get_check_constraints(table.name))} == {
@@ -117,9 +117,9 @@ def test_migrations_make_what_the_models_say(url: str) -> None:
 def test_a_database_from_before_the_first_release_is_refused(
     url: str, revision_before: str, *, migrates: bool
 ) -> None:
-    """Nothing is done to it; the text says how to start anew, and how to keep it."""
+    """The database is unchanged. The error says how to start with a new one, and how to use the old one."""
     open_store(url).close()
-    run_sql(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - a test's
+    run_sql(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - the test's own text
     said = f"at revision {revision_before}, from before the first release.* set ARENA_DATABASE_URL"
     with pytest.raises(DatabaseTooOld, match=f"{said}.*to keep its games, use the version that made it"):
         open_store(url, migrates=migrates)
@@ -128,7 +128,7 @@ def test_a_database_from_before_the_first_release_is_refused(
 
 @on_both
 def test_a_newer_database_is_left_alone(url: str) -> None:
-    """One of a future revision is refused with a text that says what to do."""
+    """The error says what to do."""
     open_store(url).close()
     run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
     with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at revision 9999.*install that version"):
@@ -136,7 +136,7 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
 
 
 def test_a_database_of_something_else_is_left_alone(empty_url: str) -> None:
-    """Tables that aren't ours stay as they are, and none is added."""
+    """Its tables stay as they are, and none is added."""
     run_sql(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
@@ -148,7 +148,7 @@ def test_a_database_of_something_else_is_left_alone(empty_url: str) -> None:
 
 
 def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
-    """Rubbish gives a clear error, and is still the same rubbish afterwards."""
+    """The error says so, and the file is unchanged."""
     file = tmp_path / "arena.sqlite3"
     rubbish = b"This is a shopping list. " * 400
     file.write_bytes(rubbish)
@@ -158,7 +158,7 @@ def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_pat
 
 
 def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
-    """Pages overwritten in the middle of the file are found when it is opened."""
+    """When a file is opened, overwritten pages in its middle are found."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "s", versions, deals=100, matches=1)
@@ -175,7 +175,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
 
 
 def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
-    """What was read by then counts, and the connection can be used afterwards."""
+    """The check stops when its time is over. The connection can still be used."""
     store = open_store(sqlite_url)
     add_matches(store, "s", [add_bot(store, name) for name in "ab"], deals=24, matches=2)
     store.close()
@@ -190,14 +190,14 @@ def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    """The database isn't made somewhere else."""
+    """The database isn't created elsewhere."""
     with pytest.raises(DatabaseUnavailable, match="nowhere doesn't exist"):
         open_store(f"sqlite:///{tmp_path / 'nowhere' / 'arena.sqlite3'}")
 
 
 @pytest.mark.postgresql
 def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
-    """The error says which database it was, without its password."""
+    """The error has the server's address without the password."""
     there = postgresql_url.replace("postgres@", "postgres:secret@")
     elsewhere = there[: there.index("?")] + "?host=/nowhere"
     with pytest.raises(DatabaseUnavailable, match="/nowhere") as caught:
@@ -206,7 +206,7 @@ def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
 
 
 def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
-    """They reach the log, and it may be a hash of a password."""
+    """Errors are logged, and the values may include a hash of a password."""
     database = Database(empty_url)
 
     def write() -> None:
@@ -222,9 +222,9 @@ def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
 
 
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
-    """Something takes the connection and is silent, as a host that hangs: after a while it counts as away.
+    """A server that accepts the connection and then hangs is unavailable after a timeout.
 
-    An address may say after how long; ``make soak`` waits as long as without that.
+    The address can set the timeout. ``make soak`` tests the default.
     """
     patience = "" if SOAK else "?connect_timeout=2"
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -235,7 +235,7 @@ def test_a_server_that_says_nothing_is_not_waited_for() -> None:
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://localhost/a", "a.sqlite3"])
 def test_other_addresses_are_refused(url: str) -> None:
-    """Only a file of SQLite or PostgreSQL can be a store."""
+    """Only SQLite files and PostgreSQL can be used."""
     with pytest.raises(StoreError, match="sqlite:///FILE"):
         open_store(url)
 
@@ -253,7 +253,7 @@ def test_other_addresses_are_refused(url: str) -> None:
     ],
 )
 def test_no_address_shows_a_password(url: str) -> None:
-    """However wrong it is, and wherever the password stands; it is refused in a sentence all the same."""
+    """That holds for any invalid address, wherever its password is."""
     with pytest.raises(StoreError, match=r"sqlite:///FILE|host=/nowhere|host=%2Fnowhere") as caught:
         open_store(url)
     assert "hunter2" not in str(caught.value)
@@ -262,14 +262,14 @@ def test_no_address_shows_a_password(url: str) -> None:
 def revision(url: str) -> str:
     """Return the revision of a database's tables."""
     with closing(Database(url)) as database, database.read() as connection:
-        return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())  # noqa: S608 - a name of ours
+        return str(connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar_one())  # noqa: S608 - our own name
 
 
 @on_both
 def test_who_only_reads_changes_no_tables_of_an_older_program(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The sentence says what to do; who owns the arena brings them up, and then it is read."""
+    """The error says what to do. After the arena has migrated its tables, they can be read."""
     with closing(open_store(url)) as store:
         add_bot(store, "a")
     become(monkeypatch, tmp_path)
@@ -288,7 +288,7 @@ def test_who_only_reads_changes_no_tables_of_an_older_program(
 def test_tables_are_not_changed_under_an_older_arena(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As long as it has the lock, nobody brings them up."""
+    """No program migrates them while that arena has the coordinator lock."""
     with closing(open_store(url)) as older:
         assert older.coordinator_lock.take()
         become(monkeypatch, tmp_path)

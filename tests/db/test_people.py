@@ -1,4 +1,4 @@
-"""Accounts, sessions, tokens, invitations and the audit log, on both kinds of database."""
+"""Tests of accounts, sessions, tokens, invitations and the audit log."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -27,13 +27,13 @@ PROMOTED = NewAuditEntry(at=LATER, who="terminal:root", what="set-role")
 
 
 def session(account: KnownAccount, number: int = 1, *, hour: int = 0) -> NewSession:
-    """Return a session as it is stored."""
+    """Return a new session."""
     created = START + timedelta(hours=hour)
     return NewSession(account=account.id, hash=f"{number:064x}", browser="Firefox\0", created=created)
 
 
 def token(account: KnownAccount, number: int = 1) -> NewApiToken:
-    """Return a token as it is stored."""
+    """Return a new token."""
     return NewApiToken(
         account=account.id,
         name="laptop",
@@ -57,7 +57,7 @@ def test_an_account_is_found_by_its_name_in_any_case(store: Store) -> None:
 
 
 def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
-    """An account can't take the author name of bots that an operator has added."""
+    """An operator can add bots under an author's name. No other account can take it."""
     add_bot(store, "greedy", author="Ben")
     with pytest.raises(NameTaken):
         add_account(store, "ben")
@@ -147,22 +147,22 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
     of_ben = present(store.credentials.token(f"{3:064x}"))
     assert of_ben[0].works(START)
     found = present(store.people.account("ann"))
-    assert found.password == "a third"  # noqa: S105 - no password
+    assert found.password == "a third"  # noqa: S105 - not a password
 
 
 @on_both
 def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
-    """A password that was changed in the meantime isn't overwritten."""
+    """So a password that was changed in the meantime isn't overwritten."""
     ann = add_account(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
     store.people.rehash(ann.id, "hash of ann's", "right")
     found = present(store.people.account("ann"))
-    assert found.password == "right"  # noqa: S105 - no password
+    assert found.password == "right"  # noqa: S105 - not a password
 
 
 @on_both
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
-    """Only their own account can revoke them, and the number of valid tokens is limited."""
+    """Only its own account can revoke a token. The number of valid tokens is limited."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     made = store.credentials.add_token(token(ann), most=1)
     assert store.credentials.token(f"{1:064x}") == (made, ann)
@@ -180,13 +180,13 @@ def test_tokens_are_found_used_and_revoked(store: Store) -> None:
 
 
 def token_works_after(store: Store, account: KnownAccount) -> bool:
-    """Return whether the newest token still works at this time."""
+    """Return whether the newest token still works at its expiry."""
     newest = store.credentials.tokens(account.id)[0]
     return newest.works(newest.expires)
 
 
 def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
-    """Bots, leaderboards, games, replays and the audit log have the pseudonym; secrets are deleted."""
+    """Bots, leaderboards, games, replays and the audit log have the pseudonym, and secrets are deleted."""
     ann = add_account(store, "ann")
     mine = bot_of(store, "mine", ann)
     by_hand = add_bot(store, "by-hand", author="Ann")
@@ -220,14 +220,14 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
 
 
 def test_the_name_of_a_deleted_account_is_free(store: Store) -> None:
-    """Someone else can register the name."""
+    """Another person can register it."""
     ann = add_account(store, "ann")
     store.people.delete(ann.id, "former-1", LATER)
     assert add_account(store, "ann").id != ann.id
 
 
 def test_a_pseudonym_is_given_once(store: Store) -> None:
-    """Two deleted accounts have different pseudonyms; a second deletion changes nothing."""
+    """A second account can't get it, and a second deletion of the same account changes nothing."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     store.people.delete(ann.id, "former-1", LATER)
     with pytest.raises(NameTaken):
@@ -237,12 +237,12 @@ def test_a_pseudonym_is_given_once(store: Store) -> None:
 
 
 def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store) -> None:
-    """The replay has the name at the time when the match is recorded."""
+    """The replay has the author's name from the moment of recording."""
     ann = add_account(store, "ann")
     seats = [bot_of(store, "mine", ann), add_bot(store, "greedy", author="house")]
     add_matches(store, "s", seats, matches=1)
     claim = claim_one(store)
-    finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - a game that can be repeated
+    finished = finish(claim, random.Random(1), ended=LATER)  # noqa: S311 - reproducible
     assert '"author":"ann"' in finished.games[0].replay
     store.people.delete(ann.id, "former-1", LATER)
     store.results.record(finished)
@@ -251,7 +251,7 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
 
 
 def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
-    """The bots are retired with a reason: they leave match-making and the leaderboard."""
+    """They are retired with a reason, and leave match-making and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")
@@ -264,7 +264,7 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
 
 
 def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
-    """A change of role is recorded in the audit log, unless it has no effect or the account is deleted."""
+    """The change is recorded in the audit log, unless it has no effect or the account is deleted."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
     assert not store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
@@ -279,7 +279,7 @@ def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
 
 @on_both
 def test_the_last_operator_stays(store: Store) -> None:
-    """A deleted operator doesn't count. Without any operator, demoting a user is not an error."""
+    """Deleted operators don't count. If there is no operator at all, demoting a user is not an error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert not store.people.set_role(ann.id, Role.USER, PROMOTED)
     for account in (ann, ben):
@@ -292,7 +292,7 @@ def test_the_last_operator_stays(store: Store) -> None:
 
 
 def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
-    """Even if they do so at the same time."""
+    """That holds even if they do it at the same time."""
     both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
         store.people.set_role(account.id, Role.OPERATOR, PROMOTED)
@@ -323,7 +323,7 @@ def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
 
 @on_both
 def test_attempts_are_counted_in_windows(store: Store) -> None:
-    """A window begins with the first attempt. A full one returns its end, and reports its filling once."""
+    """A window begins with the first attempt. A full one returns the wait, and marks the first refusal."""
     few = limit("a", 2)
     assert [store.people.attempt((few,), START) for _ in range(2)] == [None, None]
     later = START + timedelta(minutes=5)
@@ -336,7 +336,7 @@ def test_attempts_are_counted_in_windows(store: Store) -> None:
 
 
 def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
-    """Limits are checked in order: a client refused by the first limit doesn't use up the second."""
+    """Limits are checked in order. An attempt that the first limit refuses doesn't count for the second."""
     own, common = limit("own", 1), limit("common", 2)
     for _ in range(5):
         store.people.attempt((own, common), START)
@@ -346,7 +346,7 @@ def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
 
 
 def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
-    """With several processes exactly the allowed number succeeds, and none waits forever."""
+    """Exactly the allowed number succeed, and none waits forever."""
     limits = (limit("from", 30), limit("to", 20, 60))
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: store.people.attempt(limits, START), range(40)))
@@ -356,7 +356,7 @@ def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
 
 @on_both
 def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None:
-    """It is subtracted from each limit that counted it, and never below zero."""
+    """Each limit's counter is decreased, but never below zero."""
     own, common = limit("own", 2), limit("common", 2)
     for _ in range(2):
         store.people.attempt((own, common), START)
@@ -372,7 +372,7 @@ def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None
 def test_counts_of_attempts_take_bounded_room(
     store: Store, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next attempt removes expired windows, and if there are too many, those that expire first."""
+    """Each attempt removes expired windows. If too many remain, those that expire first are removed too."""
     monkeypatch.setattr(people, "MOST_COUNTERS", 5)
     for number in range(20):
         store.people.attempt((limit(f"k{number}", 1, 15 + number),), START)
@@ -388,14 +388,14 @@ def keys(url: str) -> set[str]:
 
 
 def visit(number: int, *, who: str = "ann", subject: str = "") -> NewAuditEntry:
-    """Return an audit entry of a user's action on a day."""
+    """Return an audit entry of a user's login on a day."""
     at = START + timedelta(days=number)
     return NewAuditEntry(at=at, who=who, what="log-in", subject=subject, address="192.0.2.1")
 
 
 @on_both
 def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operators' entries stay. Old visits are removed, and the oldest if there are too many."""
+    """Old visits are removed, and the oldest if there are too many. Operators' entries stay."""
     store.people.record(PROMOTED)
     for number in range(10):
         store.people.record(visit(number))
@@ -409,7 +409,10 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """Its visits and others' attempts to log in to it have the pseudonym; other accounts' are unchanged."""
+    """Their entries have the pseudonym, and so have others' attempts to log in to it.
+
+    Other accounts' are unchanged.
+    """
     ann = add_account(store, "ann")
     store.people.record(visit(0))
     store.people.record(visit(1, who="", subject="account:ann"))

@@ -1,4 +1,4 @@
-"""The match queue and the quarantine."""
+"""Tests of the match queue and the quarantine."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -39,14 +39,14 @@ def claimed_id(store: Store) -> str | None:
 
 
 def waiting_and_running(store: Store) -> tuple[int, int]:
-    """Count the open matches."""
+    """Return the numbers of waiting and running matches."""
     totals = store.activity.totals()
     return totals.matches_waiting, totals.matches_running
 
 
 @on_both
 def test_a_match_is_there_before_it_is_played(store: Store) -> None:
-    """It waits in the queue, and a claim returns everything needed to play it."""
+    """It is queued first. A claim then returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
     random_ = add_bot(store, "random", source="sha256:bb")
     wanted = replace(new_match("s7-0", [greedy, random_]), seatings=((1, 0), (0, 1)))
@@ -79,7 +79,7 @@ def test_a_match_is_there_before_it_is_played(store: Store) -> None:
 
 @on_both
 def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
-    """Its matches wait while others are claimed. When its source is back, it plays again."""
+    """Its matches wait while others are claimed. When its source is available again, they are played."""
     pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
     house, ann, ben = (add_bot(store, name, author=author) for name, author in pairs)
     store.queue.add(new_match("with", [house, ann]))
@@ -97,7 +97,7 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
 
 @on_both
 def test_claims_come_oldest_first(store: Store) -> None:
-    """Matches are claimed in the order in which they were added."""
+    """Their age is the order in which they were added."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         add_matches(store, id_, versions)
@@ -107,7 +107,10 @@ def test_claims_come_oldest_first(store: Store) -> None:
 
 @on_both
 def test_a_released_match_is_claimed_anew(store: Store) -> None:
-    """After a crash running matches are requeued. The next claim has a higher attempt; the old is stale."""
+    """After a crash running matches are requeued.
+
+    The next claim is a new attempt, and the old one is stale.
+    """
     old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.leases.release("here") == 1
     new = present(store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER))
@@ -119,7 +122,7 @@ def test_a_released_match_is_claimed_anew(store: Store) -> None:
 
 @on_both
 def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
-    """A restart is not a void: after many restarts, one void only requeues the match."""
+    """A restart is not a void. After many restarts, one void only requeues the match."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
         store.leases.release("here")
@@ -131,7 +134,7 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
 
 @on_both
 def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
-    """A void match is played again with other deals; the third void quarantines it."""
+    """After each earlier void the match is played again with other deals."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
     for attempt in (2, 3):
@@ -146,7 +149,7 @@ def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
 
 @on_both
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
-    """Only the current attempt can void a match, and only while it runs."""
+    """Only the current attempt can void a match, and only while the match is running."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.leases.void(claim.spec.match, 2, "engine gone", START) is None
     assert store.leases.void("another", 1, "engine gone", START) is None
@@ -156,7 +159,7 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
 
 @on_both
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
-    """A match of unknown versions is refused, and nothing is stored."""
+    """Nothing is stored."""
     version = add_bot(store, "a")
     with pytest.raises(ValueError, match="unknown versions"):
         add_matches(store, "s", [version, version + 1])
@@ -184,7 +187,7 @@ def test_a_match_that_makes_no_sense_can_not_be_made(
 
 @on_both
 def test_no_deal_is_dealt_twice(store: Store) -> None:
-    """Two rated matches, or two attempts of one, never share a deal; the database enforces this."""
+    """Two rated matches, or two attempts of one, never share a deal. The database enforces this."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     add_matches(store, "s", versions, deals=6)
     seeds: list[str] = []
@@ -198,7 +201,7 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
         if attempt == 1:
             store.leases.release("here")
     assert len(set(seeds)) == len(seeds) == 24
-    assert store.results.record(finished(claims[0], [(1, 2)] * 6))  # type: ignore[arg-type]  # looked at above
+    assert store.results.record(finished(claims[0], [(1, 2)] * 6))  # type: ignore[arg-type]  # checked above
     played = [page.replay for game in store.games.newest() if (page := store.games.find(game.game))]
     assert {parse(replay).seed for replay in played} == set(seeds[12:18])
 
@@ -220,13 +223,13 @@ ENTRY = NewAuditEntry(at=NOW, who="terminal:root", what="release", subject="matc
 
 @pytest.fixture
 def versions(store: Store) -> tuple[int, int]:
-    """Add versions of two bots."""
+    """Return new versions of two bots."""
     return add_bot(store, "mine", source="sha256:a"), add_bot(store, "other", source="sha256:b")
 
 
 @on_both
 def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -> None:
-    """Quarantined matches are listed newest first, with seats, reason and time, also those of submissions."""
+    """The newest come first, with seats, reason and time. Qualification matches are included."""
     assert store.queue.quarantine() == ()
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
@@ -252,13 +255,13 @@ def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -
     )
     with statements() as sent:
         assert store.queue.quarantine() == (second, first)
-    assert len([each for each, _ in sent if each.startswith("SELECT")]) == 2  # not one more for each match
+    assert len([each for each, _ in sent if each.startswith("SELECT")]) == 2  # however many matches there are
     assert store.queue.quarantined() == 2
 
 
 @on_both
 def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: tuple[int, int]) -> None:
-    """It may fail three more times. Attempts keep counting, so stale results are ignored, and it is rated."""
+    """It can fail three more times, and it is rated. Attempts keep counting, so stale results are dropped."""
     add_matches(store, "s", versions, matches=1)
     first = claim_one(store)
     store.leases.void("s-0", 1, "no engine", START)
@@ -282,7 +285,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
 
 @on_both
 def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[int, int]) -> None:
-    """Three more voids quarantine it again, with the latest reason and time."""
+    """Three more voids quarantine it again, with the latest time."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
     store.queue.release("s-0", ENTRY)
@@ -293,7 +296,7 @@ def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[i
 
 @on_both
 def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
-    """The error for another match gives its state, and nothing is recorded."""
+    """The error for another match has its state. Nothing is recorded."""
     with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
         store.queue.release("s-0", ENTRY)
     running = claimed(store, versions)
@@ -307,7 +310,7 @@ def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, 
 
 @on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
-    """A quarantined qualification match can't be released: its submission gets another one."""
+    """The submission gets another match instead."""
     store.submissions.add(new(bot="third"), PLENTY)
     qualify(store)
     store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
@@ -319,7 +322,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
 
 @on_both
 def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int]) -> None:
-    """Matches with a disqualified bot or a removed image can't be released until that is undone."""
+    """A match whose bot is disqualified or has no image can be released only when that has changed."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store)
     store.bot_states.disqualify("other", "it is a twin", NOW, ENTRY)

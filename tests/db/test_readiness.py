@@ -1,4 +1,4 @@
-"""Databases that can be read alone: they are told apart, waited for, and used again when they take writes."""
+"""Tests of databases that can be read but not written. They are used again when they accept writes."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -19,19 +19,19 @@ from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, add_matches
 from tests.postgresql import Cluster
 
-SECRET = "hunter2"  # noqa: S105 - a test's
+SECRET = "hunter2"  # noqa: S105 - the test's own
 
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """Give a store in which matches wait."""
+    """Yield a store with waiting matches."""
     with closing(open_store(url)) as store:
         add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
         yield store
 
 
 def test_a_database_that_takes_writes_is_ready_and_stays_as_it_is(store: Store) -> None:
-    """However often someone asks; nobody has written anything then."""
+    """Checking whether a database accepts writes changes nothing, not even the change counter."""
     before = (store.pulse(), store.activity.totals())
     for _ in range(3):
         store.check()
@@ -40,7 +40,7 @@ def test_a_database_that_takes_writes_is_ready_and_stays_as_it_is(store: Store) 
 
 @contextmanager
 def read_only(cluster: Cluster, url: str) -> Iterator[None]:
-    """Let a database take no writes from those who come now."""
+    """Make a database read-only for new connections."""
     name = sql.Identifier(make_url(url).database or "")
     with psycopg.connect(cluster.address("postgres"), autocommit=True) as server:
         change = "ALTER DATABASE {} {} default_transaction_read_only"
@@ -55,7 +55,10 @@ def read_only(cluster: Cluster, url: str) -> Iterator[None]:
 def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
     postgresql_cluster: Cluster, postgresql_url: str
 ) -> None:
-    """As a standby is: reads go on, and writes are refused as by one that is gone, until they work."""
+    """Like a standby server, it allows reads.
+
+    Writes fail as if it were unavailable, until it accepts them.
+    """
     with closing(open_store(postgresql_url)) as store:
         (match, *_) = add_matches(store, "s", [add_bot(store, name) for name in ("a", "b")])
     with closing(Database(postgresql_url)) as database, read_only(postgresql_cluster, postgresql_url):
@@ -79,13 +82,16 @@ def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
 
 
 def claim(store: Store) -> str | None:
-    """Claim the match that is due."""
+    """Claim the next match, and return its id."""
     found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
     return None if found is None else found.spec.match
 
 
 def test_a_file_that_someone_keeps_locked_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
-    """It can be read, and writers wait: that is told at once. Nor is one that was moved away."""
+    """It can be read, but writers would wait.
+
+    The check fails at once, as it does if the file was moved away.
+    """
     file = tmp_path / "arena.sqlite3"
     with closing(open_store(sqlite_url)) as store:
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -109,7 +115,7 @@ def test_a_file_that_someone_keeps_locked_is_not_ready(sqlite_url: str, tmp_path
     ],
 )
 def test_errors_show_no_values_of_rows(postgresql_url: str, wrong: str, shown: str) -> None:
-    """They reach the log with all that led to them, and a row may hold a hash of a password."""
+    """Errors are logged with all their causes, and a row may have a hash of a password."""
     with closing(open_store(postgresql_url)) as store:
         add_bot(store, SECRET)
     with (

@@ -1,4 +1,4 @@
-"""What pages read."""
+"""Tests of the data that pages read."""
 
 import random
 import re
@@ -25,7 +25,7 @@ from tests.kinds import on_both
 
 
 def test_the_board_equals_a_fold(store: Store) -> None:
-    """Every number of the leaderboard is what the log gives, in every list."""
+    """Every number of every leaderboard equals a fold of the log."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     names = {add_bot(store, name): name for name in "abcde"}
     log: list[Event] = [VersionStarted(version=version, previous=None) for version in names]
@@ -62,7 +62,7 @@ def test_the_board_equals_a_fold(store: Store) -> None:
 
 
 def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
-    """Even a bot that has lost all its games stands above those that nothing is known of."""
+    """Even a bot that has lost all its games ranks above them."""
     winner, loser, *_ = (add_bot(store, name) for name in ("winner", "loser", "new-b", "new-a"))
     assert store.results.record(finished(claimed(store, [winner, loser]), [(1, 2)] * 2))
     board = store.ratings.standings()
@@ -73,7 +73,7 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
 
 
 def test_games_are_listed_newest_first(store: Store) -> None:
-    """Pages follow each other by number without gap or overlap."""
+    """Pages are cut by number, without a gap or overlap."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     claim = claimed(store, versions, deals=7)
     assert store.results.record(finished(claim, [(1, 2)] * 6 + [(2, 1)]))
@@ -98,7 +98,7 @@ def test_games_are_listed_newest_first(store: Store) -> None:
 
 
 def test_a_game_has_a_page(store: Store) -> None:
-    """It shows the seats, what became of them, and the ratings before and after."""
+    """It has the seats, their results, and the ratings before and after."""
     a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
     claim = claimed(store, [c, a, b])
     assert store.results.record(finished(claim, [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1)))
@@ -130,7 +130,7 @@ def test_a_game_has_a_page(store: Store) -> None:
 
 
 def test_a_version_has_a_first_game(store: Store) -> None:
-    """Rated games of that version alone count; before the first there is none."""
+    """Only rated games of that version count. It is None if there are none."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     assert store.games.first_of("a", 1) is None
     assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))
@@ -145,7 +145,7 @@ def test_a_version_has_a_first_game(store: Store) -> None:
 
 
 def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
-    """Match-making sees rated games and games in the queue, by number of players, of newest versions."""
+    """Match-making gets the newest versions' rated and queued games, by table size."""
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
     assert store.results.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
     add_matches(store, "t", [a, b, c], deals=4)
@@ -176,7 +176,7 @@ def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
 
 
 def test_decision_times_are_medians_of_games(store: Store) -> None:
-    """They are of all numbers of players; versions that never answered are left out."""
+    """Games at all table sizes count. Versions that never answered are left out."""
     versions = [add_bot(store, name) for name in "abc"]
     claim = claimed(store, versions[:2])
     faults = (0, FAULTS_TO_TAKE_OVER)
@@ -187,7 +187,7 @@ def test_decision_times_are_medians_of_games(store: Store) -> None:
 _GROWING = r"(?:match|match_seat|game|game_seat|rating_event|rating_change)\b"
 _WALK = (
     rf"SCAN {_GROWING}(?! USING (?:COVERING )?INDEX ix_match_open)"  # SQLite
-    rf"|Seq Scan on {_GROWING}"  # PostgreSQL, as is what goes through a whole index
+    rf"|Seq Scan on {_GROWING}"  # PostgreSQL, where a scan of a whole index counts as well
     rf"|Scan (?:Backward )?using (?!ix_match_open)\S+ on {_GROWING}.*(?:\n(?!\s*Index Cond)|\Z)"
 )
 
@@ -212,7 +212,7 @@ _WALK = (
 def test_nothing_walks_over_all_that_was_played(
     store: Store, url: str, call: Callable[[Store], object]
 ) -> None:
-    """Each statement finds its matches, games and changes through an index: they cost the same for ever."""
+    """Each statement finds its matches, games and changes by an index, so its cost doesn't grow."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.results.record(finished(claim, [(1, 2)] * 2))
     with statements() as sent:
@@ -224,8 +224,8 @@ def test_nothing_walks_over_all_that_was_played(
     assert not re.findall(_WALK, plans)
 
 
-def _plan(database: Database, statement: str, values: Any) -> str:  # noqa: ANN401 - as SQLAlchemy has them
-    """Return how a database would go about a statement; PostgreSQL as if tables were not small."""
+def _plan(database: Database, statement: str, values: Any) -> str:  # noqa: ANN401 - SQLAlchemy's own
+    """Return the query plan of a statement, in PostgreSQL as if tables were large."""
     explain = "EXPLAIN QUERY PLAN" if database.is_sqlite else "EXPLAIN"
     with database.read() as connection:
         if not database.is_sqlite:

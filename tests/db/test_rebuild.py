@@ -1,4 +1,4 @@
-"""Ratings, curves and meetings: kept match by match, and anew from the log."""
+"""Tests of ratings, curves and meetings: updated with each match, and rebuilt from the log."""
 
 import random
 from collections import Counter
@@ -30,7 +30,7 @@ from tests.soak import many
 
 
 def live(store: Store, seed: int, steps: int) -> None:
-    """Let bots come, go on to new versions and play, at random."""
+    """Add bots and versions and record matches, at random."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     current = {name: add_bot(store, name) for name in "abcdef"}
     for step in range(steps):
@@ -47,7 +47,7 @@ def live(store: Store, seed: int, steps: int) -> None:
 
 
 def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Logs longer than what is read at once come out the same."""
+    """A log longer than one batch gives the same ratings."""
     monkeypatch.setattr(ladder, "_BATCH", 50)
     versions = [add_bot(store, name) for name in ("a", "b")]
     add_matches(store, "s", versions, deals=51)
@@ -60,7 +60,7 @@ def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.Mon
 
 @on_both
 def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
-    """Altered, lost and invented rows become what the log says again, and are counted."""
+    """Changed, missing and wrong rows are restored from the log, and counted."""
     live(store, 9, steps=8)
     boards = [store.ratings.standings(players) for players in (0, 2, 3, 4, 5)]
     games = [store.games.find(game.game) for game in store.games.newest(None, 100)]
@@ -80,12 +80,12 @@ def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
 
 
 def test_a_store_without_events_is_rebuilt_to_nothing(store: Store) -> None:
-    """An empty log gives no rating."""
+    """An empty log gives no ratings."""
     assert store.ladder.rebuild().events == 0
 
 
 def kept(url: str) -> tuple[list[Any], list[Any]]:
-    """Return the rows of curves and of meetings."""
+    """Return the rows of curves and meetings."""
     with closing(Database(url)) as database, database.read() as connection:
         points = select(RatingPointRow.__table__).order_by(*RatingPointRow.__table__.primary_key)
         meetings = select(MeetingRow.__table__).order_by(*MeetingRow.__table__.primary_key)
@@ -93,7 +93,7 @@ def kept(url: str) -> tuple[list[Any], list[Any]]:
 
 
 def long_life(store: Store, games: int) -> None:
-    """Let two bots play against each other, game after game."""
+    """Record this many games between two bots."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=games, matches=1)
     claim = claim_one(store)
@@ -102,7 +102,7 @@ def long_life(store: Store, games: int) -> None:
 
 @pytest.mark.parametrize("seed", range(many(1, 4)))
 def test_they_are_the_same_kept_and_rebuilt(store: Store, url: str, seed: int) -> None:
-    """To the last float, with new versions and faults, and someone disqualified in the end."""
+    """They are equal to the last bit, even with new versions, faults and a disqualified bot."""
     live(store, seed, steps=12)
     before = kept(url)
     assert all(before)
@@ -118,7 +118,7 @@ def test_they_are_the_same_kept_and_rebuilt(store: Store, url: str, seed: int) -
 
 
 def test_curves_stay_short(store: Store, url: str) -> None:
-    """Of many games every n-th has a point, from before the first on."""
+    """A long curve has a point for every n-th game, and one before the first game."""
     long_life(store, 300)
     points, meetings = kept(url)
     assert stride(300) == 4
@@ -132,7 +132,7 @@ def test_curves_stay_short(store: Store, url: str) -> None:
 
 
 def test_meetings_are_what_was_played(store: Store, url: str) -> None:
-    """Who finished ahead in how many games, one row for either of them; versions of a bot count as it."""
+    """Each pair of bots has a row for either bot, with its games and results. All versions of a bot count."""
     bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
     one, other = bots
     assert store.results.record(finished(claimed(store, (one, other), id_="s1"), [(1, 2), (1, 1)]))
@@ -152,7 +152,7 @@ def test_meetings_are_what_was_played(store: Store, url: str) -> None:
 
 @on_both
 def test_a_rebuild_repairs_meetings_and_points(store: Store, url: str) -> None:
-    """Altered, lost and invented rows become what the log says again, and are counted."""
+    """Changed, missing and wrong rows are restored from the log, and counted."""
     long_life(store, 5)
     before = kept(url)
     changed = run_sql(

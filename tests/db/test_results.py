@@ -1,4 +1,4 @@
-"""Recording a match: once, whole, or not at all."""
+"""Tests of recording matches: once, completely, or not at all."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ from tests.kinds import on_both
 
 @on_both
 def test_a_result_counts_once(store: Store) -> None:
-    """Recording it again changes nothing and says so."""
+    """A second attempt to record it changes nothing, and returns False."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     result = finished(claim, [(1, 2), (2, 1)])
     assert store.results.record(result)
@@ -39,7 +39,7 @@ def test_a_result_counts_once(store: Store) -> None:
 
 @on_both
 def test_only_the_current_attempt_counts(store: Store) -> None:
-    """A result of an older, a later or no attempt is dropped."""
+    """Results of an older, a later or an unknown attempt are dropped."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     result = finished(claim, [(1, 2)])
     assert not store.results.record(replace(result, attempt=0))
@@ -54,7 +54,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
 
 @on_both
 def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
-    """Where the last game of a match can't be written, no game, rating or report is, and it runs on."""
+    """If the last game of a match can't be stored, nothing of the match is, and it is still running."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     assert store.results.record(finished(claimed(store, versions), [(1, 2), (1, 2)]))
     before = (store.ratings.standings(), store.games.newest(), store.ratings.candidates())
@@ -74,7 +74,7 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
 
 @on_both
 def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, url: str) -> None:
-    """An error after the games were written takes them back too; once it is mended the result counts."""
+    """An error in a rating also removes the games. Once the cause is fixed, the result can be recorded."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2), (1, 2)])
     run_sql(url, "UPDATE rating SET deviation = 0")
     with pytest.raises(ValueError, match="must be finite"):
@@ -87,7 +87,7 @@ def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, u
 
 @on_both
 def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
-    """Too many reports or a game of three in a match of two: nothing is written."""
+    """Two reports per seat, or a game of three in a match of two, are refused, and nothing is stored."""
     versions = [add_bot(store, name) for name in ("a", "b", "c")]
     claim = claimed(store, versions[:2])
     good = finished(claim, [(1, 2)])
@@ -101,7 +101,7 @@ def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
 
 @on_both
 def test_a_game_has_one_entry_a_seat(store: Store) -> None:
-    """A finished game whose tuples differ in length can't be made."""
+    """A finished game whose tuples differ in length is invalid."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     with pytest.raises(ValueError, match="one entry per seat"):
         replace(result.games[0], points=(1, 2, 3))
@@ -109,7 +109,7 @@ def test_a_game_has_one_entry_a_seat(store: Store) -> None:
 
 @on_both
 def test_a_match_without_a_game_ends(store: Store) -> None:
-    """After a crash at the start nothing is rated, but the match is done."""
+    """After a crash at the start no game is rated, and the match is done."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])
     assert store.results.record(result)
     totals = store.activity.totals()
@@ -118,7 +118,7 @@ def test_a_match_without_a_game_ends(store: Store) -> None:
 
 @on_both
 def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
-    """NUL characters and lone surrogates in a report don't cost the result."""
+    """NUL characters and lone surrogates in a report don't lose the result."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     odd = SeatReport(
         image="i", runtime="r", limits=(), sdk="\0", stderr="\0\ud800 ok", trouble="said \0 and left"
@@ -130,7 +130,7 @@ def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
 
 @on_both
 def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
-    """Threads that record at the same time lose and double nothing."""
+    """No concurrent result is lost or counted twice."""
     versions = [add_bot(store, name) for name in "abcde"]
     dice = random.Random(3)  # noqa: S311 - a test's dice
     results = []
@@ -146,7 +146,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
 
 @on_both
 def test_times_come_back_as_they_went_in(store: Store) -> None:
-    """A moment of another time zone is the same moment, in UTC."""
+    """A time in another time zone is returned as the same time in UTC."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     ended = (START + timedelta(microseconds=123_457)).astimezone()
     assert store.results.record(replace(result, ended=ended))

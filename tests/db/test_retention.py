@@ -1,4 +1,4 @@
-"""Logs and replays that are removed, and all that stays, on both kinds of database."""
+"""Tests of the removal of old logs and replays, and of what stays."""
 
 import random
 from dataclasses import replace
@@ -24,13 +24,13 @@ LATER = FIRST + timedelta(days=9)
 
 
 def played(store: Store, set_: str, bots: tuple[int, ...], *, day: int) -> list[str]:
-    """Play a match of two games with notes and stderr in it, and return their ids."""
+    """Play a match of two games with notes and stderr, and return the games' ids."""
     add_matches(store, set_, bots, matches=1)
     return finish_next(store, day=day)
 
 
 def finish_next(store: Store, *, day: int) -> list[str]:
-    """Play what is next, with notes and stderr in it, and return the games' ids."""
+    """Play the next match with notes and stderr, and return its games' ids."""
     claim = present(store.leases.claim("here", "worker", FIRST, RuntimeName.DOCKER))
     ended = FIRST + timedelta(days=day)
     result = finish(claim, random.Random(claim.spec.match), ended=ended, faults=0.05)  # noqa: S311 - a test's dice
@@ -53,7 +53,7 @@ def finish_next(store: Store, *, day: int) -> list[str]:
 
 
 def said(store: Store, game_: str) -> tuple[set[str | None], set[str]] | None:
-    """Return which notes and what stderr there is of a game; None where its logs are gone."""
+    """Return the notes and the stderr of a game, or None if its logs are gone."""
     log = present(store.logs.find(game_))
     if not log.kept:
         return None
@@ -62,7 +62,7 @@ def said(store: Store, game_: str) -> tuple[set[str | None], set[str]] | None:
 
 
 def results(store: Store) -> list[object]:
-    """Return what must never change."""
+    """Return the data that must not change."""
     return [
         *(store.ratings.changes(players, 0).lines for players in (0, 2, 3, 4)),
         store.games.newest(),
@@ -74,7 +74,7 @@ def results(store: Store) -> list[object]:
 
 @on_both
 def test_logs_go_when_they_are_old_and_nothing_else_does(store: Store) -> None:
-    """Of the matches that ended before, those first that ended first; replays stay as they are."""
+    """Of the matches that ended before the limit, the oldest go first. Replays stay."""
     bots = tuple(add_bot(store, name) for name in "ab")
     old, older, young = (
         played(store, name, bots, day=day) for name, day in (("s1", 2), ("s2", 1), ("s3", 5))
@@ -93,7 +93,7 @@ def test_logs_go_when_they_are_old_and_nothing_else_does(store: Store) -> None:
 
 
 def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
-    """In ratings, statistics and lists; also counted anew, with a bot less, and with it again."""
+    """Ratings, statistics and lists stay, even after a rebuild, or a disqualification and a reinstatement."""
     fill(store)
     bots = tuple(add_bot(store, name, author=name) for name in ("cheat", "b"))
     played(store, "young", bots, day=400)
@@ -121,7 +121,7 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
 
 
 def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store: Store) -> None:
-    """The older games of an arena that was there before its statistics are not lost to them."""
+    """Games from before the arena had statistics can still be counted."""
     fill(store)
     before = store.cards.find()
     store.logs.remove_replays(FIRST + timedelta(days=390), 99)
@@ -131,7 +131,7 @@ def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store:
 
 @on_both
 def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
-    """And what a submission on its way is judged by stays whole."""
+    """A submission in progress keeps its logs too."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
@@ -148,7 +148,7 @@ def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
 
 
 def test_the_settings_say_for_how_long_visits_are_kept(store: Store) -> None:
-    """30 days unless they say otherwise; 0 is for ever."""
+    """The default is 30 days, and 0 means forever."""
     store.people.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
     month = LATER + timedelta(days=30)
     assert remove_visits(store, Settings(), month) == 0
@@ -157,7 +157,7 @@ def test_the_settings_say_for_how_long_visits_are_kept(store: Store) -> None:
 
 
 def test_the_settings_say_for_how_long(store: Store) -> None:
-    """Days; 0 or nothing is for ever."""
+    """They are in days. 0 or unset means forever."""
     bots = tuple(add_bot(store, name) for name in "ab")
     for number in range(25):
         played(store, f"s{number}", bots, day=number % 5)
@@ -172,6 +172,6 @@ def test_the_settings_say_for_how_long(store: Store) -> None:
 
 
 def test_a_match_that_runs_has_nothing_to_remove(store: Store) -> None:
-    """Nor one that waits."""
+    """Neither has a waiting match."""
     claimed(store, [add_bot(store, name) for name in "ab"])
     assert store.logs.remove_logs(LATER + timedelta(days=999), 9) == 0

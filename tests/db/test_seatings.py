@@ -1,4 +1,4 @@
-"""Rated matches whose bots sit elsewhere in each game."""
+"""Tests of rated matches whose bots change seats between games."""
 
 from dataclasses import replace
 
@@ -12,24 +12,24 @@ from tests.db.builders import add_bot, claim_one, finished, new_match, present
 SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
 NAMES = ("a", "b", "c")
 TAKEN_OVER = (0, 0, 3)
-"""Faults by seat: in every game the stand-in plays the last one."""
+"""Faults by seat. In every game the last seat is taken over."""
 
 
 @pytest.fixture
 def claim(store: Store) -> Claim:
-    """Give a claim of a match of three bots of different authors, with another seating in each game."""
+    """Claim a match of three bots of different authors, with different seats in each game."""
     versions = [add_bot(store, name, source=f"sha256:{name}", author=f"of-{name}") for name in NAMES]
     store.queue.add(replace(new_match("m", versions, deals=3), seatings=SEATINGS))
     return claim_one(store)
 
 
 def seated(game: int) -> list[str]:
-    """Return who sits on each seat of a game."""
+    """Return the names of the bots in the order of their seats in a game."""
     return [NAMES[bot] for bot in SEATINGS[game]]
 
 
 def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Claim) -> None:
-    """The page, the list, the replay, the ratings; what became of a sandbox is told where its bot sat."""
+    """The page, the list, the replay and the ratings have the bots in the order of that game's seats."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
     listed = store.games.newest()
     assert [[seat.bot for seat in game.seats] for game in reversed(listed)] == [
@@ -58,7 +58,7 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
 
 
 def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
-    """What a bot printed in the match stands at its seat of the game."""
+    """A seat of a game has the stderr that its bot printed in the whole match."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3))
     for index in range(3):
         log = present(store.logs.find(f"m-{index}"))
@@ -68,7 +68,7 @@ def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
 
 
 def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) -> None:
-    """Each of the three was taken over in one game of its own."""
+    """Each of the three bots is taken over in one game."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
     for line in store.ratings.standings():
         assert line.games == 3
@@ -76,7 +76,7 @@ def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) ->
 
 
 def test_a_game_in_which_not_everybody_sits_is_no_game(store: Store, claim: Claim) -> None:
-    """It is refused before anything is written."""
+    """It is refused before anything is stored."""
     good = finished(claim, [(1, 2, 3)] * 3)
     with pytest.raises(ValueError, match="each bot of the match must have one seat"):
         replace(good.games[0], bots=(0, 1, 1))

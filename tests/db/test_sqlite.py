@@ -1,4 +1,4 @@
-"""What SQLite is told: modes, waiting writers, and the change counter."""
+"""Tests of SQLite's modes, of writers that wait, and of the change counter."""
 
 import os
 import threading
@@ -16,7 +16,7 @@ from tests.engines import waiting
 
 
 def test_reads_go_on_while_something_is_written(sqlite_url: str) -> None:
-    """A reader sees what was there before, at once, and the new after the commit."""
+    """A reader sees the previous data without waiting, and the new data after the commit."""
     store = open_store(sqlite_url)
     add_bot(store, "a")
     database = Database(sqlite_url)
@@ -29,7 +29,7 @@ def test_reads_go_on_while_something_is_written(sqlite_url: str) -> None:
 
 
 def test_a_reader_keeps_its_view(sqlite_url: str) -> None:
-    """What is written meanwhile doesn't change what one read transaction sees."""
+    """A read transaction doesn't see concurrent changes."""
     store = open_store(sqlite_url)
     add_bot(store, "a")
     database = Database(sqlite_url)
@@ -43,7 +43,7 @@ def test_a_reader_keeps_its_view(sqlite_url: str) -> None:
 
 
 def test_a_second_writer_waits(sqlite_url: str) -> None:
-    """While one transaction writes another begins only after its commit, and sees what it wrote."""
+    """A second write transaction begins after the first one's commit, and sees its changes."""
     store = open_store(sqlite_url)
     database = Database(sqlite_url)
     seen: list[int] = []
@@ -65,7 +65,7 @@ def test_a_second_writer_waits(sqlite_url: str) -> None:
 
 
 def test_the_file_survives_a_power_cut(sqlite_url: str) -> None:
-    """Every connection writes ahead, waits for the disk, and checks references."""
+    """Every connection uses the write-ahead log, waits for the disk, and checks foreign keys."""
     open_store(sqlite_url).close()
     database = Database(sqlite_url)
     with waiting(), database.read() as connection:
@@ -78,7 +78,7 @@ def test_the_file_survives_a_power_cut(sqlite_url: str) -> None:
 
 
 def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) -> None:
-    """After closing, the one file holds everything."""
+    """After closing, one file has all data."""
     store = open_store(sqlite_url)
     add_bot(store, "a")
     store.close()
@@ -91,7 +91,7 @@ def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) ->
 
 @pytest.mark.usefixtures("root")
 def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> None:
-    """The site's user can write to a database that the arena has made as root; nobody else can read it."""
+    """The site's user can write to a database that the arena created as root. Other users can't read it."""
     folder = tmp_path / "database"
     folder.mkdir(mode=0o700)
     os.chown(folder, 62000, 62000)
@@ -105,7 +105,7 @@ def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> N
 
 
 def test_it_beats_with_every_commit(sqlite_url: str) -> None:
-    """Anyone who writes, through this store or another one; and with nothing else."""
+    """It changes whenever any store commits a write, and at no other time."""
     with closing(open_store(sqlite_url)) as store, closing(open_store(sqlite_url)) as other:
         beats = [store.pulse(), store.pulse()]
         add_bot(store, "a")
@@ -118,7 +118,7 @@ def test_it_beats_with_every_commit(sqlite_url: str) -> None:
 
 
 def test_what_was_rolled_back_is_nothing(sqlite_url: str) -> None:
-    """A transaction that fails leaves no trace."""
+    """A failed transaction doesn't change it."""
     with closing(open_store(sqlite_url)) as store:
         add_bot(store, "a", author="ann")
         before = store.pulse()
@@ -129,13 +129,13 @@ def test_what_was_rolled_back_is_nothing(sqlite_url: str) -> None:
 
 @pytest.mark.postgresql
 def test_postgresql_has_none(postgresql_url: str) -> None:
-    """It would have to be asked as for anything else."""
+    """It would need a query like any other."""
     with closing(open_store(postgresql_url)) as store:
         assert store.pulse() is None
 
 
 def test_what_is_no_database_has_none(tmp_path: Path) -> None:
-    """Anyone who asks goes on to ask the database, which says what is wrong."""
+    """So callers query the database, whose error says what is wrong."""
     (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
     pulse = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
     assert pulse() is None

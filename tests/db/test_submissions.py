@@ -1,4 +1,4 @@
-"""Submissions, their games and their versions, on both kinds of database."""
+"""Tests of submissions, their games and their versions."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ CAUSE = Cause(
 
 
 def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | None = None) -> NewSubmission:
-    """Return a received file; each id has different content."""
+    """Return a received file. Its content depends on the id."""
     return NewSubmission(
         id=id_,
         bot=bot,
@@ -59,7 +59,7 @@ def new(id_: str = "u1", bot: str = "mine", author: str = "ben", account: int | 
 
 
 def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualification:
-    """Return a match of a submission."""
+    """Return a qualification match of a submission."""
     return NewQualification(
         id=f"{id_}-0",
         submission=submission,
@@ -73,7 +73,7 @@ def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualifi
 
 
 def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
-    """Bring a received submission to its games."""
+    """Bring a received submission to the stage with its games."""
     store.submissions.inspected(id_, source, START + timedelta(seconds=1))
     store.submissions.qualifying(id_, START + timedelta(seconds=2))
 
@@ -85,7 +85,7 @@ def stage(store: Store, id_: str = "u1") -> Stage:
 
 
 def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
-    """Each stage has a time, and the final version has the note, size and digest."""
+    """Each stage has its time. The version has the note, size and digest."""
     store.submissions.add(new(), PLENTY)
     qualify(store)
     assert store.bots.find("mine") is None
@@ -102,7 +102,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
 
 
 def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
-    """After a crash the last step can be repeated; stages can't be skipped."""
+    """So the last step can be repeated after a crash. Stages can't be skipped."""
     store.submissions.add(new(), PLENTY)
     assert store.submissions.activate("u1", START) is None
     store.submissions.qualifying("u1", START)
@@ -119,7 +119,7 @@ def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
 
 @on_both
 def test_a_rejected_submission_says_why(store: Store) -> None:
-    """The cause is stored completely; no bot is created, and nothing is queued."""
+    """The whole cause is stored. No bot is created."""
     store.submissions.add(new(), PLENTY)
     store.submissions.wait("u1", "no room on the disk")
     assert [each.waiting for each in store.submissions.on_their_way()] == ["no room on the disk"]
@@ -130,7 +130,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
 
 
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
-    """Its game is stored for its owner, but is in no list, statistics, rating or log."""
+    """The game is stored for the bot's owner. It is in no list, statistics, rating or log."""
     house = [add_bot(store, name) for name in "ab"]
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -160,7 +160,7 @@ def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
 
 
 def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
-    """Qualifications come first, then matches with new versions, then the rest, each oldest first."""
+    """Qualifications come first, then matches with new versions, then others, each the oldest first."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "rest", versions, matches=1)
     store.queue.add(replace(new_match("soon", versions), soon=True))
@@ -184,7 +184,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
 
 @on_both
 def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
-    """A match that was quarantined is replaced, and doesn't count as one of the submission's games."""
+    """A quarantined match is replaced, and doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -200,7 +200,7 @@ def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
 
 
 def test_the_older_version_plays_until_then(store: Store) -> None:
-    """Matches drawn with the older version count for it; the new one starts from its rating."""
+    """Matches drawn with the older version count for that version. The new one starts from its rating."""
     store.submissions.add(new("u0"), PLENTY)
     qualify(store, "u0", "sha256:old")
     store.submissions.activate("u0", START)
@@ -219,7 +219,7 @@ def test_the_older_version_plays_until_then(store: Store) -> None:
 
 
 def test_names_belong_to_their_first_owner(store: Store) -> None:
-    """The name of another author's bot or open submission is refused; your own can be reused."""
+    """The name of another author's bot or open submission is refused. Authors can reuse their own names."""
     add_bot(store, "taken", author="ann")
     with pytest.raises(BotTaken, match="belongs to a bot of ann"):
         store.submissions.add(new(bot="taken"), PLENTY)
@@ -253,7 +253,7 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
 
 
 def test_checks_have_a_quota_of_their_own(store: Store) -> None:
-    """Checks don't count towards the quota of submissions, and have an equal one."""
+    """It is as large as the quota of submissions. Neither counts towards the other."""
     quota = Quota(submissions_a_day=1, bots=1, on_their_way=9)
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
@@ -268,7 +268,7 @@ def test_checks_have_a_quota_of_their_own(store: Store) -> None:
 
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
-    """The wait ends when the oldest submission is a day old. A limit that time doesn't lift gives no wait."""
+    """The wait ends when the oldest submission is a day old. If waiting doesn't help, it is None."""
     quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
     for hour in range(3):
         store.submissions.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
@@ -290,7 +290,7 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
 
 @on_both
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
-    """It counts once, as an upload or a submission, unless the quota is returned."""
+    """It counts once, as an upload or a submission, unless it is given back."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
     for hour in range(3):
@@ -313,11 +313,11 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     store.submissions.begin(late, quota)
     assert left(late.received) == 0
     store.people.delete(owner.id, "gone-1", START)
-    assert left(late.received) == 2, "of a deleted account nothing is kept but its submissions"
+    assert left(late.received) == 2, "uploads of a deleted account no longer count"
 
 
 def test_a_file_is_submitted_during_its_check(store: Store) -> None:
-    """A submission doesn't wait for the check; a second check of the file is refused."""
+    """The file can be submitted while it is checked, but a second check of it is refused."""
     one = new("u1")
     store.submissions.add(replace(one, check_only=True), PLENTY)
     with pytest.raises(SameContent, match="same file as submission u1 of mine, which is in progress"):
@@ -330,7 +330,10 @@ def test_a_file_is_submitted_during_its_check(store: Store) -> None:
 
 @on_both
 def test_the_same_file_makes_no_new_version(store: Store) -> None:
-    """The same file is refused while it is in progress and afterwards, and the error says which it is."""
+    """It is refused while the first is in progress and afterwards.
+
+    The error names the submission or version.
+    """
     one, other = new("u1"), new("u2")
     store.submissions.add(one, PLENTY)
     again = replace(one, id="u9")
@@ -343,7 +346,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
     store.submissions.activate("u1b", START)
     with pytest.raises(SameContent, match="the same file as mine@1, which is already active"):
         store.submissions.check(again, PLENTY)
-    with pytest.raises(SameContent, match="the same file"):  # there is room for no other file either
+    with pytest.raises(SameContent, match="the same file"):  # even if the quota is used up
         store.submissions.check(again, replace(PLENTY, submissions_a_day=0))
     store.bot_states.retire("mine", START)
     with pytest.raises(SameContent, match="the same file as mine@1, which is retired"):
@@ -355,14 +358,14 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
         store.submissions.check(again, PLENTY)
     assert store.submissions.same_image("mine", "sha256:2") == "mine@2, which is already active"
     assert store.submissions.same_image("mine", "sha256:3") is None
-    store.bots.note_gone({"sha256:2"}, START)  # the images that are left
+    store.bots.note_gone({"sha256:2"}, START)  # only this image is left
     store.submissions.check(again, PLENTY)
     assert store.submissions.same_image("mine", "sha256:1") is None
     assert [each.id for each in store.submissions.newest()] == ["u2", "u1b", "u1"]
 
 
 def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
-    """It is computed like the check of an upload. An account's quotas override the arena's."""
+    """The allowance follows the same rules as an upload. An account's own quotas replace the arena's."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
     for number in range(2):
@@ -380,7 +383,7 @@ def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
 
 
 def test_a_deleted_account_leaves_no_name(store: Store) -> None:
-    """Its submissions and their replays have the pseudonym; open submissions end."""
+    """Its submissions and replays have the pseudonym, and its open submissions are rejected."""
     house = add_bot(store, "a", author="house")
     owner = add_account(store, "ben")
     store.submissions.add(new(account=owner.id), PLENTY)
@@ -398,13 +401,13 @@ def test_a_deleted_account_leaves_no_name(store: Store) -> None:
 
 @pytest.fixture
 def ben(store: Store) -> KnownAccount:
-    """Create an account."""
+    """Return an account."""
     return add_account(store, "ben")
 
 
 @on_both
 def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> None:
-    """Each quota is changed separately; zero is valid. Each change is in the audit log."""
+    """Each quota is changed separately, and can be 0. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()
     store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=7, challenges_a_day=3), ENTRY)
@@ -418,7 +421,10 @@ def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> No
 
 @on_both
 def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
-    """They may be higher or lower than the arena's, until they are reset. They need an account."""
+    """They can be higher or lower than the arena's, until they are reset.
+
+    Authors without an account have none.
+    """
     mine = replace(new("u9"), account=ben.id)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
     for number, bot in enumerate(("mine", "second", "mine")):

@@ -1,4 +1,4 @@
-"""Subscriptions and notices, on both kinds of database."""
+"""Tests of subscriptions and notices."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -27,7 +27,7 @@ def subscribe(
     kind: SubscriptionKind = SubscriptionKind.WEBHOOK,
     mark: str = "mark",
 ) -> KnownSubscription:
-    """Add a subscription, to all topics without any."""
+    """Add a subscription. Without topics, it is to all of them."""
     wanted = NewSubscription(
         account=account.id,
         kind=kind,
@@ -41,7 +41,7 @@ def subscribe(
 
 
 def all_due(store: Store) -> list[DueNotice]:
-    """Return everything that waits, in the order of delivery, and deliver it."""
+    """Deliver all waiting notices, and return them in the order of delivery."""
     found: list[DueNotice] = []
     while due := store.subscriptions.due(LATER, 9, kinds=KINDS):
         for each in due:
@@ -52,7 +52,7 @@ def all_due(store: Store) -> list[DueNotice]:
 
 @on_both
 def test_the_author_is_told_what_they_want_to_know(store: Store) -> None:
-    """Benching and outcomes of submissions, each in the transaction that makes it; others hear nothing."""
+    """Benchings and results of submissions are news, stored in the transaction of the change itself."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     everything = subscribe(store, ann)
     benched = subscribe(store, ann, Topic.BENCHED, mark="other")
@@ -102,7 +102,7 @@ def test_all_subscribers_hear_of_a_pause_of_the_ladder(store: Store) -> None:
 
 @on_both
 def test_failures_put_off_the_next_attempt(store: Store) -> None:
-    """Notices stay in order; one that is switched off gets none until its test switches it on again."""
+    """Notices stay in order. A subscription that is switched off gets none until a test notice succeeds."""
     ann = add_account(store, "ann")
     id_ = subscribe(store, ann).id
     bot_of(store, "mine", ann)
@@ -120,7 +120,7 @@ def test_failures_put_off_the_next_attempt(store: Store) -> None:
     assert (known.failures, known.trouble, known.off) == (2, "still none", LATER)
     assert all_due(store) == []
     assert store.subscriptions.test(ann.id, id_, sample(START))
-    assert store.subscriptions.test(ann.id, id_, sample(START)), "the second replaces the first"
+    assert store.subscriptions.test(ann.id, id_, sample(START)), "the second test notice replaces the first"
     assert [each.topic for each in all_due(store)] == [TEST]
     (known,) = store.subscriptions.of(ann.id)
     assert (known.failures, known.trouble, known.off) == (0, None, None)
@@ -128,7 +128,7 @@ def test_failures_put_off_the_next_attempt(store: Store) -> None:
 
 @on_both
 def test_a_mail_address_is_confirmed_first(store: Store) -> None:
-    """Until then it gets one request, no news and no test; the same secret unsubscribes it."""
+    """Until then it gets only the request to confirm it. The same secret ends the subscription."""
     ann = add_account(store, "ann")
     id_ = subscribe(store, ann, kind=SubscriptionKind.MAIL).id
     subscribe(store, ann, mark="of a webhook")
@@ -142,7 +142,7 @@ def test_a_mail_address_is_confirmed_first(store: Store) -> None:
         assert not store.subscriptions.unsubscribe(secret, None)
         assert store.subscriptions.by_secret(secret) is None
     assert store.subscriptions.confirm("mark", START)
-    assert store.subscriptions.confirm("mark", LATER), "a second click changes nothing"
+    assert store.subscriptions.confirm("mark", LATER), "a second confirmation changes nothing"
     assert store.subscriptions.by_secret("mark") == store.subscriptions.of(ann.id)[0]
     assert store.subscriptions.of(ann.id)[0].confirmed == START
     store.bot_states.bench("mine", "late", START, ENTRY)
@@ -155,7 +155,7 @@ def test_a_mail_address_is_confirmed_first(store: Store) -> None:
 
 @on_both
 def test_addresses_that_nobody_confirms_are_removed(store: Store) -> None:
-    """With the request to confirm them."""
+    """The request to confirm the address is removed too."""
     ann = add_account(store, "ann")
     subscribe(store, ann, kind=SubscriptionKind.MAIL)
     webhook = subscribe(store, ann, mark="of a webhook")
@@ -167,7 +167,7 @@ def test_addresses_that_nobody_confirms_are_removed(store: Store) -> None:
 
 @on_both
 def test_subscriptions_are_their_owners(store: Store) -> None:
-    """Others can't change them; there are few; they go with the account."""
+    """Others can't change them. Their number is limited, and they are deleted with the account."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     id_ = subscribe(store, ann).id
     assert not store.subscriptions.set_topics(ben.id, id_, [Topic.BENCHED], ENTRY)
@@ -188,7 +188,10 @@ def test_subscriptions_are_their_owners(store: Store) -> None:
 
 @on_both
 def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
-    """By the bot that has its rank now; what it loses within a day is news later, unless it comes back."""
+    """The notice names the bot that took the rank.
+
+    A second loss within a day is reported after that day, unless the bot has its rank back by then.
+    """
     ann = add_account(store, "ann")
     subscribe(store, ann)
     bots = (bot_of(store, "mine", ann), bot_of(store, "other", add_account(store, "ben")))

@@ -1,4 +1,4 @@
-"""Bots and their versions."""
+"""Tests of bots and their versions."""
 
 import math
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from tests.db.builders import START, add_bot, claimed, finished
 
 
 def played(store: Store, versions: Sequence[int], games: int) -> None:
-    """Let the first version win some games."""
+    """Record games that the first version wins."""
     result = finished(claimed(store, versions, deals=games), [(1, 2)] * games)
     assert store.results.record(result)
 
 
 def test_a_new_bot_is_on_the_board(store: Store) -> None:
-    """It has the initial rating and no game, in every list."""
+    """In every list it has the initial rating and no games."""
     add_bot(store, "greedy", author="house")
     for players in (0, 2, 3, 4, 5):
         (line,) = store.ratings.standings(players)
@@ -28,7 +28,7 @@ def test_a_new_bot_is_on_the_board(store: Store) -> None:
 
 
 def test_the_same_source_is_the_same_version(store: Store) -> None:
-    """Adding the current version again changes nothing and gives its id."""
+    """Adding the current version again changes nothing, and returns its id."""
     first = add_bot(store, "greedy", source="sha256:1")
     second = add_bot(store, "greedy", source="sha256:2")
     assert add_bot(store, "greedy", source="sha256:2") == second != first
@@ -43,7 +43,7 @@ def test_going_back_to_an_old_source_is_a_new_version(store: Store) -> None:
 
 
 def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
-    """It takes the old one's mean, a point of uncertainty more, and its place on the board."""
+    """It has the old version's mean with a larger deviation, and replaces it on the leaderboard."""
     versions = [add_bot(store, "greedy"), add_bot(store, "random")]
     played(store, versions, 80)
     old = {players: store.ratings.standings(players)[0] for players in (0, 2)}
@@ -64,7 +64,7 @@ def test_a_name_belongs_to_its_author(store: Store) -> None:
 
 
 def test_a_moment_needs_a_time_zone(store: Store) -> None:
-    """A naive time is refused, and the bot isn't there."""
+    """A naive time is refused, and the bot isn't added."""
     naive = NewVersion(bot="b", author="a", house=False, source="s", created=START.replace(tzinfo=None))
     with pytest.raises(StatementError, match="no time zone"):
         store.bots.add_version(naive)
@@ -72,7 +72,7 @@ def test_a_moment_needs_a_time_zone(store: Store) -> None:
 
 
 def test_a_bot_is_found_by_its_name(store: Store) -> None:
-    """With its author and the number of its newest version."""
+    """The author and the number of the newest version are found with it."""
     assert store.bots.find("mine") is None
     for source in ("sha256:1", "sha256:2"):
         add_bot(store, "mine", source=source)
@@ -83,7 +83,7 @@ def test_a_bot_is_found_by_its_name(store: Store) -> None:
 
 
 def test_what_plays_is_in_use(store: Store) -> None:
-    """The newest version of every bot, and an older one for as long as a match of it is open."""
+    """That is every bot's newest version, and older versions with open matches."""
     assert store.bots.sources_in_use() == frozenset()
     old = [add_bot(store, bot, source=f"sha256:{bot}1") for bot in ("a", "b")]
     claim = claimed(store, old)
@@ -95,11 +95,11 @@ def test_what_plays_is_in_use(store: Store) -> None:
 
 
 def test_a_name_that_differs_in_case_alone_is_taken(store: Store) -> None:
-    """Nobody is to be taken for someone else."""
+    """So no bot can be mistaken for another."""
     add_bot(store, "greedy", author="house")
     with pytest.raises(BotTaken, match="looks like the name of the bot greedy"):
         add_bot(store, "Greedy", author="ann")
     add_bot(store, "mine", author="ann")
     with pytest.raises(BotTaken, match="from the bot mine only in case"):
         add_bot(store, "Mine", author="house")
-    assert add_bot(store, "m1ne", author="house")  # the house's own are never kept out by looks
+    assert add_bot(store, "m1ne", author="house")  # house bots may look like others
