@@ -54,7 +54,7 @@ def test_nothing_is_lost_on_the_way_up(
     A migration that failed before has changed nothing.
     """
     before = rows_of(database)
-    assert [table for table, rows in before.items() if not rows] == [], "fill_every_table leaves a table empty"
+    assert [table for table, rows in before.items() if not rows] == [], "fill_every_table left tables empty"
     fail(database, before, monkeypatch, tmp_path / "failing")
     become(monkeypatch, tmp_path)
     open_store(url).close()

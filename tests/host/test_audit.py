@@ -1,4 +1,4 @@
-"""What scripts/audit makes of a vulnerability, of none, and of data that is out of reach."""
+"""Tests of scripts/audit with a vulnerability, with none, and with data that is unreachable."""
 
 import json
 import os
@@ -39,7 +39,7 @@ _ADVISORY = {
 
 @contextmanager
 def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
-    """Serve npm's audit service; give its address."""
+    """Serve npm's audit service, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -68,17 +68,17 @@ def npm_registry(advisories: Mapping[str, object]) -> Iterator[str]:
 
 
 def _package_locks() -> list[Path]:
-    """List every package-lock.json of the repository."""
+    """Return every package-lock.json of the repository."""
     locks = ("package-lock.json", "*/package-lock.json", "*/*/package-lock.json")
     found = {path.relative_to(_ROOT) for pattern in locks for path in _ROOT.glob(pattern)}
     return sorted(path for path in found if not {"node_modules", "build"} & set(path.parts))
 
 
 def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple[int, str]:
-    """Run the script where pip-audit reports this of each lock file, {} of what isn't named.
+    """Run the script on a copy, with these reports of pip-audit by lock file, or by ``*`` for all others.
 
-    pip-audit knows its own service's address alone, so a program that prints its report stands for it.
-    npm is the real one.
+    pip-audit can only use its own service, so a program that prints the reports replaces it. npm is the real
+    one.
     """
     locked = [
         path.parent / name for path in _package_locks() for name in ("package.json", "package-lock.json")
@@ -111,13 +111,13 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
 
 
 def test_nothing_found_is_a_pass_without_a_word(tmp_path: Path) -> None:
-    """Both had their data, and no package is in it."""
+    """Both auditors had their data, and it has no vulnerability in our packages."""
     with npm_registry(_NO_ADVISORY) as registry:
         assert audit(tmp_path, registry, {"*": [_CLEAN]}) == (0, "")
 
 
 def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
-    """It is named, though the data of a later lock file, and npm's, is out of reach."""
+    """The package is named, even if the data for a later lock file, and npm's, is unreachable."""
     reports = {"requirements.lock": [_CLEAN, _HIT], "requirements-dev.lock": [_UNKNOWN], "*": [_CLEAN]}
     status, said = audit(tmp_path, _REFUSED, reports)
     assert status == 1
@@ -125,7 +125,7 @@ def test_a_vulnerable_python_package_fails(tmp_path: Path) -> None:
 
 
 def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
-    """As the audit service tells it, and npm names it."""
+    """The package is named."""
     with npm_registry(_ADVISORY) as registry:
         status, said = audit(tmp_path, registry, {"*": [_CLEAN]})
     assert status == 1
@@ -135,7 +135,7 @@ def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("report", [None, [_UNKNOWN]], ids=["no report", "a report that knows nothing"])
 def test_data_out_of_reach_is_said_once_an_auditor(tmp_path: Path, report: object) -> None:
-    """In CI too it is no failure."""
+    """It is not a failure, not even in CI."""
     status, said = audit(tmp_path, _REFUSED, {"*": report})
     assert status == 0
     assert said.splitlines() == [
@@ -144,7 +144,7 @@ def test_data_out_of_reach_is_said_once_an_auditor(tmp_path: Path, report: objec
 
 
 def test_a_package_that_the_data_lacks_is_named(tmp_path: Path) -> None:
-    """The others are judged all the same."""
+    """Other packages are checked."""
     status, said = audit(tmp_path, _REFUSED, {"*": [_CLEAN, _UNKNOWN]})
     assert status == 0
     assert "SKIPPED pip-audit of uv" in said

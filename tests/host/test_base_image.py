@@ -1,4 +1,4 @@
-"""The bots' base image: what is in it, what is not, and when it is made again."""
+"""Tests of the bots' base image: its content, and when it is built again."""
 
 import shutil
 from dataclasses import replace
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.docker
 
 
 def run(client: docker.DockerClient, image: str, code: str) -> str:
-    """Run a line of Python as a bot would be run, and give what it printed."""
+    """Run a line of Python like a bot, and return its output."""
     output = client.containers.run(
         image,
         ["python3", "-c", code],
@@ -31,7 +31,7 @@ def run(client: docker.DockerClient, image: str, code: str) -> str:
 
 
 def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerClient, base_image: str) -> None:
-    """The SDK, gRPC and the compiled protobuf are importable by a stranger's uid on a read-only root."""
+    """A bot's user can import the SDK, gRPC and the compiled protobuf on a read-only root."""
     code = (
         "import arena.sdk, grpc; from google.protobuf.internal.api_implementation import Type; print(Type())"
     )
@@ -44,13 +44,13 @@ def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerCli
 def test_the_base_image_holds_nothing_of_the_server(
     docker_client: docker.DockerClient, base_image: str, module: str
 ) -> None:
-    """What only the arena's own processes need is not there."""
+    """Modules that only the arena's own processes need are missing."""
     with pytest.raises(ContainerError, match="ModuleNotFoundError"):
         run(docker_client, base_image, f"import {module}")
 
 
 def test_what_the_sdk_imports_is_compiled(docker_client: docker.DockerClient, base_image: str) -> None:
-    """No module that the SDK pulls in has to be compiled at each start."""
+    """No module that the SDK imports has to be compiled at each start."""
     code = (
         "import arena.sdk, importlib.util as u, os, sys; "
         "files = [m.__spec__.origin for m in list(sys.modules.values()) if getattr(m, '__spec__', None)]; "
@@ -61,7 +61,7 @@ def test_what_the_sdk_imports_is_compiled(docker_client: docker.DockerClient, ba
 
 
 def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_image: str) -> None:
-    """Without a user given, a bot is still not root."""
+    """A bot isn't root even if no user is set."""
     output = docker_client.containers.run(
         base_image, ["python3", "-c", "import os; print(os.getuid())"], network_mode="none", remove=True
     )
@@ -74,7 +74,7 @@ def test_the_base_image_runs_as_nobody(docker_client: docker.DockerClient, base_
 def test_an_image_of_the_same_sources_is_kept(
     docker_client: docker.DockerClient, request: pytest.FixtureRequest, language: Language, fixture: str
 ) -> None:
-    """A second call says nothing, makes nothing and gives the same id."""
+    """A second call prints nothing, builds nothing and returns the same id."""
     image = request.getfixturevalue(fixture)
     said: list[str] = []
     assert ensure_base_image(docker_client, language, said.append) == image
@@ -83,14 +83,14 @@ def test_an_image_of_the_same_sources_is_kept(
 
 
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """A recipe without its pins is refused before anything is made."""
+    """A recipe without its pins is refused before anything is built."""
     shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
     with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
         ensure_image(docker_client, replace(python_recipe(), folder=tmp_path))
 
 
 def write_bot(folder: Path, steps: str) -> Path:
-    """Make a bot's folder with a name of its own."""
+    """Create a bot's folder."""
     folder.mkdir()
     (folder / "bot.py").write_text("print('here')\n")
     (folder / "Dockerfile").write_text(f"FROM kaiten/bot-base-python\nCOPY bot.py /bot/bot.py\n{steps}\n")
@@ -99,7 +99,7 @@ def write_bot(folder: Path, steps: str) -> Path:
 
 @pytest.mark.usefixtures("base_image")
 def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The image runs the bot's file; building it again gives the same id."""
+    """The image runs the bot's file. Building it again returns the same id."""
     folder = write_bot(tmp_path / "host-test-good", 'ENTRYPOINT ["python3", "/bot/bot.py"]')
     image = build_bot_image(docker_client, folder)
     try:
@@ -111,7 +111,7 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
 
 @pytest.mark.usefixtures("base_image")
 def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The error carries what the failing step printed."""
+    """The error has the failed step's output."""
     folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
     with pytest.raises(ImageTrouble, match="the reason is here") as trouble:
         build_bot_image(docker_client, folder)
@@ -120,20 +120,20 @@ def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tm
 
 @pytest.mark.usefixtures("base_image")
 def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """A step of a Dockerfile sees the loopback interface and no other."""
+    """A build step has no network interface except loopback."""
     step = "RUN python3 -c 'import socket; print(\"cards\", socket.if_nameindex()); raise SystemExit(3)'"
     with pytest.raises(ImageTrouble, match=r"cards \[\(1, 'lo'\)\]"):
         build_bot_image(docker_client, write_bot(tmp_path / "host-test-net", step))
 
 
 def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The error names the folder and says what to do."""
+    """The error says so."""
     with pytest.raises(ImageTrouble, match="no Dockerfile"):
         build_bot_image(docker_client, tmp_path)
 
 
 def test_a_name_that_no_image_can_have_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """A folder's name goes into the image's name, so it has to fit there."""
+    """The image's name contains the folder's name."""
     folder = write_bot(tmp_path / "Bad Name", "")
     with pytest.raises(ImageTrouble, match="lower-case"):
         build_bot_image(docker_client, folder)

@@ -1,4 +1,4 @@
-"""docker-compose.yml: the arena and its site in containers, from the image of this checkout."""
+"""Tests of docker-compose.yml: the arena and its site in containers, from this checkout's image."""
 
 import ipaddress
 import json
@@ -30,12 +30,12 @@ PROJECT_LABEL = "com.docker.compose.project"
 SOCKET = "/var/run/docker.sock"
 LAYERS = "/var/lib/docker/overlay2"
 CALL_SECONDS = 900
-"""For one call of Compose. It gives services 600 s to stop."""
+"""Timeout of a call of Compose, which gives services 600 s to stop."""
 CAPABILITIES = {
     "arena": {"DAC_OVERRIDE", "KILL", "SETGID", "SETUID"},
     "worker": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"},
 }
-"""Of services that have any."""
+"""The services that have capabilities."""
 KEYS = ["ca.pem", "member.key", "member.pem"]
 
 
@@ -50,7 +50,7 @@ class Project:
     variables: dict[str, str] = field(default_factory=dict)
 
     def run(self, *arguments: str) -> str:
-        """Call Compose and return what it printed."""
+        """Call Compose, and return its output."""
         done = subprocess.run(  # noqa: S603 - our own argument list
             [*self.command, "--file", self.file, "--project-name", self.name, *arguments],
             cwd=ROOT,
@@ -68,21 +68,21 @@ class Project:
         return self.client.containers.list(all=True, filters={"label": f"{PROJECT_LABEL}={self.name}"})
 
     def service(self, name: str) -> Container:
-        """Return the container of a service, as it is now."""
+        """Return a service's current container."""
         [found] = [c for c in self.containers() if c.labels["com.docker.compose.service"] == name]
         return found
 
 
 @pytest.fixture
 def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]) -> Iterator[Project]:
-    """Give the arena's project, on free ports, with a name of its own; nothing of it stays."""
+    """Yield the arena's project, with its own name and free ports, and remove it afterwards."""
     [bridge] = docker_client.networks.get("bridge").attrs["IPAM"]["Config"]
     gateway = bridge.get("Gateway") or next(ipaddress.ip_network(bridge["Subnet"]).hosts())
     project = Project(
         compose_command,
         f"kaiten-test-{uuid.uuid4().hex[:8]}",
         docker_client,
-        # The scheduler's port is this machine's, and not on its loopback: containers reach it too.
+        # The scheduler's port is on the bridge instead of the loopback, so that containers reach it too.
         variables={
             "KAITEN_PORT": "0",
             "KAITEN_CLUSTER": f"{gateway}:",
@@ -97,9 +97,9 @@ def project(docker_client: docker.DockerClient, compose_command: tuple[str, ...]
 
 @pytest.fixture
 def elsewhere(project: Project, tmp_path: Path) -> Iterator[Project]:
-    """Give the project of a worker that has nothing but this machine's network in common with the arena's.
+    """Yield the project of a worker that shares only the network with the arena.
 
-    What it needs of the arena's is brought to it when that runs: see :func:`bring_keys`.
+    :func:`bring_keys` gives it what it needs from the running arena.
     """
     project = Project(
         project.command,
@@ -119,7 +119,7 @@ def elsewhere(project: Project, tmp_path: Path) -> Iterator[Project]:
 
 
 def remove(project: Project) -> None:
-    """Remove all that a project has made."""
+    """Remove everything that a project has created."""
     label = {"label": f"{PROJECT_LABEL}={project.name}"}
     if project.containers() or project.client.networks.list(filters=label):
         project.run("down", "--volumes")
@@ -128,7 +128,7 @@ def remove(project: Project) -> None:
 
 
 def bring_keys(arena: Project, worker: Project) -> None:
-    """Make keys for a worker elsewhere, and bring it these, the scheduler's address and the images."""
+    """Create a worker's keys, and give it these, the scheduler's address and the images."""
     arena.run("run", "--rm", "-T", "keys", "python3", "-m", "arena", "admin", "cluster-keys", "/keys", "w2")
     archive = arena.run("run", "--rm", "-T", "keys", "tar", "-C", "/keys/w2", "-c", *KEYS).encode()
     folder = Path(worker.variables["KAITEN_KEYS"])
@@ -141,17 +141,20 @@ def bring_keys(arena: Project, worker: Project) -> None:
 
 
 def mounts(container: Container) -> dict[str, bool]:
-    """Return what is mounted into a container, and whether it may write to it."""
+    """Return a container's mount points, with whether each is writable."""
     return {mount["Destination"]: mount["RW"] for mount in container.attrs["Mounts"]}
 
 
 def volumes(container: Container) -> set[str]:
-    """Return the names of the volumes that a container has."""
+    """Return the names of a container's volumes."""
     return {mount["Name"] for mount in container.attrs["Mounts"] if mount["Type"] == "volume"}
 
 
 def check_keys(project: Project) -> list[str]:
-    """See that each member has its own key and their maker alone the authority's; return the members'."""
+    """Check that each member has its own key, and only the service `keys` the authority's.
+
+    Return the keys.
+    """
     members = ("scheduler", "worker", "arena")
     for name in members:
         assert project.run("exec", "-T", name, "ls", "/keys").split() == KEYS
@@ -167,11 +170,11 @@ def check_keys(project: Project) -> list[str]:
 
 
 def reader(web: Container) -> Callable[[str], Any]:
-    """Return what reads a path of the site's API; None while it does not answer."""
+    """Return a function that reads a path of the site's API. It returns None if the site doesn't respond."""
     [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
     assert published["HostIp"] == "127.0.0.1"
 
-    def read(path: str) -> Any:  # noqa: ANN401 - whatever the site says
+    def read(path: str) -> Any:  # noqa: ANN401 - any JSON
         try:
             with urllib.request.urlopen(
                 f"http://127.0.0.1:{published['HostPort']}/api/v1/{path}", timeout=5
@@ -184,7 +187,7 @@ def reader(web: Container) -> Callable[[str], Any]:
 
 
 def registered(web: Container, name: str) -> httpx2.Client:
-    """Register someone on the site, as a browser does, and return what is logged in now."""
+    """Register an account on the site, as a browser does, and return its client."""
     [published] = web.attrs["NetworkSettings"]["Ports"]["8000/tcp"]
     url = f"http://127.0.0.1:{published['HostPort']}"
     visitor = httpx2.Client(base_url=url, headers={"Origin": url}, timeout=30)
@@ -195,7 +198,7 @@ def registered(web: Container, name: str) -> httpx2.Client:
 
 
 def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
-    """Send a bot's source file in, and return its stage once it is in play or refused."""
+    """Submit a bot's source file, and return its stage when it is active or rejected."""
     answer = visitor.put(f"/api/v1/bots/{bot}/submissions", params={"kind": "python"}, content=source)
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = {}
@@ -210,13 +213,13 @@ def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
 
 
 def test_the_files_are_valid(project: Project, elsewhere: Project) -> None:
-    """Compose understands them."""
+    """Compose accepts them."""
     project.run("config", "--quiet")
     elsewhere.run("config", "--quiet")
 
 
 def check_logs(containers: list[Container]) -> None:
-    """See that no service fills the disk with its log."""
+    """Check that the size of each service's log is limited."""
     for each in containers:
         assert each.attrs["HostConfig"]["LogConfig"] == {
             "Type": "json-file",
@@ -225,7 +228,7 @@ def check_logs(containers: list[Container]) -> None:
 
 
 def check_rights(containers: list[Container]) -> None:
-    """See that no service can gain rights, and that each has only the capabilities that it needs."""
+    """Check that no service can gain rights, and that each has only the capabilities that it needs."""
     for each in containers:
         host = each.attrs["HostConfig"]
         needed = CAPABILITIES.get(each.labels["com.docker.compose.service"], set())
@@ -236,7 +239,7 @@ def check_rights(containers: list[Container]) -> None:
 
 
 def check_metrics(project: Project) -> None:
-    """See that Prometheus reaches everybody: two at ports of this host, workers in their network."""
+    """Check that Prometheus reaches the arena and the site on this host, and workers in their network."""
     for name, port, metric in (("arena", 9464, "kaiten_games_total"), ("web", 9465, "kaiten_http_requests")):
         [published] = project.service(name).attrs["NetworkSettings"]["Ports"][f"{port}/tcp"]
         assert published["HostIp"] == "127.0.0.1"
@@ -247,7 +250,7 @@ def check_metrics(project: Project) -> None:
 
 
 def test_the_database_starts_and_stops(project: Project) -> None:
-    """It gets well, with no rights that it doesn't need, and what it wrote is the project's own."""
+    """It becomes healthy without unnecessary rights, and its data is in the project's own volumes."""
     build_database_image(project.client)
     project.run("up", "-d", "database")
     await_that(lambda: project.service("database").health == "healthy", "the database's health")
@@ -262,9 +265,9 @@ def test_the_database_starts_and_stops(project: Project) -> None:
 
 @pytest.mark.soak
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
-    """The site shows rated games and can do nothing else; a stop ends the arena cleanly, with its bots.
+    """The site shows rated games, and has few rights. A stop ends the arena cleanly, with all bots.
 
-    Workers are added on this host, and one as if it were on another.
+    One worker is added on this host, and one as if it were on another host.
     """
     build_server_image(project.client)
     build_database_image(project.client)
@@ -314,7 +317,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     await_that(
         lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"
     )
-    assert project.run("exec", "-T", "scheduler", "cat", "/keys/member.key") == keys[0]  # made once for all
+    assert project.run("exec", "-T", "scheduler", "cat", "/keys/member.key") == keys[0]  # created only once
     hosts = read("status")["hosts"]
     assert [control["name"] for host in hosts for control in host["missing"]] == []
     assert all(host["strangers"] for host in hosts)

@@ -1,4 +1,4 @@
-"""The image of the database: who may come in, what a kill does, and what stays."""
+"""Tests of the database's image: who can connect, and what survives a kill."""
 
 import json
 import re
@@ -22,13 +22,13 @@ ARENA, SITE, STRANGER = "0", "62000", "62005"
 
 @pytest.fixture(scope="module")
 def image(docker_client: docker.DockerClient) -> str:
-    """Give the image."""
+    """Return the image."""
     return build_database_image(docker_client)
 
 
 @pytest.fixture
 def volume(docker_client: docker.DockerClient) -> Iterator[str]:
-    """Give the name of an empty volume."""
+    """Yield the name of an empty volume."""
     volume = docker_client.volumes.create(f"kaiten-test-{uuid.uuid4().hex[:8]}")
     yield volume.name
     volume.remove()
@@ -36,7 +36,7 @@ def volume(docker_client: docker.DockerClient) -> Iterator[str]:
 
 @contextmanager
 def running(client: docker.DockerClient, image: str, volume: str) -> Iterator[Container]:
-    """Give a container with what docker-compose.yml gives it."""
+    """Yield a container that runs like the one in docker-compose.yml."""
     container = client.containers.run(
         image,
         detach=True,
@@ -54,7 +54,7 @@ def running(client: docker.DockerClient, image: str, volume: str) -> Iterator[Co
 
 
 def ask(database: Container, user: str, role: str, statement: str) -> str:
-    """Run a statement as a user of the container, and return what comes back; empty where nothing does."""
+    """Run a statement as one of the container's users. Return the output, or nothing if it failed."""
     code, output = database.exec_run(
         ["psql", "--host", "/run/postgresql", "--username", role, "-Atc", statement, "kaiten"],
         user=user,
@@ -67,10 +67,11 @@ def ask(database: Container, user: str, role: str, statement: str) -> str:
 def test_the_arena_and_its_site_come_in_and_nobody_else(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
-    """What they wrote is there after a stop, which takes no time, and after a kill.
+    """Their data survives a stop, which takes no time, and a kill.
 
-    The check of its health leaves nothing in the log: it asks as a user whom the database knows. As another
-    one each would leave three lines.
+    The health check logs nothing, since it uses a user that the database knows. With another one each check
+    would
+    log three lines.
     """
     with running(docker_client, image, volume) as database:
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
@@ -95,7 +96,7 @@ def test_the_arena_and_its_site_come_in_and_nobody_else(
 def test_a_beginning_that_was_killed_is_made_anew(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
-    """A half-made cluster is never taken for one."""
+    """An incomplete cluster is never used."""
     with running(docker_client, image, volume) as database:
         await_that(lambda: "creating subdirectories" in database.logs().decode(), "the beginning")
         database.kill()

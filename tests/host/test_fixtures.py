@@ -1,4 +1,4 @@
-"""The fixtures that stand for programs of the system."""
+"""Tests of the fixtures for external programs."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.postgresql
 def test_each_test_gets_a_database_of_its_own(empty_postgresql_url: str, postgresql_cluster: Cluster) -> None:
-    """The address leads to a fresh database; what is made there is not seen from another one."""
+    """Tables created there don't exist in another database."""
     engine = create_engine(empty_postgresql_url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE mine (id int)"))
@@ -27,7 +27,7 @@ def test_each_test_gets_a_database_of_its_own(empty_postgresql_url: str, postgre
 
 @pytest.mark.postgresql
 def test_a_removed_cluster_leaves_nothing_behind(postgresql_cluster: Cluster) -> None:
-    """Its server no longer answers and its folder is gone; the other cluster goes on."""
+    """Its server is stopped, and its folder is deleted. The other cluster still runs."""
     programs = find_programs()
     assert programs is not None
     cluster = Cluster(programs)
@@ -43,7 +43,7 @@ def test_a_removed_cluster_leaves_nothing_behind(postgresql_cluster: Cluster) ->
 
 
 def test_a_missing_engine_fails_in_ci(tmp_path: Path) -> None:
-    """Elsewhere tests are skipped, as test_missing_parts shows; where CI is set they fail with the reason."""
+    """Outside CI such tests are skipped, as test_missing_parts shows."""
     test = "tests/host/test_base_image.py::test_the_base_image_holds_what_a_bot_imports"
     done = subprocess.run(  # noqa: S603 - our own argument list
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", test],

@@ -1,4 +1,4 @@
-"""Without the engine, Chromium and PostgreSQL, only the tests that need them are skipped."""
+"""Test of a run without Docker, Chromium and PostgreSQL: only the tests that need them are skipped."""
 
 import os
 import re
@@ -19,13 +19,13 @@ for program in "$@"; do mount --bind /dev/null "$program"; done
 exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgresql" $TESTS
 """
 _SOME = "tests/browser/test_axe.py tests/cli tests/db tests/host tests/images"
-"""Of the tests, what a short run plays: to import all of them takes most of the time."""
+"""The tests of a short run, since importing all tests takes most of the time."""
 _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "initdb")
 
 
 @pytest.mark.usefixtures("root")
 def test_tests_that_lack_a_part_are_skipped_and_summed_up() -> None:
-    """The run passes, and its end has one line a part with the number of tests and what to install."""
+    """The run passes. Its summary has one line per part, with the number of tests and what to install."""
     programs = [found for name in _PROGRAMS if (found := shutil.which(name))]
     kept = {
         name: value

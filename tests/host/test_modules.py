@@ -1,4 +1,4 @@
-"""npm's packages for the base image of bots in JavaScript: pinned, checked, or refused in words."""
+"""Tests of the npm packages for the JavaScript bots' base image, which are pinned and checked."""
 
 import json
 import shutil
@@ -14,14 +14,14 @@ RECIPE = samples() / "base-javascript"
 
 
 def copy_pins(folder: Path) -> Path:
-    """Copy the pins into a folder and return the lock file."""
+    """Copy the pins into a folder, and return the lock file."""
     for pin in NPM_PINS:
         shutil.copy(RECIPE / pin, folder)
     return folder / "package-lock.json"
 
 
 def test_where_npm_is_missing_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names npm and how to have it; nothing is made."""
+    """The error says how to install npm. Nothing is created."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ImageTrouble, match="apt-get install npm"):
         fetch_modules(RECIPE, tmp_path / "out")
@@ -31,7 +31,7 @@ def test_where_npm_is_missing_it_is_said(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.docker
 @pytest.mark.usefixtures("javascript_image")
 def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
-    """What the registry gives must be what was locked; otherwise nothing comes of it."""
+    """A package from the registry must have the locked hash. Otherwise nothing is created."""
     lock = copy_pins(tmp_path)
     pinned = json.loads(lock.read_text())
     long = pinned["packages"]["node_modules/long"]
@@ -45,7 +45,7 @@ def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
 @pytest.mark.docker
 @pytest.mark.usefixtures("javascript_image")
 def test_a_list_that_the_lock_file_does_not_fit_is_refused(tmp_path: Path) -> None:
-    """A version changed by hand, without the lock file, is found out."""
+    """A version that was edited without the lock file is an error."""
     copy_pins(tmp_path)
     package = tmp_path / "package.json"
     package.write_text(package.read_text().replace('"protobufjs": "7', '"protobufjs": "6'))

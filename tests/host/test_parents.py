@@ -1,4 +1,4 @@
-"""What images stand on: a registry's tag is resolved once and kept by its digest."""
+"""Tests of images' parents: a registry's tag is resolved once, and stored with its digest."""
 
 import gzip
 import hashlib
@@ -28,24 +28,24 @@ def _sha256(content: bytes) -> str:
 
 @dataclass
 class Registry:
-    """An image registry on this host's loopback, with one repository, kaiten-test, and its tag 1."""
+    """An image registry on this host's loopback, with one repository, kaiten-test, and one tag, 1."""
 
-    port: int = 0  # where it listens
-    documents: dict[str, bytes] = field(default_factory=dict)  # blobs and manifests by their digests
-    tag: str = ""  # the digest that the tag stands for
+    port: int = 0  # set when it listens
+    documents: dict[str, bytes] = field(default_factory=dict)  # blobs and manifests by digest
+    tag: str = ""  # the tag's current digest
 
     @property
     def name(self) -> str:
-        """The image's name by its tag."""
+        """The image's name with its tag."""
         return f"127.0.0.1:{self.port}/kaiten-test:1"
 
     def keep(self, content: bytes) -> dict[str, object]:
-        """Keep a blob and describe it."""
+        """Store a blob and return its descriptor."""
         self.documents[_sha256(content)] = content
         return {"digest": _sha256(content), "size": len(content)}
 
     def publish(self, word: str) -> str:
-        """Let the tag stand for an image with this word in a file; give its digest."""
+        """Point the tag to an image with this word in a file, and return its digest."""
         plain = io.BytesIO()
         with tarfile.open(fileobj=plain, mode="w") as archive:
             entry = tarfile.TarInfo("word")
@@ -78,7 +78,7 @@ class Registry:
 
 @pytest.fixture
 def registry() -> Iterator[Registry]:
-    """Serve a registry that the engine can pull from; it trusts the loopback without TLS."""
+    """Yield a registry from which the engine can pull, since it trusts the loopback without TLS."""
     registry = Registry()
 
     class Handler(BaseHTTPRequestHandler):
@@ -97,7 +97,7 @@ def registry() -> Iterator[Registry]:
             if self.command == "GET":
                 self.wfile.write(content)
 
-        do_HEAD = do_GET  # noqa: N815 - the library calls it so
+        do_HEAD = do_GET  # noqa: N815 - the library's name for it
 
         def log_message(self, *_arguments: object) -> None:
             pass
@@ -115,7 +115,7 @@ def registry() -> Iterator[Registry]:
 
 @pytest.fixture
 def parents(docker_client: docker.DockerClient, registry: Registry) -> Iterator[Parents]:
-    """Give parents of that registry, and remove what the engine got of them."""
+    """Yield a parent image from that registry, and remove from the engine what was pulled."""
     parents = Parents(
         name=_NAME, official=registry.name, packages=("no-such-package",), official_arguments={"A": "1"}
     )
@@ -137,7 +137,7 @@ def _remove(client: docker.DockerClient, name: str) -> None:
 def test_a_tag_is_resolved_once_and_kept_by_its_digest(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
-    """The digest is told; another image under the tag, or a registry that is gone, changes nothing."""
+    """The digest is printed. When the tag changes, the recorded image stays in use."""
     digest = registry.publish("first")
     pinned = f"{registry.name.removesuffix(':1')}@{digest}"
     said: list[str] = []
@@ -156,7 +156,7 @@ def test_a_tag_is_resolved_once_and_kept_by_its_digest(
 def test_another_image_under_the_tag_is_told_and_taken_on_request(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
-    """An operator who pulled the tag reads which is in use and how to take the new one."""
+    """After an operator has pulled the tag, a message says which image is in use, and how to change that."""
     registry.publish("first")
     first = ensure_parent(docker_client, parents, lambda _: None)
     newer = f"{registry.name.removesuffix(':1')}@{registry.publish('second')}"
@@ -177,7 +177,10 @@ def test_another_image_under_the_tag_is_told_and_taken_on_request(
 def test_an_image_that_the_operator_pinned_is_taken(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
-    """Pulled by digest and tagged before the first start, whatever the tag means by then."""
+    """It was pulled by digest and tagged before the first start.
+
+    The registry's tag may have changed since.
+    """
     pinned = f"{registry.name.removesuffix(':1')}@{registry.publish('first')}"
     registry.publish("second")
     docker_client.images.pull(pinned)

@@ -1,4 +1,4 @@
-"""SBOMs: what is locked or in an image is listed, and what is missing is said."""
+"""Tests of SBOMs, which list the packages in lock files and images. What can't be listed is reported."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ _FILES = {
 
 @pytest.fixture
 def image(docker_client: docker.DockerClient) -> Iterator[str]:
-    """Give the name of an image with these files."""
+    """Yield the name of an image with these files."""
     name = f"kaiten/test-sbom-{uuid.uuid4().hex[:8]}:latest"
     content = tar(*members({path: text.encode() for path, text in _FILES.items()}))
     repository, _, tag = name.rpartition(":")
@@ -38,7 +38,7 @@ def image(docker_client: docker.DockerClient) -> Iterator[str]:
 
 
 def run(folder: Path, *images: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the script, and return what it said."""
+    """Run the script, and return the finished process."""
     done = subprocess.run(  # noqa: S603 - our own script
         [sys.executable, "-m", "scripts.sbom", str(folder), *images],
         cwd=_ROOT,
@@ -53,14 +53,14 @@ def run(folder: Path, *images: str, **variables: str) -> subprocess.CompletedPro
 
 
 def urls(file: Path, scope: str | None = None) -> set[str]:
-    """Return the packages of an SBOM, or those with this scope."""
+    """Return the packages of an SBOM, or only those with this scope."""
     bom = json.loads(file.read_text())
     assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
     return {component["purl"] for component in bom["components"] if scope in {None, component.get("scope")}}
 
 
 def test_the_wheels_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
-    """Those of its extras are optional. That there is no engine is said."""
+    """Packages of the extras are optional. A message says that there is no engine."""
     done = run(tmp_path, DOCKER_HOST="unix:///nowhere", PATH="")
     assert "SKIPPED SBOMs of images: no Docker engine answers" in done.stderr
     file = tmp_path / "kaiten-arena.cdx.json"
@@ -79,7 +79,10 @@ def locked(name: str) -> set[str]:
 
 @pytest.mark.docker
 def test_an_images_has_what_is_installed_in_it(tmp_path: Path, image: str) -> None:
-    """Of Debian, Python and npm; what was removed, and the bot itself, is no package. Others are skipped."""
+    """Debian, Python and npm packages are listed, but not removed ones or the bot.
+
+    A missing image is skipped.
+    """
     done = run(tmp_path, image, "kaiten/test-none:latest")
     file = tmp_path / f"{image.partition('/')[2].partition(':')[0]}.cdx.json"
     assert urls(file) == {

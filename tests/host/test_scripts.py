@@ -1,4 +1,4 @@
-"""The scripts behind the Makefile, run as its user runs them."""
+"""Tests of the scripts behind the Makefile, run like a user would."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def script(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run one of the scripts from a folder that is not the project's."""
+    """Run a script from a folder outside the project."""
     return subprocess.run(  # noqa: S603 - our own scripts
         [ROOT / "scripts" / name, *arguments],
         cwd="/",
@@ -30,14 +30,14 @@ def script(name: str, *arguments: str, **environment: str) -> subprocess.Complet
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker_client")
 def test_an_engine_that_answers_is_enough() -> None:
-    """Where an engine answers nothing is said and nothing done."""
+    """The script prints nothing and does nothing."""
     done = script("engine", SANDBOX="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @pytest.mark.docker
 def test_the_engine_is_asked_and_not_its_client(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """Docker clients that are first on PATH, broken or of another version, change nothing."""
+    """A broken Docker client that comes first on PATH makes no difference."""
     docker_client.ping()
     client = tmp_path / "docker"
     client.write_text("#!/bin/sh\nexit 1\n")
@@ -47,7 +47,10 @@ def test_the_engine_is_asked_and_not_its_client(docker_client: docker.DockerClie
 
 @pytest.mark.parametrize("scheme", ["unix://{folder}/none.sock", "tcp://127.0.0.1:1"])
 def test_an_engine_that_was_named_and_is_gone_is_not_replaced(tmp_path: Path, scheme: str) -> None:
-    """With DOCKER_HOST set nothing is installed or started; it ends with 3, the address and what to do."""
+    """With DOCKER_HOST set, nothing is installed or started.
+
+    The exit code is 3, and the error says what to do.
+    """
     host = scheme.format(folder=tmp_path)
     done = script("engine", SANDBOX="", DOCKER_HOST=host)
     assert done.returncode == 3
@@ -56,7 +59,7 @@ def test_an_engine_that_was_named_and_is_gone_is_not_replaced(tmp_path: Path, sc
 
 
 def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
-    """SANDBOX=process ends it with 3 at once."""
+    """With SANDBOX=process the exit code is 3."""
     done = script("engine", SANDBOX="process", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
     assert done.returncode == 3
     assert "SANDBOX=process" in done.stderr
@@ -64,7 +67,7 @@ def test_a_declined_engine_is_not_looked_for(tmp_path: Path) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout whose checks are what the test says and whose tests pass, on a host that lacks nothing."""
+    """Return a checkout on a host that lacks nothing. Its tests pass, and its checks are up to the test."""
     for name in (".ci", "scripts", ".venv/bin"):
         (tmp_path / name).mkdir(parents=True)
     for name in (".ci/run", "scripts/test", "scripts/uv-env.sh"):
@@ -77,14 +80,14 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) -> None:
-    """It ends the stage, which may clean up, names it, says FAILED and exits with 128 + the signal."""
+    """The stage is stopped, and may clean up. The script prints its name, and exits with 128 + the signal."""
     (checkout / "Makefile").write_text("check:\n\t@./wait\n")
     (checkout / "wait").write_text(
         "#!/bin/sh\ntrap 'echo cleaned up; exit 1' INT\necho tests run\n"
         "for _ in $(seq 600); do sleep 0.1; done\n"
     )
     (checkout / "wait").chmod(0o755)
-    # What a shell runs in the background ignores SIGINT, what nohup runs SIGHUP, and so would their children.
+    # Background shells ignore SIGINT, nohup ignores SIGHUP, and children would inherit that.
     with subprocess.Popen(  # noqa: S603 - our own script
         ["env", "--unset=SOAK", "--default-signal=HUP,INT,TERM", checkout / ".ci/run"],  # noqa: S607 - on PATH
         stdout=subprocess.PIPE,
@@ -95,7 +98,7 @@ def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) 
         try:
             assert any(line == "tests run\n" for line in run.stdout)
             run.send_signal(number)
-            rest, _ = run.communicate(timeout=WAIT_SECONDS)  # to the end of what its tests say, too
+            rest, _ = run.communicate(timeout=WAIT_SECONDS)  # including what the stage prints at its end
             assert run.returncode == 128 + number
         finally:
             run.kill()
@@ -108,7 +111,7 @@ def test_a_run_that_a_signal_ends_fails(checkout: Path, number: signal.Signals) 
     ("recipe", "code", "said"), [("@true", 0, "Passed"), ("@false", 2, "FAILED: Checks (exit code 2)")]
 )
 def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int, said: str) -> None:
-    """Its exit code is that of the first stage that fails."""
+    """The exit code is that of the first failed stage."""
     (checkout / "Makefile").write_text(f"check:\n\t{recipe}\n")
     done = subprocess.run(  # noqa: S603 - our own script
         ["env", "--unset=SOAK", checkout / ".ci/run"],  # noqa: S607 - on PATH
@@ -121,7 +124,7 @@ def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int,
 
 
 def test_the_lock_files_name_no_address() -> None:
-    """Pins and hashes only, so that any mirror serves."""
+    """They have only pins and hashes, so that any mirror can be used."""
     for lock in (
         ROOT / "package-lock.json",
         ROOT / "bots/base-javascript/package-lock.json",
@@ -138,7 +141,7 @@ def test_the_lock_files_name_no_address() -> None:
 
 
 def test_the_base_image_has_the_versions_of_the_arena() -> None:
-    """What speaks on both ends of the wire is of one version; NumPy is the bots' alone."""
+    """Both ends of a connection use the same versions. Only bots have NumPy."""
 
     def pins(lock: Path) -> dict[str, str]:
         lines = [line.split()[0] for line in lock.read_text().splitlines() if "==" in line]
@@ -151,8 +154,8 @@ def test_the_base_image_has_the_versions_of_the_arena() -> None:
 
 
 def test_every_target_is_explained() -> None:
-    """`make` alone prints each target of the Makefile that is there for people."""
-    # The tests may have been started by a make that tells its own below it what to print.
+    """`make` without a target lists the Makefile's targets for users."""
+    # If make runs the tests, its environment would change the output.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     done = subprocess.run(
         ["make"],  # noqa: S607 - on PATH

@@ -1,4 +1,4 @@
-"""The settings that the Compose files give to each service."""
+"""Tests of the settings that the Compose files give to each service."""
 
 import ast
 from functools import cache
@@ -19,7 +19,7 @@ PROGRAMS = {
     "web": "web.__main__",
     "worker": "arena.app.worker",
 }
-"""The services that read settings, and the module that each of them runs."""
+"""The services that read settings, with each one's main module."""
 MADE = {
     "DATA_DIR",
     "DATABASE_URL",
@@ -36,9 +36,9 @@ MADE = {
     "OPS_ADDRESS",
     "WEB_OPS_ADDRESS",
 }
-"""Settings that the file itself makes, or that have no use in containers."""
+"""Settings that the file itself sets, or that are useless in containers."""
 WITH_PASSWORDS = {"DATABASE_URL": {"arena", "web"}, "SMTP_USER": {"arena"}}
-"""Settings that belong to a password or may contain one, and the services that need them."""
+"""Settings that come with a password or may contain one, and the services that need them."""
 
 
 def settings_of(file: str) -> dict[str, dict[str, str]]:
@@ -51,7 +51,7 @@ def settings_of(file: str) -> dict[str, dict[str, str]]:
 
 
 def secret_settings() -> dict[str, str]:
-    """Return the fields of secret settings, by name."""
+    """Return the secret settings' fields by name."""
     return {
         name.upper(): name
         for name, field in Settings.model_fields.items()
@@ -61,7 +61,7 @@ def secret_settings() -> dict[str, str]:
 
 @cache
 def imports() -> grimp.ImportGraph:
-    """Return what imports what, including imports within functions."""
+    """Return the graph of imports, including those within functions."""
     return grimp.build_graph("arena", "web", cache_dir=None)
 
 
@@ -84,7 +84,7 @@ def given(file: str, setting: str) -> set[str]:
 
 
 def test_every_setting_can_be_set_or_is_made_by_the_file() -> None:
-    """A variable of Compose's has the setting's own name; every service gets it, unless it is secret."""
+    """Compose's variable has the setting's name. Every service gets the setting, unless it may be secret."""
     services = settings_of("docker-compose.yml")
     for setting in {field.upper() for field in Settings.model_fields} - MADE:
         found = {name: its[setting] for name, its in services.items() if setting in its}
@@ -95,7 +95,7 @@ def test_every_setting_can_be_set_or_is_made_by_the_file() -> None:
 @pytest.mark.parametrize("file", ["docker-compose.yml", "deploy/worker.yml"])
 @pytest.mark.parametrize("setting", secret_settings())
 def test_a_secret_is_given_only_to_the_programs_that_read_it(file: str, setting: str) -> None:
-    """A program reads it if a module that it imports does."""
+    """A program reads a setting if a module that it imports does."""
     its = readers(secret_settings()[setting])
     assert its
     reading = {
@@ -111,12 +111,12 @@ def test_a_secret_is_given_only_to_the_programs_that_read_it(file: str, setting:
 def test_what_may_contain_a_password_is_given_only_to_the_services_that_need_it(
     file: str, setting: str
 ) -> None:
-    """A worker refuses to start with a database; the site only has to know that there is a mail server."""
+    """A worker with a database refuses to start. The site need only know that there is a mail server."""
     assert given(file, setting) == WITH_PASSWORDS[setting] & settings_of(file).keys()
 
 
 def test_the_site_offers_no_games_that_a_cluster_does_not_play() -> None:
-    """It knows by the executor's address, which the arena and the workers have too."""
+    """The site knows from the executor's address, which is the same for the arena and the workers."""
     its = {
         name: each["EXECUTOR"]
         for name, each in settings_of("docker-compose.yml").items()

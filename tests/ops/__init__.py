@@ -1,1 +1,1 @@
-"""Monitoring, retention and backups."""
+"""Tests of monitoring, retention and backups."""

@@ -1,4 +1,4 @@
-"""Exported games: real files of a real store, made by real processes."""
+"""Tests of exported games, with real stores, files and processes."""
 
 import gzip
 import hashlib
@@ -37,7 +37,7 @@ from tests.web.town import build
 
 DAY = START.date()
 NIGHT = datetime(2026, 11, 4, 2, tzinfo=UTC)
-"""Of the first day's games."""
+"""When the first day's games are exported."""
 FULL = 2**62
 ROOT = Path(__file__).parents[2]
 
@@ -45,20 +45,20 @@ ROOT = Path(__file__).parents[2]
 def exporter(
     store: Store, folder: Path, now: datetime = NIGHT, *, keep_days: int = 0, least_free: int = 0
 ) -> Exporter:
-    """Return what makes the files in a folder."""
+    """Return an exporter to a folder."""
     return Exporter(store.public_games, folder, keep_days, Disk(folder, least_free), lambda: now)
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Give a store with twelve games of one day."""
+    """Yield a store with twelve games of one day."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
         fill(opened)
         yield opened
 
 
 def play_on(store: Store, at: datetime, name: str) -> None:
-    """Play a match of one game, which ends then."""
+    """Play a match of one game, which ends at this time."""
     versions = add_bots(store, [(f"{name}-a", "house"), (f"{name}-b", "house")])
     store.queue.add(new_match(name, versions, deals=1))
     claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
@@ -67,24 +67,24 @@ def play_on(store: Store, at: datetime, name: str) -> None:
 
 
 def lines(folder: Path, day: date = DAY) -> list[dict[str, Any]]:
-    """Read a day's JSON Lines."""
+    """Return the games in a day's JSON Lines file."""
     with gzip.open(folder / f"games-{day}.jsonl.gz") as file:
         return [json.loads(line) for line in file]
 
 
 def rows(folder: Path, day: date = DAY) -> list[dict[str, Any]]:
-    """Read a day's Parquet."""
+    """Return the games in a day's Parquet file."""
     found: list[dict[str, Any]] = pq.read_table(folder / f"games-{day}.parquet").to_pylist()
     return found
 
 
 def names(folder: Path) -> set[str]:
-    """Return the names of all that is in a folder."""
+    """Return the names of everything in a folder."""
     return {each.name for each in folder.iterdir()}
 
 
 def test_the_files_hold_every_rated_game_and_no_other(tmp_path: Path) -> None:
-    """Of an arena with everything in it: as the API shows them, move by move, without authors."""
+    """They have the games as the API shows them, with every move, but without authors."""
     folder = tmp_path / "exports"
     with closing(World.at(tmp_path)) as world:
         build(world)
@@ -104,7 +104,7 @@ def test_the_files_hold_every_rated_game_and_no_other(tmp_path: Path) -> None:
             _compare(row, line, page)
 
 
-def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # noqa: ANN401 - read as a page
+def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # noqa: ANN401 - a page
     replay = json.loads(page.replay)
     for seat in replay["seats"]:
         seat["author"] = ""
@@ -134,7 +134,7 @@ def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # n
 
 
 def test_the_manifest_says_what_is_in_the_files(store: Store, tmp_path: Path) -> None:
-    """Names, sizes, numbers and hashes, in JSON; the same games give the same bytes."""
+    """It has names, sizes, numbers and hashes. The same games give the same bytes."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -156,7 +156,7 @@ def test_the_manifest_says_what_is_in_the_files(store: Store, tmp_path: Path) ->
 
 
 def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store, tmp_path: Path) -> None:
-    """Days without games have no files; what comes too late for its day's files is in the next ones."""
+    """Days without games have no files. Games that are stored too late are in the next day's files."""
     folder = tmp_path / "exports"
     exporter(store, folder, datetime(2026, 11, 4, 0, 59, tzinfo=UTC)).make()
     assert not folder.exists()
@@ -174,7 +174,10 @@ def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store,
 
 
 def test_a_wrong_clock_loses_no_game(store: Store, tmp_path: Path) -> None:
-    """One that runs a day ahead closes a day too early, and games of next year are among those of now."""
+    """A clock that runs ahead closes a day too early.
+
+    Games with a future time are in the current day's files.
+    """
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     play_on(store, START + timedelta(days=365), "ahead")
@@ -185,7 +188,7 @@ def test_a_wrong_clock_loses_no_game(store: Store, tmp_path: Path) -> None:
 
 
 class Interrupted(PublicGames):
-    """Games of a database during whose reading something happens, after the first ones have been sent."""
+    """A database's games, with a callback before the second batch is read."""
 
     def __init__(self, file: Path, happen: Callable[[], None]) -> None:
         self._database = Database(f"sqlite:///{file}")
@@ -197,7 +200,7 @@ class Interrupted(PublicGames):
         self._database.close()
 
     def find(self, numbers: range, since: datetime) -> tuple[PublicGame, ...]:
-        """Read games, and let it happen when the second ones are read."""
+        """Read games, and call the callback before the second batch."""
         if numbers[0] > 1:
             self._happen()
         return super().find(numbers, since)
@@ -205,7 +208,7 @@ class Interrupted(PublicGames):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a database with more games than are read at once."""
+    """Return a database with more games than one batch."""
     file = tmp_path_factory.mktemp("played") / "arena.sqlite3"
     with closing(sqlite_store(file)) as store:
         play_set(store, [add_bots(store, BOTS)[:2]] * 30, Rules(players=2), name="many")
@@ -214,7 +217,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def many(played: Path, tmp_path: Path) -> None:
-    """Make a store with these games."""
+    """Copy this database to the test's folder."""
     shutil.copy(played, tmp_path)
 
 
@@ -232,7 +235,7 @@ Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
 
 @pytest.mark.usefixtures("many")
 def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
-    """The next one makes the files as if nothing had been."""
+    """The next arena creates the files as if nothing had happened."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", _ARENA, str(file), str(folder)], cwd=ROOT, check=False, timeout=240
@@ -249,14 +252,14 @@ def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
 
 
 def children() -> set[int]:
-    """Return the processes that this one has started and not yet buried."""
+    """Return this process's children."""
     tasks = Path("/proc/self/task").iterdir()
     return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
 
 
 @pytest.mark.usefixtures("many")
 def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
-    """One that gets only idle time."""
+    """The error has the exit code. The process runs only in idle time."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     earlier, seen = children(), []
 
@@ -276,7 +279,7 @@ def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_a_lost_database_is_said_and_leaves_nothing(tmp_path: Path) -> None:
-    """Half way, when the process has begun to write."""
+    """The database is lost when the process has begun to write."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
 
     def fail() -> None:
@@ -291,7 +294,7 @@ def test_a_lost_database_is_said_and_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
-    """At once and without a complaint."""
+    """It stops without delay or error."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     running: list[Exporter] = []
 
@@ -305,7 +308,7 @@ def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
 
 
 def test_an_error_before_the_manifest_is_made_up_for(store: Store, tmp_path: Path) -> None:
-    """The files are there, but nobody is told of them."""
+    """The files exist, but aren't published until the next attempt succeeds."""
     folder = tmp_path / "exports"
     (folder / f"{MANIFEST}.new").mkdir(parents=True)
     with pytest.raises(IsADirectoryError):
@@ -317,7 +320,7 @@ def test_an_error_before_the_manifest_is_made_up_for(store: Store, tmp_path: Pat
 
 
 def test_a_full_disk_is_said_and_tried_again(store: Store, tmp_path: Path) -> None:
-    """Below its floor nothing is written; what is written past the end of a disk is no file."""
+    """Below the disk's floor nothing is written. A file that exceeds the disk isn't published."""
     folder = tmp_path / "exports"
     with pytest.raises(ExportTrouble, match="below its floor"):
         exporter(store, folder, least_free=FULL).make()
@@ -336,7 +339,7 @@ def test_a_full_disk_is_said_and_tried_again(store: Store, tmp_path: Path) -> No
 
 
 def test_files_go_with_their_replays(store: Store, tmp_path: Path) -> None:
-    """Days of which some replays are removed have no files."""
+    """A day has no files if any of its replays may have been removed."""
     folder = tmp_path / "exports"
     play_on(store, START + timedelta(days=1), "next")
     exporter(store, folder, NIGHT + timedelta(days=1), keep_days=2).make()
@@ -348,7 +351,7 @@ def test_files_go_with_their_replays(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_damaged_manifest_is_said(store: Store, tmp_path: Path) -> None:
-    """Nothing is written over it; without it, all files are made again."""
+    """The manifest isn't overwritten. When it has been deleted, all files are created again."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     good = read_manifest(folder)

@@ -1,4 +1,4 @@
-"""The HTTP server for supervisors and Prometheus."""
+"""Tests of the HTTP server for supervisors and Prometheus."""
 
 import socket
 import threading
@@ -27,14 +27,14 @@ from tests.patience import WAIT_SECONDS
 
 
 class World:
-    """The checks and metrics of a process."""
+    """A process's checks and metrics."""
 
     def __init__(self) -> None:
         self.missing: dict[str, str | None] = {"first": None, "second": None}
         self.registry = new_registry()
 
     def routes(self) -> dict[str, Answer]:
-        """Return the answers by path."""
+        """Return the handlers by path."""
         checks = {name: (lambda name=name: self.missing[name]) for name in self.missing}
         return {
             "/readyz": checked(checks),
@@ -48,13 +48,13 @@ class World:
 
 @pytest.fixture
 def world() -> World:
-    """Give checks and metrics."""
+    """Return checks and metrics."""
     return World()
 
 
 @pytest.fixture
 def client(world: World) -> Iterator[httpx2.Client]:
-    """Give a client of the running server."""
+    """Yield a client of a running server."""
     with (
         OpsServer(Address("127.0.0.1", 0), world.routes()) as listener,
         httpx2.Client(base_url=f"http://{listener.address}") as client,
@@ -63,7 +63,10 @@ def client(world: World) -> Iterator[httpx2.Client]:
 
 
 def test_failed_checks_are_reported_as_a_problem(world: World, client: httpx2.Client) -> None:
-    """200 while all pass, otherwise 503 with each failed check by name. No cache may store it."""
+    """The response is 200 if all checks pass, otherwise 503 with each failed check by name.
+
+    It is never cached.
+    """
     answer = client.get("/readyz")
     assert (answer.status_code, answer.text) == (200, "ok\n")
     assert answer.headers["Cache-Control"] == "no-store"
@@ -76,7 +79,7 @@ def test_failed_checks_are_reported_as_a_problem(world: World, client: httpx2.Cl
 
 
 def test_metrics_can_be_read(world: World, client: httpx2.Client) -> None:
-    """In Prometheus' text format, with the metrics of any process."""
+    """They are in Prometheus' text format, and include the process metrics."""
     Counter("kaiten_tries", "Tries.", registry=world.registry).inc(2)
     answer = client.get("/metrics")
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -86,7 +89,7 @@ def test_metrics_can_be_read(world: World, client: httpx2.Client) -> None:
 
 
 def test_other_requests_are_refused(client: httpx2.Client) -> None:
-    """Other paths, and other methods. An error discloses nothing, and later requests are answered."""
+    """That applies to other paths and methods. After an error without details, requests still work."""
     assert client.get("/").status_code == 404
     assert client.post("/readyz").status_code == 405
     answer = client.get("/broken")
@@ -96,13 +99,13 @@ def test_other_requests_are_refused(client: httpx2.Client) -> None:
 
 
 def test_a_silent_connection_delays_no_request(client: httpx2.Client) -> None:
-    """A connection without a request is left open for a while, and others are answered."""
+    """A connection without a request stays open for a while. Requests on other connections are answered."""
     with socket.create_connection((client.base_url.host, client.base_url.port or 0)):
         assert client.get("/readyz").status_code == 200
 
 
 def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
-    """It runs in a thread of its own, which the end doesn't wait for."""
+    """Each check runs in its own thread. The server's end doesn't wait for it."""
     asked, hung = threading.Event(), threading.Event()
 
     def hang() -> Response:
@@ -125,7 +128,7 @@ def test_a_hung_check_delays_neither_other_checks_nor_the_end() -> None:
 
 
 def test_an_address_in_use_is_an_error(world: World) -> None:
-    """Raised before anything runs."""
+    """The error occurs before the server runs."""
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         port = other.getsockname()[1]
         with pytest.raises(CannotListen, match=f"127.0.0.1:{port}.*use another address"):
@@ -142,7 +145,7 @@ def test_an_address_in_use_is_an_error(world: World) -> None:
     ],
 )
 def test_addresses_are_read_and_written(text: str, address: Address | None) -> None:
-    """A host and a port, with IPv6 addresses in brackets."""
+    """An address has a host and a port. IPv6 addresses are in brackets."""
     assert Address.parse(text) == address
     assert str(address or "") == text.strip()
 
@@ -155,7 +158,7 @@ def test_invalid_addresses_are_refused(text: str) -> None:
 
 
 def test_a_hung_loop_is_unhealthy() -> None:
-    """After some seconds without an iteration, and not before the first one."""
+    """That is after some seconds without an iteration, but not before the first one."""
     turned: float | None = None
     now = 5.0
     check = loop_check(lambda: turned, lambda: now)

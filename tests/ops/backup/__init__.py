@@ -1,1 +1,1 @@
-"""Backups."""
+"""Tests of backups."""

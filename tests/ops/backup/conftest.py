@@ -1,4 +1,4 @@
-"""Spots for a test, on each kind of database; an arena with something of everything, and a backup of it."""
+"""Places for arenas, on each kind of database, an arena with data of every kind, and a backup of it."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.ops.backup.places import Spot, Spots, settle
 
 @pytest.fixture
 def spots(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spots]:
-    """Make spots; databases of PostgreSQL where the test is marked so."""
+    """Yield places; if the test is marked for PostgreSQL, they can have databases there."""
     marked = request.node.get_closest_marker("postgresql") is not None
     made = Spots(tmp_path, request.getfixturevalue("postgresql_cluster") if marked else None)
     yield made
@@ -22,7 +22,7 @@ def spots(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Spots]:
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with an arena in ``live`` and a backup of it in ``kept.zip``, both to be copied."""
+    """Return a folder with an arena in ``live`` and its backup in ``kept.zip``, both to be copied."""
     folder = tmp_path_factory.mktemp("filled")
     spot = Spots(folder, None).make("live")
     settle(spot)
@@ -35,7 +35,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def live(filled: Path, spots: Spots) -> Spot:
-    """Give an arena with something of everything."""
+    """Return a copy of the arena with data of every kind."""
     spot = spots.make("live")
     shutil.copytree(filled / "live", spot.settings.data_dir)
     return spot
@@ -43,5 +43,5 @@ def live(filled: Path, spots: Spots) -> Spot:
 
 @pytest.fixture
 def kept(filled: Path, tmp_path: Path) -> Path:
-    """Give a backup of it."""
+    """Return a copy of its backup."""
     return Path(shutil.copy(filled / "kept.zip", tmp_path / "kept.zip"))

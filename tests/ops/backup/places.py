@@ -1,4 +1,4 @@
-"""Arenas to back up, and places to restore to."""
+"""Arenas to back up, and places to restore them to."""
 
 import os
 import subprocess
@@ -22,17 +22,17 @@ from tests.postgresql import Cluster
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A data directory and a database, of an arena that there is or will be."""
+    """The place of an existing or future arena: its data directory and database."""
 
     settings: Settings
 
     def arena(self, *words: str, folder: Path) -> "subprocess.CompletedProcess[bytes]":
-        """Run a command that works on it, in a folder."""
+        """Run a command on the arena, from this folder."""
         return arena(*words, folder=folder, text=b"", **self.environment)
 
     @property
     def environment(self) -> dict[str, str]:
-        """Name it to a command."""
+        """Return the settings of the place as environment variables."""
         named = {"ARENA_DATA_DIR": str(self.settings.data_dir)}
         if self.settings.database_url is not None:
             named["ARENA_DATABASE_URL"] = self.settings.database_url
@@ -40,27 +40,27 @@ class Spot:
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        """Give its store."""
+        """Yield its store."""
         with closing(open_store(self.settings.url)) as store:
             yield store
 
     @property
     def images(self) -> ImageStore:
-        """Its images."""
+        """Return its image store."""
         return images_of(self.settings)
 
     def files(self) -> dict[str, bytes]:
-        """Return all of its files on their way."""
+        """Return the names and contents of its uploads."""
         folder = self.settings.data_dir / "uploads"
         return {file.name: file.read_bytes() for file in folder.iterdir()} if folder.is_dir() else {}
 
 
 class Spots:
-    """Makes spots in a folder, and databases in a cluster.
+    """Creates places in a folder, with databases in a cluster.
 
     Args:
-        folder: For their data directories.
-        cluster: Of PostgreSQL; None where all are on SQLite.
+        folder: The parent of their data directories.
+        cluster: The PostgreSQL cluster; None if all places use SQLite.
     """
 
     def __init__(self, folder: Path, cluster: Cluster | None) -> None:
@@ -69,12 +69,12 @@ class Spots:
         self._databases = ExitStack()
 
     def make(self, name: str, *, postgresql: bool = False) -> Spot:
-        """Make a spot whose data directory is not there yet and whose database is empty."""
+        """Create a place with an empty database, whose data directory doesn't exist yet."""
         url = self._database() if postgresql else None
         return Spot(Settings(data_dir=self._folder / name, database_url=url, disk_floor_gib=0))
 
     def remove(self) -> None:
-        """Remove the databases."""
+        """Drop the databases."""
         self._databases.close()
 
     def _database(self) -> str:
@@ -84,10 +84,10 @@ class Spots:
 
 
 def settle(spot: Spot, *, size: int = 4000) -> BotImage:
-    """Let an arena have a bot whose image is kept, and a file of this many bytes on its way.
+    """Create an arena with a bot whose image is stored, and an upload of this many bytes in progress.
 
     Returns:
-        The image.
+        The bot's image.
     """
     spot.settings.data_dir.mkdir(mode=0o700)
     image = keep(spot.images, b"base" * 1000, b"bot" * 1000)
@@ -102,7 +102,7 @@ def settle(spot: Spot, *, size: int = 4000) -> BotImage:
 
 
 def everything(store: Store) -> list[Any]:
-    """Return what an arena shows and knows."""
+    """Return the data that an arena shows."""
     return [
         *(store.ratings.standings(players) for players in (0, 2, 3, 4, 5)),
         store.games.newest(limit=10_000),

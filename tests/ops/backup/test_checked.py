@@ -1,4 +1,4 @@
-"""A backup that could not be restored is none: it is not made, and the reason is a sentence."""
+"""Tests of the checks on a backup: one that could not be restored is not made."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from tests.ops.backup.places import Spot, Spots, everything
 
 
 def change(spot: Spot, statement: str) -> None:
-    """Write into its database what SQLite takes and no arena writes."""
+    """Change an arena's SQLite database in a way that no arena does."""
     with closing(Database(spot.settings.url)) as database, database.write() as connection:
         connection.execute(text("PRAGMA ignore_check_constraints = ON"))
         assert connection.execute(text(statement)).rowcount > 0
@@ -48,7 +48,7 @@ CHANGES = {
 
 
 def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
-    """The sentence says what it is, whatever it is."""
+    """The error says what is wrong."""
     for name, (statement, words) in CHANGES.items():
         spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
         shutil.copytree(live.settings.data_dir, spot.settings.data_dir)
@@ -63,7 +63,7 @@ def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path)
 
 
 def test_where_there_is_none_the_one_from_before_stays(live: Spot, tmp_path: Path) -> None:
-    """And beside it nothing is left."""
+    """No other file is left either."""
     change(live, "UPDATE card_count SET seen = 1e19")
     (tmp_path / "kept.zip").write_bytes(b"that of yesterday")
     before = set(tmp_path.iterdir())
@@ -75,7 +75,7 @@ def test_where_there_is_none_the_one_from_before_stays(live: Spot, tmp_path: Pat
 
 
 def test_on_stdout_it_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """So what arrived is refused."""
+    """A backup that is cut off can't be restored."""
     change(live, "UPDATE card_count SET seen = 1e19")
     done = live.arena("backup", "-", folder=tmp_path)
     assert done.returncode == 2
@@ -87,7 +87,7 @@ def test_on_stdout_it_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> No
 
 
 def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """A file is; what went to stdout can't be, and is not called so."""
+    """A backup in a file is verified. One on stdout can't be, and isn't reported as verified."""
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
     assert b"arena: verifying the backup\narena: backup written and verified: " in made.stderr
@@ -100,7 +100,7 @@ def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp
 
 @pytest.mark.parametrize("at", [100, 2000, -22])
 def test_a_disk_that_keeps_something_else_is_found_out(live: Spot, tmp_path: Path, at: int) -> None:
-    """Wherever the byte is that it has changed."""
+    """The changed byte may be anywhere."""
     path = tmp_path / "kept.zip"
 
     def flip(said: str) -> None:

@@ -1,4 +1,4 @@
-"""Backups that someone has made by hand: their hashes are right, and they make no arena."""
+"""Tests of forged backups: their hashes are right, but their data makes no arena."""
 
 import math
 import random
@@ -33,7 +33,7 @@ from tests.soak import many
 Rows = list[list[Any]]
 
 _CASES = many(4, 24)
-"""Backups in which something is changed by chance."""
+"""Number of backups with a random change."""
 
 _ODD: tuple[Any, ...] = (
     None,
@@ -69,12 +69,12 @@ class Forgery:
     """A backup that is about to be written.
 
     Attributes:
-        rows: Of each table.
-        columns: Likewise.
-        files: All other parts.
-        manifest: What it says instead of what is true.
-        raw: Bytes of tables, in place of their rows.
-        counts: How many rows it says a table has, in place of those that it has.
+        rows: The rows of each table.
+        columns: The columns of each table.
+        files: The other parts.
+        manifest: Values for the manifest.
+        raw: Bytes of tables, used instead of their rows.
+        counts: Numbers of rows for the manifest, used instead of the true ones.
     """
 
     rows: dict[str, Rows]
@@ -104,11 +104,11 @@ class Forgery:
             )
 
     def set(self, table: str, column: str, value: object, row: int = 0) -> None:
-        """Change a value."""
+        """Change one value in a row."""
         self.rows[table][row][self.columns[table].index(column)] = value
 
     def write(self, path: Path) -> Path:
-        """Write it, with hashes that are right."""
+        """Write the backup, with correct hashes."""
         with path.open("wb") as file, ArchiveWriter(file) as archive:
             for name, rows in self.rows.items():
                 content = self.raw.get(name)
@@ -135,18 +135,18 @@ class Forgery:
 
 @pytest.fixture(scope="module")
 def whole(filled: Path) -> Forgery:
-    """Give a backup of an arena with something of everything, as it was made."""
+    """Return an unchanged backup of an arena with data of every kind."""
     return Forgery.of(filled / "kept.zip")
 
 
 @pytest.fixture
 def forged(whole: Forgery) -> Forgery:
-    """Give a copy of it, to be changed."""
+    """Return a copy of the backup, for changes."""
     return deepcopy(whole)
 
 
 def restored(path: Path, spot: Spot) -> str | None:
-    """Restore a backup; return the sentence that says why that can't be, after which nothing is there."""
+    """Restore a backup. If that fails, check that nothing was written, and return the error."""
     said = None
     try:
         restore_backup(spot.settings, path, "terminal:root", lambda _: None)
@@ -261,15 +261,15 @@ IN_THE_DATABASE = (
     "a match twice",
     "a state that there is not",
     "no ladder",
-)  # of which a short run takes two
-"""What a database finds itself, after it has taken other rows."""
+)  # a short run takes two of these
+"""Forgeries that the database itself refuses, after it has accepted other rows."""
 
 
 @pytest.mark.parametrize("name", list(FORGERIES)[:: many(2, 1)])
 def test_what_makes_no_arena_is_refused_in_a_sentence(
     forged: Forgery, spots: Spots, tmp_path: Path, name: str
 ) -> None:
-    """Which says what is wrong; nothing is left of it."""
+    """The error says what is wrong, and nothing is written."""
     forge, words = FORGERIES[name]
     forge(forged)
     assert words in (restored(forged.write(tmp_path / "forged.zip"), spots.make("there")) or "").lower()
@@ -277,7 +277,7 @@ def test_what_makes_no_arena_is_refused_in_a_sentence(
 
 @pytest.mark.postgresql
 def test_postgresql_takes_no_other_backups(whole: Forgery, spots: Spots, tmp_path: Path) -> None:
-    """It is as empty as before after each of them, and takes the one that is whole."""
+    """The database is empty after each of them, and the unchanged backup can then be restored."""
     there = spots.make("there", postgresql=True)
     for name in IN_THE_DATABASE[:: many(3, 1)]:
         forge, words = FORGERIES[name]
@@ -291,7 +291,7 @@ def test_postgresql_takes_no_other_backups(whole: Forgery, spots: Spots, tmp_pat
 def test_whatever_is_changed_it_is_an_arena_or_a_sentence(
     whole: Forgery, spots: Spots, tmp_path: Path
 ) -> None:
-    """A value, a row less or a row more, anywhere: what is restored can be read."""
+    """The change is to one value, or a row is removed or added. An arena that is restored can be read."""
     dice, refused = random.Random(5), 0  # noqa: S311 - a test's dice
     for number in range(_CASES):
         forged = deepcopy(whole)
@@ -310,7 +310,7 @@ def test_whatever_is_changed_it_is_an_arena_or_a_sentence(
 
 
 def test_the_command_says_it_in_a_line(forged: Forgery, spots: Spots, tmp_path: Path) -> None:
-    """Whatever characters there are in it."""
+    """The line has no control characters, even if the backup has some."""
     forged.manifest["version"] = "\x1b[2J\n"
     forged.manifest["revision"] = "9\n9"
     forged.write(tmp_path / "forged.zip")

@@ -1,4 +1,4 @@
-"""A command killed in the middle leaves nothing that looks whole, and the next one needs no help."""
+"""Tests of killed commands: they leave nothing that looks complete, and the next command needs no help."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ _MIB = 1024 * 1024
 
 @pytest.fixture(scope="module")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Spot:
-    """Give an arena with so much in it that it takes a moment to write; the tests only read it."""
+    """Return an arena with enough data that its backup takes a moment. Tests only read it."""
     spot = Spots(tmp_path_factory.mktemp("live"), None).make("live")
     settle(spot, size=16 * _MIB)
     with spot.store() as store:
@@ -34,7 +34,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Spot:
 
 @pytest.fixture(scope="module")
 def kept(live: Spot) -> Path:
-    """Give a backup of it."""
+    """Return a backup of the arena."""
     folder = live.settings.data_dir.parent
     assert live.arena("backup", "kept.zip", folder=folder).returncode == 0
     return folder / "kept.zip"
@@ -51,7 +51,7 @@ END $$;
 CREATE EVENT TRIGGER hold_games ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION hold_games();
 SELECT pg_advisory_lock(1)
 """
-"""Has whoever creates the table of games wait before its first row."""
+"""Makes a restore wait after it has created the table of games, before the first row."""
 
 _HELD = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 _RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FUNCTION hold_games, hold"
@@ -59,19 +59,19 @@ _RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FU
 
 @contextmanager
 def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> Iterator[None]:
-    """Run a command, and kill it as soon as it has got so far."""
+    """Run a command, and kill it as soon as the condition is true."""
     with started(words, folder, environment() | of.environment) as command:
         deadline = time.monotonic() + WAIT_SECONDS
         while not reached():
             command.check_runs()
             assert time.monotonic() < deadline
-            time.sleep(0.001)  # until the next look
+            time.sleep(0.001)  # until the next check
         command.kill()
     yield
 
 
 def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
-    """The file of that name is the one from before, or none; the next backup is made as always."""
+    """A previous file of the same name stays. The next backup succeeds."""
     folder = tmp_path / "kept"
     folder.mkdir()
     old = folder / "kept.zip"
@@ -90,7 +90,7 @@ def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_restore_is_no_arena(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
-    """Whether it was writing files or rows: nothing starts there until a restore has gone through."""
+    """Whether it was writing files or rows, no arena starts there until a restore has finished."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir
     database = None

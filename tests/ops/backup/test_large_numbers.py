@@ -1,4 +1,4 @@
-"""A ladder after a thousand million games: its numbers are stored, backed up and restored exactly."""
+"""Tests of an arena after a billion games: its numbers are stored, backed up and restored exactly."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,7 +27,7 @@ GAMES = 10**9
 SEATS = 5 * GAMES
 DECISIONS = 27 * SEATS
 BYTES = 2**40
-"""Of a file: more than any limit on uploads lets through."""
+"""Size of a file: larger than any upload may be."""
 
 LARGEST: dict[str, float] = {
     "account.bots": GAMES,
@@ -83,7 +83,7 @@ LARGEST: dict[str, float] = {
     "subscription.failures": GAMES,
     "worker.leased_until": 1e12,
 }
-"""What can come together in columns."""
+"""Largest values that columns may reach."""
 
 NUMBERED = {
     "account.id",
@@ -104,10 +104,10 @@ NUMBERED = {
     "submission.number",
     "subscription.id",
 }
-"""Numbers of which each is another one: they are moved up."""
+"""Columns of ids and other numbers that differ from row to row: they are increased by a constant."""
 
 OF_THE_LOG = {"game.number", "ladder.events", "ladder.games", "rating_event.number"}
-"""Without gaps: only as many rows make them large. Results go on from there all the same."""
+"""Columns without gaps, which are as large as their number of rows. New results still continue from them."""
 
 BOUNDED = {
     *(f"{table}.players" for table in ("card_count", "card_games", "game", "match")),
@@ -134,17 +134,17 @@ BOUNDED = {
     *(f"puzzle.{part}" for part in ("merit", "round", "seat", "turn")),
     *(f"costly_decision.{part}" for part in ("lost_chance", "lost_points", "round", "seat", "turn")),
 }
-"""Of one game, one match, one machine, a window of minutes, or the calendar: they don't grow."""
+"""Columns that don't grow: their values are bounded by a game, a match, a host, a window or the calendar."""
 
 
 def numeric(column: Column[Any]) -> bool:
-    """Tell whether a column holds numbers, other than those that belong to another table."""
+    """Return whether a column has numbers that aren't references to another table."""
     kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
     return isinstance(kind, (Integer, Double)) and not column.foreign_keys
 
 
 def test_every_number_is_thought_of() -> None:
-    """A new column is put into one of the lists above."""
+    """A new column must be added to one of the lists above."""
     columns = {
         str(column) for table in Base.metadata.sorted_tables for column in table.columns if numeric(column)
     }
@@ -154,7 +154,7 @@ def test_every_number_is_thought_of() -> None:
 
 
 def grown(table: Any, row: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - a table
-    """Return the values of a row as they are after a thousand million games."""
+    """Return a row's values as they would be after a billion games."""
     values: list[Any] = []
     for column in table.columns:
         origin = next((str(key.column) for key in column.foreign_keys), str(column))
@@ -169,7 +169,7 @@ def grown(table: Any, row: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - a tab
 
 
 def veteran(spots: Spots, *, postgresql: bool) -> Spot:
-    """Make an arena that has been played on for so long."""
+    """Create an arena that looks as if it had played a billion games."""
     young, old = spots.make("young"), spots.make("old", postgresql=postgresql)
     for spot in (young, old):
         spot.settings.data_dir.mkdir()
@@ -190,13 +190,13 @@ def veteran(spots: Spots, *, postgresql: bool) -> Spot:
 
 
 def rows_of(spot: Spot) -> dict[str, dict[tuple[Any, ...], Any]]:
-    """Return all rows of an arena but those of its audit log."""
+    """Return all rows of an arena except those of the audit log."""
     with closing(Database(spot.settings.url)) as database, database.read() as connection:
         return {name: rows for name, rows in _in_utc(held(connection)).items() if name != "audit"}
 
 
 def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
-    """Return rows with moments as both kinds of database give them."""
+    """Return rows with times in the form that is common to both kinds of database."""
     return {
         name: {
             key: {
@@ -212,7 +212,7 @@ def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
 @pytest.mark.postgresql
 @pytest.mark.parametrize("of", ["sqlite", "postgresql"])
 def test_all_of_it_comes_back_in_the_other_kind_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
-    """Every number, by backup and restore; and what is played then is added to it exactly."""
+    """Every number survives a backup and a restore. Results of later games are added to it exactly."""
     old = veteran(spots, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
     with (tmp_path / "kept.zip").open("w+b") as file:
@@ -225,7 +225,7 @@ def test_all_of_it_comes_back_in_the_other_kind_of_database(spots: Spots, tmp_pa
 
 
 def played_on(store: Store) -> int:
-    """Play all matches that wait, look whether the sums are right, and return how many games there are."""
+    """Play all waiting matches, check the sums, and return the number of games."""
     tally = store.cards.find()
     while claim := store.leases.claim("here", "worker", START, RuntimeName.DOCKER):
         result = finished(claim, [range(1, len(claim.seats) + 1)] * len(claim.spec.seeds))
@@ -237,7 +237,7 @@ def played_on(store: Store) -> int:
 
 
 def times(tally: Tally, factor: int) -> Tally:
-    """Return what would be counted if everything had happened this many times."""
+    """Return the tally multiplied by a factor."""
     return Tally(
         games={key: Games(*(each * factor for each in games)) for key, games in tally.games.items()},
         counts={key: Count(*(each * factor for each in count)) for key, count in tally.counts.items()},
@@ -246,7 +246,7 @@ def times(tally: Tally, factor: int) -> Tally:
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Give the address of an empty database."""
+    """Return the address of an empty database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'arena.sqlite3'}"
     return str(request.getfixturevalue("postgresql_url"))
@@ -254,18 +254,21 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    """Give an open, empty store."""
+    """Yield an open, empty store."""
     with closing(open_store(url)) as opened:
         yield opened
 
 
 def test_results_are_added_to_what_many_games_have_left(store: Store, url: str) -> None:
-    """Sums of real games, a thousand million times; the numbers of games and events go on from there."""
+    """The sums of real games are multiplied by a billion.
+
+    The numbers of games and events continue from there.
+    """
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     result = finished(claimed(store, versions, deals=6), [(1, 2, 3, 4, 5)] * 6)
     once = merged(game.cards for game in result.games)
     many = times(once, GAMES)
-    assert max(count.points for count in many.counts.values()) > 2**63, "no column would have held it as one"
+    assert max(count.points for count in many.counts.values()) > 2**63, "no single column could hold it"
     with closing(Database(url)) as database:
         with database.write() as connection:
             card_counts.add(connection, [many])

@@ -1,4 +1,4 @@
-"""What is restored, and what is refused: then nothing has changed."""
+"""Tests of restoring backups. If one is refused, nothing has changed."""
 
 import os
 import random
@@ -34,7 +34,7 @@ from tests.soak import many
 
 
 def silent(_: str) -> None:
-    """Say nothing."""
+    """Ignore the progress."""
 
 
 def restored(path: Path, spot: Spot) -> BackupManifest:
@@ -43,7 +43,7 @@ def restored(path: Path, spot: Spot) -> BackupManifest:
 
 
 def altered(kept: Path, to: Path, **changes: object) -> Path:
-    """Write a copy of a backup with other words in its manifest."""
+    """Write a copy of a backup with changes in its manifest."""
     with zipfile.ZipFile(kept) as old, zipfile.ZipFile(to, "w") as new:
         for name in old.namelist():
             content = old.read(name)
@@ -54,12 +54,12 @@ def altered(kept: Path, to: Path, **changes: object) -> Path:
 
 
 def nothing_in(spot: Spot) -> bool:
-    """Tell whether a place is as empty as before."""
+    """Return whether a place is still empty."""
     return [file.name for file in spot.settings.data_dir.rglob("*") if not file.is_dir()] in ([], ["lock"])
 
 
 def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -> None:
-    """It went on after the backup: its games, and so their deals, are public."""
+    """The old arena may have gone on after the backup, so its games and their deals may be public."""
     old, new = spots.make("old"), spots.make("new")
     old.settings.data_dir.mkdir()
     with old.store() as store:
@@ -79,7 +79,7 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
 
 
 def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
-    """But for the audit log, which says so, and the id of the installation, which is a new one."""
+    """Only the audit log, which has an entry on the restore, and the installation's id differ."""
     there = spots.make("there")
     manifest = restored(kept, there)
     with live.store() as before, there.store() as after:
@@ -94,7 +94,7 @@ def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
 
 
 def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """That of a restored arena differs in the line of the audit log alone."""
+    """Only the audit log of a restored arena differs."""
     there = spots.make("there")
     first = restored(kept, there)
     with (tmp_path / "again.zip").open("wb") as file:
@@ -106,7 +106,7 @@ def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_pat
 
 
 def test_stdout_takes_a_backup_too(live: Spot, spots: Spots, tmp_path: Path) -> None:
-    """Such as for a pipe to another machine."""
+    """It can be piped to another host."""
     there = spots.make("there")
     made = live.arena("backup", "-", folder=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -118,7 +118,7 @@ def test_stdout_takes_a_backup_too(live: Spot, spots: Spots, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
 def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
-    """And stays as it is; folders alone are nothing, since something may be mounted there."""
+    """It stays as it is. Empty folders are accepted, since they may be mount points."""
     there = spots.make("there")
     file = there.settings.data_dir / left
     file.parent.mkdir(parents=True)
@@ -132,7 +132,7 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
 
 @pytest.mark.postgresql
 def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) -> None:
-    """And stays as it is."""
+    """It stays as it is."""
     there = spots.make("there", postgresql=True)
     with there.store() as store:
         add_bot(store, "mine")
@@ -148,7 +148,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) ->
 def test_a_restore_that_ended_when_all_was_there_is_whole(
     live: Spot, kept: Path, spots: Spots, tmp_path: Path, kind: str
 ) -> None:
-    """The same backup again says so, another one is refused; neither takes anything away."""
+    """Repeating the restore only completes it, and another backup is refused. Neither removes anything."""
     there = spots.make("there", postgresql=kind == "postgresql")
     note = there.settings.data_dir / "restoring"
     notes: list[bytes] = []
@@ -183,7 +183,7 @@ def test_a_restore_that_ended_when_all_was_there_is_whole(
 
 @pytest.mark.postgresql
 def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Spots) -> None:
-    """Also where one that was killed has left something in the data directory."""
+    """That holds even if a killed restore has left something in the data directory."""
     there = spots.make("there", postgresql=True)
     there.settings.data_dir.mkdir()
     (there.settings.data_dir / "restoring").touch()
@@ -196,14 +196,14 @@ def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Sp
 
 
 def test_an_arena_that_runs_there_is_left_alone(kept: Path, spots: Spots) -> None:
-    """The lock of the data directory is held for as long as a backup is restored."""
+    """A restore needs the lock of the data directory."""
     there = spots.make("there")
     with data_dir_lock(there.settings.data_dir), pytest.raises(CannotStart, match="another arena is running"):
         restored(kept, there)
 
 
 def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """Wherever."""
+    """The file may be cut at any byte."""
     there, whole, dice = spots.make("there"), kept.read_bytes(), random.Random(1)  # noqa: S311 - a test's dice
     cut = tmp_path / "cut.zip"
     cuts = (dice.randrange(len(whole)) for _ in range(many(5, 20)))
@@ -215,7 +215,7 @@ def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: 
 
 
 def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """A byte anywhere makes it another file, or is of no consequence: the archive says the same then."""
+    """A changed byte is detected, unless it makes no difference to the archive's content."""
     whole, dice = kept.read_bytes(), random.Random(2)  # noqa: S311 - a test's dice
     changed = tmp_path / "changed.zip"
     with zipfile.ZipFile(kept) as file:
@@ -241,7 +241,7 @@ def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path:
 def test_parts_that_say_they_are_packed_otherwise_are_refused(
     kept: Path, spots: Spots, tmp_path: Path, at: int, value: int
 ) -> None:
-    """Encrypted, by a method that is unknown or another's: in a sentence, as any other damage."""
+    """The cases are encryption, an unknown compression method, and the wrong one."""
     bytes_ = bytearray(kept.read_bytes())
     bytes_[bytes_.index(b"PK\x01\x02") + at] = value
     changed = tmp_path / "changed.zip"
@@ -253,7 +253,7 @@ def test_parts_that_say_they_are_packed_otherwise_are_refused(
 
 
 def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """By its format, or by the revision of its tables; the text says what to do."""
+    """The format or the revision of the tables shows that. The error says what to do."""
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
         restored(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"), there)
@@ -263,7 +263,7 @@ def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path:
 
 
 def test_a_part_can_be_nowhere_else(kept: Path, spots: Spots, tmp_path: Path) -> None:
-    """Names that lead out of the data directory are no names of parts."""
+    """Names that lead out of the data directory are invalid."""
     with zipfile.ZipFile(kept) as file:
         parts = msgspec.json.decode(file.read(MANIFEST))["parts"]
     evil = altered(kept, tmp_path / "evil.zip", parts=parts | {"uploads/../../evil.py": parts["tables/bot"]})
@@ -273,7 +273,7 @@ def test_a_part_can_be_nowhere_else(kept: Path, spots: Spots, tmp_path: Path) ->
 
 @pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
 def test_another_file_is_no_backup(spots: Spots, tmp_path: Path, content: bytes) -> None:
-    """The command says so in a sentence."""
+    """The command says so in one line."""
     (tmp_path / "list.txt").write_bytes(content)
     done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
@@ -286,7 +286,7 @@ def test_another_file_is_no_backup(spots: Spots, tmp_path: Path, content: bytes)
 def test_a_backup_from_before_the_first_release_is_refused(
     kept: Path, spots: Spots, tmp_path: Path, revision: str, to: str
 ) -> None:
-    """Before anything is written; the text says how to start anew, and how to keep it."""
+    """It is refused before anything is written. The error says how to start without it, and how to use it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
     said = f"revision {revision}, from before the first release.*: start an arena without it"
@@ -297,7 +297,7 @@ def test_a_backup_from_before_the_first_release_is_refused(
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"from before the first release" in done.stderr
     assert done.stderr.count(b"\n") == 1
-    restored(kept, there)  # so nothing was left of it in the database either
+    restored(kept, there)  # so nothing was written to the database either
 
 
 @pytest.mark.postgresql
@@ -305,7 +305,7 @@ def test_a_backup_from_before_the_first_release_is_refused(
 def test_an_older_revision_is_brought_up(
     live: Spot, kept: Path, spots: Spots, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
-    """As the database itself would have been: the migration finds its rows."""
+    """The migration runs on the restored rows, as it would have on the original database."""
     there = spots.make("there", postgresql=to == "postgresql")
     become(monkeypatch, kept.parent)
     assert restored(kept, there).revision == NEWEST_REVISION
@@ -321,7 +321,7 @@ def test_an_older_revision_is_brought_up(
 
 
 def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> None:
-    """And no file."""
+    """No file is created."""
     done = spots.make("nowhere").arena("backup", "kept.zip", folder=tmp_path)
     assert done.returncode == 2
     assert b"no arena in" in done.stderr
@@ -329,7 +329,7 @@ def test_without_an_arena_there_is_no_backup(spots: Spots, tmp_path: Path) -> No
 
 
 def test_rows_come_back_however_the_bytes_are_cut() -> None:
-    """Piece by piece, or all at once; what is cut off is an error."""
+    """The bytes may come in pieces of any size. If the last ones are missing, that is an error."""
     batches = [[[number, f"text {number}", os.urandom(number), 0.1 * number, None]] for number in range(9)]
     content = b"".join(packed(batches))
     for size in (1, 3, 7, 100, len(content)):
@@ -340,7 +340,7 @@ def test_rows_come_back_however_the_bytes_are_cut() -> None:
 
 
 def test_a_restored_database_is_opened_without_more_ado(kept: Path, spots: Spots) -> None:
-    """It has the newest tables, and is one file."""
+    """It has the newest tables, and consists of one file."""
     there = spots.make("there")
     restored(kept, there)
     names = {file.name for file in there.settings.data_dir.iterdir() if file.is_file()}
@@ -350,7 +350,7 @@ def test_a_restored_database_is_opened_without_more_ado(kept: Path, spots: Spots
 
 @pytest.mark.postgresql
 def test_a_restored_database_checks_all_that_a_new_one_does(kept: Path, spots: Spots) -> None:
-    """A restore checks PostgreSQL's foreign keys once for each table, and then leaves all of them."""
+    """A restore adds PostgreSQL's foreign keys to each table after its rows, and leaves none out."""
     there, new = (spots.make(name, postgresql=True) for name in ("there", "new"))
     restored(kept, there)
     with new.store():
@@ -359,7 +359,7 @@ def test_a_restored_database_checks_all_that_a_new_one_does(kept: Path, spots: S
 
 
 def foreign_keys(spot: Spot) -> set[tuple[str, str, tuple[str, ...], tuple[str, ...]]]:
-    """Return each with its name, table, columns and what these refer to."""
+    """Return the name, table, columns and targets of each foreign key."""
     with closing(Database(spot.settings.url)) as database, database.read() as connection:
         found = MetaData()
         found.reflect(connection)

@@ -1,4 +1,4 @@
-"""A backup of an arena that is written to all the time, restored on each kind of database."""
+"""Tests of backups made while the arena is busy, and restored on each kind of database."""
 
 import threading
 from pathlib import Path
@@ -19,18 +19,18 @@ from tests.ops.backup.places import Spot, Spots, settle
 from tests.patience import WAIT_SECONDS
 
 postgresql = pytest.mark.postgresql
-ACROSS = [postgresql, pytest.mark.soak]  # test_large_numbers.py goes across too
+ACROSS = [postgresql, pytest.mark.soak]  # test_large_numbers.py restores across kinds too
 
 
 class Life:
-    """An arena in which games end and people register until it is told to stop.
+    """An arena in which games end and people register until the context ends.
 
     Args:
-        spot: Where.
+        spot: The arena's place.
 
     Attributes:
-        boards: Every leaderboard that there was, by the number of games.
-        begun: Set when there is something to see.
+        boards: Every leaderboard there has been, by the number of games.
+        begun: Set when there is some data.
     """
 
     def __init__(self, spot: Spot) -> None:
@@ -58,7 +58,7 @@ class Life:
                     return
                 play_set(store, [versions[:3]], Rules(players=3), name=f"load{number}")
                 self._note(store)
-                person = NewAccount(name=f"person-{number}", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+                person = NewAccount(name=f"person-{number}", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
                 store.people.register(person)
                 if number == 5:
                     self.begun.set()
@@ -77,7 +77,7 @@ class Life:
     ],
 )
 def test_a_restored_arena_is_that_of_one_moment(spots: Spots, tmp_path: Path, of: str, to: str) -> None:
-    """Leaderboard, ratings, statistics, replays, accounts, images and files fit, and it can be played on."""
+    """All of its data is consistent, and it can go on playing."""
     live, restored = (
         spots.make(name, postgresql=kind == "postgresql") for name, kind in (("live", of), ("new", to))
     )
@@ -95,7 +95,7 @@ def test_a_restored_arena_is_that_of_one_moment(spots: Spots, tmp_path: Path, of
         totals = store.activity.totals()
         games = totals.games
         assert before <= games <= meanwhile
-        assert meanwhile > before, "nothing was written meanwhile"
+        assert meanwhile > before, "nothing was written during the backup"
         assert store.ratings.standings() == life.boards[games]
         names = [account.name for account in store.people.accounts()]
         assert names == [account.name for account in old.people.accounts()][: len(names)]
