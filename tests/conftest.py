@@ -32,7 +32,7 @@ from tests.engines import hasten
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
-# Without a deadline: how long an example takes depends on how busy the host is.
+# There is no deadline, since an example takes longer on a busy host.
 settings.register_profile(
     "patient",
     settings.default,
@@ -46,13 +46,15 @@ hasten()
 
 
 def pytest_configure() -> None:
-    """Prepare the environment of the processes that tests start.
+    """Prepare the environment that the tests' processes inherit.
 
-    A shell that runs the tests in the background makes them ignore Ctrl-C, and all their children would too.
-    A `make` started by another one prints additional lines. NumPy gets no threads: they wait in busy loops,
+    A shell that runs the tests in the background makes them ignore Ctrl-C, and their children would inherit
+    that. A
+    `make` started by another one prints additional lines. NumPy gets one thread: its threads wait in busy
+    loops,
     and there are already more workers than processors.
     """
-    # The interpreter's end would otherwise look at all objects several times: 5 s in a worker.
+    # Otherwise the interpreter would scan all objects several times at exit, which takes a worker 5 s.
     atexit.register(gc.freeze)
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -66,7 +68,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Make the garbage collector skip what was imported, and run less often.
+    """Make the garbage collector skip imported modules, and run less often.
 
     It took a quarter of the time of tests that create many sites.
     """
@@ -78,7 +80,7 @@ def pytest_collection_finish() -> None:
 _LONGEST = ("tests/sandbox/hostile/", "tests/faults/", "tests/demo/", "tests/browser/", "tests/db/test_lease")
 
 _PARTS = {"docker": "docker_client", "chromium": "chromium_path", "postgresql": "postgresql_programs"}
-"""Markers, and the fixtures that skip a test if the part is missing."""
+"""Markers, and for each the fixture that skips a test if the part is missing."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -88,7 +90,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the longest tests first, and leave those marked ``soak`` to ``make soak``."""
+    """Run the longest tests first, and leave those marked ``soak`` to ``make soak``."""
     items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     for item in items:
         if isinstance(item, pytest.Function):
@@ -101,17 +103,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _join_markers_and_fixtures(test: pytest.Function) -> None:
-    """Add the marker to a test that uses a part's fixture, and the fixture to a test with the marker."""
+    """Add a part's marker to tests that use its fixture, and the fixture to tests with the marker."""
     for marker, fixture in _PARTS.items():
         if fixture in test.fixturenames:
             test.add_marker(marker)
         elif test.get_closest_marker(marker):
-            # A new list: the variants of a parametrized test share the old one.
+            # A new list, since the variants of a parametrized test share the old one.
             test.fixturenames = [fixture, *test.fixturenames]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print one line per reason for which tests were skipped."""
+    """Print one line for each reason why tests were skipped."""
     skipped = Counter(_reason(report) for report in terminalreporter.getreports("skipped"))
     for reason, count in skipped.most_common():
         terminalreporter.write_line(f"SKIPPED {count} tests: {reason}", yellow=True)
@@ -132,10 +134,11 @@ def _missing(what: str, remedy: str) -> NoReturn:
 
 @pytest.fixture(scope="module", autouse=True)
 def _leftovers() -> Iterator[None]:
-    """Collect what a file's tests left open, so that a test of this file fails for it and not a later one.
+    """Collect what a file's tests left open, so that warnings fail one of its tests, and not a later file's.
 
-    What the last test's fixtures hold is collected when the next file begins. Everything else that exists
-    then is frozen, so that later passes skip it: after many files they would take a second each.
+    Objects held by the last test's fixtures are collected when the next file begins. All others that exist
+    then are
+    frozen, so that later collections skip them: after many files each would take a second.
     """
     gc.collect()
     gc.freeze()
@@ -217,7 +220,7 @@ def docker_command(docker_client: docker.DockerClient) -> None:
 
 @pytest.fixture(scope="session")
 def iptables(root: None) -> None:
-    """Require `iptables`, which cuts off a network."""
+    """Require `iptables`, with which tests block connections."""
     del root
     if shutil.which("iptables") is None:
         _missing("iptables is not installed", "apt-get install iptables")
@@ -293,7 +296,7 @@ def empty_postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Return the path of Chromium's program."""
-    # The first one has no windows, and needs a quarter less time.
+    # The first one has no window system, and needs a quarter less time.
     for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
@@ -302,7 +305,7 @@ def chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """Return the source of axe-core, which finds barriers to accessibility."""
+    """Return the source of axe-core, which finds accessibility problems."""
     program = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
     if not program.is_file():
         _missing("axe-core is not installed", "npm install, or make check")

@@ -31,17 +31,17 @@ _SHAPE: Final = sql.SQL(" UNION ALL ").join(
         + sql.SQL(" WHERE setdatabase = pg_database.oid AND datname = current_database()")
     ]
 )
-"""The result changes with every table, index, constraint, trigger, privilege and setting."""
+"""A query whose result changes with every table, index, constraint, trigger, privilege and setting."""
 
 
 class Copies:
-    """Copies of a database. Each is for one test at a time, and is reset for the next one.
+    """Copies of a database. Each is used by one test at a time, and then reset.
 
-    Resetting a copy takes a tenth as long as creating and dropping one, which has three hundred files.
+    That takes a tenth of the time of creating and dropping a copy, which has three hundred files.
     """
 
     def __init__(self, cluster: Cluster, template: str) -> None:
-        """Read the template, to which no one else may be connected."""
+        """Read the template, to which nobody else may be connected."""
         self._cluster = cluster
         self._template = template
         self._free: list[str] = []
@@ -53,7 +53,7 @@ class Copies:
             rows = [(table, _rows(connection, table)) for table in tables]
         self._rows = [(table, content) for table, content in rows if content]
         self._empty = sql.SQL("; ").join(
-            [sql.SQL("SET session_replication_role = replica")]  # in any order: nothing checks references
+            [sql.SQL("SET session_replication_role = replica")]  # so foreign keys aren't checked
             + [sql.SQL("DELETE FROM {}").format(table) for table in tables]
             + [sql.SQL("SELECT setval({}, 1, false)").format(name.as_string()) for name in sequences]
         )
@@ -69,7 +69,7 @@ class Copies:
             self._cluster.drop(name)
 
     def _restore(self, name: str) -> bool:
-        """Reset a copy to the template; return False if it is too large, or more than rows have changed."""
+        """Reset a copy to the template. Return False if it is too large, or if more than rows has changed."""
         with psycopg.connect(self._cluster.address(name)) as connection:
             connection.execute(_OTHERS)
             if (

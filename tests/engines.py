@@ -1,4 +1,4 @@
-"""Makes SQLAlchemy's engines quicker in tests, which open thousands of them."""
+"""Makes SQLAlchemy's engines faster in tests, which open thousands of them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -15,9 +15,10 @@ _STATEMENTS: LRUCache[Any, Any] = LRUCache(2000)
 
 
 def hasten() -> None:
-    """Make engines share compiled statements, and SQLite not wait for the disk.
+    """Make engines share compiled statements, and keep SQLite from waiting for the disk.
 
-    Otherwise each test compiles its statements again, which is a third of a short test's time. Only a power
+    Otherwise each test would compile its statements again, which is a third of a short test's time. Only a
+    power
     cut would show that SQLite doesn't wait.
     """
 
@@ -27,7 +28,7 @@ def hasten() -> None:
     def number(one: Dialect) -> int:
         return hash(type(one))
 
-    # The dialect is part of the statements' keys, and each engine creates its own.
+    # The dialect is part of a statement's cache key, and each engine creates its own dialect.
     DefaultDialect.__eq__ = same  # type: ignore[assignment,method-assign]
     DefaultDialect.__hash__ = number  # type: ignore[assignment,method-assign]
     event.listen(Engine, "engine_connect", _share)
@@ -36,7 +37,7 @@ def hasten() -> None:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Make SQLite wait for the disk."""
+    """Make SQLite wait for the disk, as it does outside tests."""
     event.remove(Pool, "checkout", _do_not_wait)
     try:
         yield
@@ -45,7 +46,7 @@ def waiting() -> Iterator[None]:
 
 
 def _share(connection: Connection) -> None:
-    connection.engine._compiled_cache = _STATEMENTS  # noqa: SLF001 - a parameter gives only its size
+    connection.engine._compiled_cache = _STATEMENTS  # noqa: SLF001 - the public parameter sets only the size
 
 
 def _do_not_wait(connection: object, _record: object, _proxy: object) -> None:

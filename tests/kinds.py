@@ -12,7 +12,7 @@ SHARE: Final = BOTH if SOAK else BOTH[:1]
 """The kinds for a test without one of the marks below."""
 
 on_both: Final = pytest.mark.parametrize("url", BOTH, indirect=True)
-"""For locks, for differences between the two, and for enough others that PostgreSQL runs every statement."""
+"""For tests of locks and differences, and for enough others that every statement runs on PostgreSQL."""
 
 filled_on_both: Final = pytest.mark.parametrize("filled", BOTH, indirect=True)
-"""The same for tests that share a store."""
+"""The same, for tests that share a store."""

@@ -3,4 +3,4 @@
 from typing import Final
 
 WAIT_SECONDS: Final = 280
-"""More than anything takes on a busy host, so a test that waits this long waits in vain."""
+"""Seconds: longer than anything takes on a busy host."""

@@ -1,4 +1,4 @@
-"""Games of people in a database, played by the stand-in up to a decision or to the end."""
+"""People's games in a database, in which the stand-in plays up to a decision or to the end."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -12,19 +12,19 @@ from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, 
 
 SEED = "0" * 32
 VISITOR = "0" * 64
-"""A visitor that no test uses otherwise."""
+"""A visitor that no other test data uses."""
 
 Stop = Callable[[View], bool]
-"""Returns True to stop at this decision of the person."""
+"""Returns True at the decision of the person where the game should stop."""
 
 
 def with_chopsticks(seen: View) -> bool:
-    """Return whether two cards can be chosen."""
+    """Return whether the person can choose two cards."""
     return Card.CHOPSTICKS in seen.table and len(seen.hand) > 2
 
 
 def in_round_2(seen: View) -> bool:
-    """Return whether the second round has begun."""
+    """Return whether it is round 2 or later."""
     return seen.round > 1
 
 
@@ -40,7 +40,10 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
     stop: Stop = lambda _: False,
     waits: bool = False,
 ) -> None:
-    """Add a game. Unless ``waits``, play it up to the decision at which ``stop`` says so, or to the end."""
+    """Add a game.
+
+    Unless ``waits``, play it up to the decision at which ``stop`` returns True, or to the end.
+    """
     versions = tuple([version for bot in bots if (version := store.bots.version_id(bot, 1)) is not None])
     assert len(versions) == len(bots)
     store.person_games.add(
@@ -59,7 +62,7 @@ def add_person_game(  # noqa: PLR0913 - a game has these parts
 
 
 def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: False) -> None:
-    """Begin the only waiting game, and play it like :func:`add_person_game`."""
+    """Start the only waiting game, and play it like :func:`add_person_game`."""
     games = store.person_games
     game = games.begin()
     assert game is not None
@@ -82,14 +85,14 @@ def play_on(store: Store, id_: str, at: datetime, *, stop: Stop = lambda _: Fals
 
 
 def analyse_person_game(store: Store, id_: str) -> None:
-    """Add the analysis of a game that is over."""
+    """Add the analysis of a finished game."""
     game = store.person_games.find(id_)
     assert game is not None
     store.person_games.analysed(id_, analyse(parse(game.replay), playouts=8))
 
 
 def _move(state: State, seat: int) -> Move:
-    """Return the stand-in's move, but take chopsticks first."""
+    """Return the stand-in's move, or take chopsticks if possible."""
     seen = view(state, seat)
     if Card.CHOPSTICKS in seen.hand and Card.CHOPSTICKS not in seen.table:
         rest = list(seen.hand)

@@ -16,12 +16,12 @@ from psycopg import sql
 
 _SETTINGS = (
     "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
-    " -c autovacuum=off"  # so that plans don't depend on when it runs
+    " -c autovacuum=off"  # so that query plans don't depend on when it runs
 )
 
 
 def find_programs() -> Path | None:
-    """Return the folder of initdb and pg_ctl: that of Debian's newest version, or the one in PATH."""
+    """Return the folder of initdb and pg_ctl: Debian's newest version, or the one on PATH."""
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4]))
     on_path = shutil.which("initdb")
     found = debian[-1] if debian else Path(on_path).resolve() if on_path else None
@@ -29,7 +29,10 @@ def find_programs() -> Path | None:
 
 
 class Cluster:
-    """One server. It refuses to run as root, so root starts it as the user postgres."""
+    """A cluster with one server.
+
+    PostgreSQL refuses to run as root, so root starts it as the user postgres.
+    """
 
     def __init__(self, programs: Path) -> None:
         self._programs = programs
@@ -53,11 +56,11 @@ class Cluster:
         self._call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
 
     def crash(self) -> None:
-        """Stop the server as a crash does: connections are cut, and nothing is cleaned up."""
+        """Stop the server like a crash: connections are cut, and nothing is cleaned up."""
         self._call("pg_ctl", "stop", "-w", "-m", "immediate", "-D", str(self._folder / "data"))
 
     def address(self, database: str, scheme: str = "postgresql") -> str:
-        """Return the URL of one of its databases."""
+        """Return the URL of one of the cluster's databases."""
         return f"{scheme}://postgres@/{database}?host={quote(str(self._folder), safe='')}"
 
     @contextmanager
@@ -93,7 +96,7 @@ class Cluster:
         shutil.rmtree(self._folder)
 
     def _call(self, program: str, *arguments: str) -> None:
-        # Output goes to a file: the server inherits it, and a pipe would stay open as long as it runs.
+        # Output goes to a file. The server inherits it, and a pipe would stay open while the server runs.
         with (self._folder / "output").open("a+") as output:
             done = subprocess.run(  # noqa: S603 - our own argument lists
                 [self._programs / program, *arguments],

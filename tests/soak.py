@@ -1,4 +1,4 @@
-"""How much a run tests: ``make test`` runs a part, ``make soak`` everything."""
+"""The extent of a run: ``make test`` runs a part, ``make soak`` everything."""
 
 import os
 from typing import Final

@@ -1,4 +1,4 @@
-"""Matches in progress, played as far as a test needs."""
+"""Matches in progress, as far as a test needs them."""
 
 from random import Random
 
@@ -11,7 +11,7 @@ from tests.play.replay.twins import Steps, play_rounds
 
 
 def steps_of(claim: Claim, game: int, rounds: int) -> Steps:
-    """Return the decisions of a game's first rounds, which are random but the same each time."""
+    """Return the decisions of a game's first rounds, which are random but reproducible."""
     rules, seed = claim.spec.rules, bytes.fromhex(claim.spec.seeds[game])
     return play_rounds(rules, shuffled_deck(rules, seed), rounds, Random(game))[1]  # noqa: S311 - a test's dice
 

@@ -1,4 +1,4 @@
-"""The analyst of a running arena: real processes over a real store."""
+"""Tests of a running arena's analyst, with real processes and a real store."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
 
 LONG = 100_000
-"""Playouts that nobody waits for."""
+"""A number of playouts that takes too long to finish."""
 
 
 def now() -> datetime:
@@ -35,14 +35,14 @@ def now() -> datetime:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Give a store with games."""
+    """Yield a store with games."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
         fill(opened)
         yield opened
 
 
 def children() -> set[int]:
-    """Return the processes that this one has started and not yet buried."""
+    """Return this process's children."""
     found = set()
     for entry in Path("/proc/self/task").iterdir():
         found |= {int(pid) for pid in (entry / "children").read_text().split()}
@@ -50,7 +50,7 @@ def children() -> set[int]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
+    """Wait until the condition is true."""
     end = time.monotonic() + WAIT_SECONDS
     while not condition():
         assert time.monotonic() < end
@@ -58,14 +58,14 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def is_analyst(pid: int) -> bool:
-    """Return whether a process is an analyst that has begun."""
+    """Return whether a process is an analyst that has started."""
     words = Path(f"/proc/{pid}/cmdline").read_bytes()
     return b"arena.play.analysis" in words and os.sched_getscheduler(pid) == os.SCHED_IDLE
 
 
 @pytest.fixture
 def short_games(tmp_path: Path) -> Iterator[Store]:
-    """Give a store with two games that have as few decisions as can be."""
+    """Yield a store with two games that have as few decisions as possible."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
         seating = add_bots(opened, BOTS)[:2]
         play_set(opened, [seating], Rules(players=2), name="two")
@@ -73,7 +73,7 @@ def short_games(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_games_are_analysed_one_after_another(short_games: Store) -> None:
-    """With the numbers that anybody gets from the same playouts; the first puzzle is today's."""
+    """An analysis equals any other one with the same playouts. The first puzzle is today's."""
     store = short_games
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
     HostAnalyst(store, 2, lambda: True, now).look()
@@ -90,7 +90,7 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
 
 @pytest.mark.parametrize("playouts", [0, 8])
 def test_nothing_is_begun_without_playouts_or_room(store: Store, playouts: int) -> None:
-    """Where the host is busy, matches come first."""
+    """While the host is busy, matches come first."""
     asked = threading.Event()
 
     def busy() -> bool:
@@ -104,7 +104,7 @@ def test_nothing_is_begun_without_playouts_or_room(store: Store, playouts: int) 
 
 
 def test_it_gets_only_time_that_nobody_wants_and_ends_with_the_arena(store: Store) -> None:
-    """At once, whatever it does; its game stays open."""
+    """It stops immediately, whatever it is doing, and its game can still be analysed."""
     before = store.analyses.wanted(ANALYST, VERSION)
     earlier = children()
     with analyst(store, LONG, lambda: True, now, seconds=0.01):
@@ -114,7 +114,7 @@ def test_it_gets_only_time_that_nobody_wants_and_ends_with_the_arena(store: Stor
 
 
 def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
-    """The arena goes on with the next."""
+    """The arena continues with the next game."""
     before = parse(store.analyses.wanted(ANALYST, VERSION) or "").game
     earlier = children()
     made = HostAnalyst(store, LONG, lambda: True, now)
@@ -136,15 +136,15 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
 
 
 def test_a_process_that_has_ended_before_it_gets_its_replay_has_failed() -> None:
-    """The pipe keeps what it couldn't write, and would fail again when it is closed."""
-    with subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S607 - a program of every system
+    """Writing to it fails, and closing the pipe would fail again, since the pipe keeps unwritten data."""
+    with subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S607 - on every system
         process.wait()
-        assert app_analyst._analysed(process, "{}") is None  # noqa: SLF001 - the moment can't be chosen otherwise
+        assert app_analyst._analysed(process, "{}") is None  # noqa: SLF001 - no other way to hit this moment
     assert process.returncode == 0
 
 
 def test_an_arena_that_has_just_started_plays_first(store: Store) -> None:
-    """The first game is analysed after a while."""
+    """The first analysis starts after a while."""
     asked = threading.Event()
 
     def idle() -> bool:

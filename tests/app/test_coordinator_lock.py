@@ -1,4 +1,4 @@
-"""Of coordinators with containers one works on a database, from its start on."""
+"""Tests of the lock that only one coordinator with containers has on a database, from its start on."""
 
 import shutil
 import tempfile
@@ -22,7 +22,7 @@ Make = Callable[[str, str], Settings]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """Give what makes settings of installations by a name and their database."""
+    """Yield a function that returns the settings of an installation, from its name and its database."""
     sockets = Path(tempfile.mkdtemp(prefix="kaiten-h-"))
     yield lambda name, url: settings_in(tmp_path / name, sockets).model_copy(update={"database_url": url})
     shutil.rmtree(sockets)
@@ -32,7 +32,10 @@ def make(tmp_path: Path) -> Iterator[Make]:
 def test_a_second_one_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """Before the first has made an image or has a worker, too; when it has ended, the second does."""
+    """That holds even before the first has built images or has workers.
+
+    When it has exited, the second starts.
+    """
     url = (
         f"sqlite:///{tmp_path / 'shared.sqlite3'}"
         if kind == "sqlite"
@@ -51,11 +54,11 @@ def test_a_second_one_does_not_start(
 
 @pytest.mark.postgresql
 def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_url: str) -> None:
-    """While it plays, and where it would begin to."""
+    """It stops while it runs, and can't start again."""
     with closing(open_store(postgresql_url)) as other, open_arena(make("first", postgresql_url)) as arena:
 
         def take_over() -> bool:
-            """Be first when the server is back, of those who ask again and again."""
+            """Take the lock as soon as the restarted server allows it."""
             while not other.coordinator_lock.take():
                 end_sessions(postgresql_url)
             return True
@@ -65,5 +68,5 @@ def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_u
             coordinator.run(take_over)
         assert coordinator.stopped
         with pytest.raises(CannotStart, match=ended), arena.coordinator():
-            pytest.fail("it has begun")
+            pytest.fail("the coordinator started")
         other.coordinator_lock.release()

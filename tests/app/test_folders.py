@@ -1,4 +1,4 @@
-"""The folders of an installation."""
+"""Tests of the folders of an installation."""
 
 import tempfile
 from pathlib import Path
@@ -12,7 +12,7 @@ from arena.play.launcher.seats import LONGEST_RUN_DIR
 
 
 def test_a_data_directory_is_for_its_user_alone(tmp_path: Path) -> None:
-    """Referees and readers of archives, which are other users, can't enter it, even if made first."""
+    """Referees and archive readers, which run as other users, can't enter it, whatever created it first."""
     with data_dir_lock(tmp_path / "locked"):
         assert (tmp_path / "locked").stat().st_mode & 0o777 == 0o700
     install_id(tmp_path / "named")
@@ -20,7 +20,7 @@ def test_a_data_directory_is_for_its_user_alone(tmp_path: Path) -> None:
 
 
 def test_a_data_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
-    """An operator may let the site's user in."""
+    """So an operator can give the site's user access."""
     tmp_path.chmod(0o750)
     with data_dir_lock(tmp_path):
         install_id(tmp_path)
@@ -28,7 +28,7 @@ def test_a_data_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
 
 
 def test_an_overlong_folder_of_sockets_is_refused_at_the_start() -> None:
-    """In a sentence that names the setting, before anything is made; one byte less is enough."""
+    """The error names the setting, and nothing is created. One byte less is accepted."""
     with tempfile.TemporaryDirectory(prefix="kaiten-f-") as short:
         most = LONGEST_RUN_DIR - len("/12345678")
         longest = Path(short) / ("x" * (most - len(short) - 1))

@@ -1,1 +1,1 @@
-"""Games on an author's machine."""
+"""Tests of games on an author's machine."""

@@ -1,4 +1,4 @@
-"""Paired games, and the file that keeps their results."""
+"""Tests of comparisons in paired games, and of the file with their results."""
 
 from collections import Counter
 from pathlib import Path
@@ -33,7 +33,7 @@ def comparison(*players: int, field: int = 0, seed: int = 1) -> Comparison:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
-    """Both games of a deal have the same deck, and over two deals each bot sits everywhere equally often."""
+    """The games of a pair have the same deck. After two deals each bot has had each seat equally often."""
     games = list(comparison(players).games(0, 4))
     assert [game.number for game in games] == list(range(8))
     for one, two in zip(games[::2], games[1::2], strict=True):
@@ -45,7 +45,7 @@ def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_with_a_field_each_takes_the_same_seat(players: int) -> None:
-    """Against the same opponents; the seat changes from deal to deal."""
+    """Both play against the same opponents. The seat changes with each deal."""
     games = list(comparison(players, field=2).games(0, players))
     for deal, (one, two) in enumerate(zip(games[::2], games[1::2], strict=True)):
         assert one.bots[deal] == 0
@@ -55,14 +55,14 @@ def test_with_a_field_each_takes_the_same_seat(players: int) -> None:
 
 
 def test_a_resumed_comparison_plays_the_same_deals() -> None:
-    """The games from a deal on are those of a run that wasn't interrupted."""
+    """From any deal on, the games equal those of a run that wasn't interrupted."""
     plan = comparison(2, 5, field=1)
     whole = [game[1:] for game in plan.games(0, 6)]
     assert [game[1:] for game in plan.games(2, 6)] == whole[4:]
 
 
 def results(*places: tuple[int, int]) -> list[HomeResult]:
-    """Return two-player games that ended so, by seat."""
+    """Return two-player games with these places by seat."""
     games = comparison(2).games(0, len(places))
     return [
         HomeResult(game, tuple(HomeSeatResult(place, 0, (), False, None, None) for place in ended), (), None)  # noqa: FBT003 - a seat's result
@@ -71,14 +71,14 @@ def results(*places: tuple[int, int]) -> list[HomeResult]:
 
 
 def test_a_deal_is_judged_by_both_games() -> None:
-    """The first bot sits first in the first game and second in the second."""
+    """The first bot has the first seat in the first game, and the second in the second."""
     won, split = deal_results(results((1, 2), (2, 1), (1, 2), (1, 2)))
     assert won.difference == 1
     assert split.difference == 0
 
 
 def test_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
-    """Without a last line that was cut off; with the seed that it began with."""
+    """A last line that was cut off is dropped, and the file's seed is used."""
     file, plan = tmp_path / "results.jsonl", comparison(2)
     assert read_comparison(file, plan, any_seed=True) == (plan, ())
     kept = ResultsFile(file)
@@ -101,7 +101,7 @@ def test_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
 
 
 def test_results_of_something_else_are_refused(tmp_path: Path) -> None:
-    """And not touched."""
+    """The file isn't changed."""
     file = tmp_path / "results.jsonl"
     kept = ResultsFile(file)
     kept.write(comparison(2))

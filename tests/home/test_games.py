@@ -1,4 +1,4 @@
-"""Games in this process, against the records that the referee would make."""
+"""Tests of games in this process, compared with the referee's records."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ VARIANTS = [
 
 
 def write(folder: Path, name: str, text: str) -> HomeBot:
-    """Write a bot's file."""
+    """Write a bot's file, and return the bot."""
     file = folder / f"{name}.py"
     file.write_text(text)
     return find_bot(str(file))
@@ -49,7 +49,7 @@ def play(rules: Rules, *bots: HomeBot, clock: Clock = QUICK) -> HomeResult:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_game_is_one_that_the_rules_allow(rules: Rules, tmp_path: Path) -> None:
-    """In every variant; the replay has the bots' times, and no fault."""
+    """The replay has the bots' times, and no faults."""
     result = play(
         rules, *[write(tmp_path, f"bot{seat}", FIRST) for seat in range(rules.players)], clock=Clock()
     )
@@ -79,7 +79,10 @@ def test_a_game_is_one_that_the_rules_allow(rules: Rules, tmp_path: Path) -> Non
 def test_a_mistake_has_its_line_and_its_position(
     text: str, fault: Fault, what: str, where: str, tmp_path: Path
 ) -> None:
-    """The first decision is the stand-in's, the seat is taken over and comes last."""
+    """The stand-in makes the first decision.
+
+    After too many faults it takes over the seat, which comes last.
+    """
     bad = write(tmp_path, "bad", f"import time\nclass Bot:\n  def choose(self, view):\n    {text}\n")
     result = play(Rules(players=2), write(tmp_path, "first", FIRST), bad)
     mistake = result.mistakes[0]
@@ -94,7 +97,7 @@ def test_a_mistake_has_its_line_and_its_position(
 
 
 def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
-    """The views of the puzzle are those that the bot got."""
+    """The puzzle has the same views as the bot got."""
     text = "import sys\nSEEN = []\ndef choose(view):\n    SEEN.append(view)\n    sys.seen = SEEN\n"
     text += "    if view.round == 2 and view.turn == 4: raise ValueError\n    return view.legal_moves()[-1]\n"
     result = play(Rules(players=3), *[write(tmp_path, name, text) for name in "abc"])
@@ -109,7 +112,7 @@ def test_the_position_of_a_mistake_can_be_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_puzzle_that_the_rules_forbid_is_refused(tmp_path: Path) -> None:
-    """Whether it isn't one at all, or a move in it is illegal."""
+    """It is refused if it isn't a puzzle, or if a move in it is illegal."""
     with pytest.raises(InvalidPuzzle, match="not a puzzle"):
         parse_puzzle(b"{}")
     bad = write(tmp_path, "bad", "def choose(view):\n    if view.turn == 2: 1 / 0\n    return view.hand[0]")
@@ -122,7 +125,7 @@ def test_a_puzzle_that_the_rules_forbid_is_refused(tmp_path: Path) -> None:
 
 
 def test_processor_time_counts_at_the_ladders_share(tmp_path: Path) -> None:
-    """A bot that computes for 0.04 s has taken 0.1 s."""
+    """Computing for 0.04 s counts as 0.1 s."""
     text = "import time\ndef choose(view):\n    end = time.process_time() + 0.04\n"
     text += "    while time.process_time() < end: pass\n    return view.hand[0]"
     slow = write(tmp_path, "slow", text)
@@ -131,7 +134,7 @@ def test_processor_time_counts_at_the_ladders_share(tmp_path: Path) -> None:
 
 
 def run(*bots: HomeBot, games: int, processes: int = 2) -> list[HomeResult]:
-    """Play games in workers."""
+    """Play games in worker processes."""
     rules = Rules(players=len(bots))
     plan = InProcess(bots=bots, clock=QUICK, processes=processes)
     with plan.playing(game(rules, number) for number in range(games)) as results:
@@ -139,7 +142,7 @@ def run(*bots: HomeBot, games: int, processes: int = 2) -> list[HomeResult]:
 
 
 def test_workers_yield_the_games_in_order(tmp_path: Path) -> None:
-    """Though every other game takes much longer."""
+    """The order is kept even if every other game takes much longer."""
     text = "import random, time\nclass Bot:\n    def __init__(self): self.n = random.random()\n"
     text += (
         "    def choose(self, view):\n        time.sleep(0.02 * (self.n < 0.5))\n        return view.hand[0]"
@@ -157,7 +160,7 @@ def test_workers_yield_the_games_in_order(tmp_path: Path) -> None:
     ids=["exit", "crash"],
 )
 def test_code_that_ends_its_process_is_named(text: str, what: str, tmp_path: Path) -> None:
-    """With the position."""
+    """The error has the position."""
     bots = (write(tmp_path, "first", FIRST), write(tmp_path, "bad", text))
     with pytest.raises(WorkerEnded, match=what) as caught:
         run(*bots, games=4)
@@ -168,7 +171,10 @@ def test_code_that_ends_its_process_is_named(text: str, what: str, tmp_path: Pat
 
 
 def test_a_loop_that_catches_everything_ends_all_the_same(tmp_path: Path) -> None:
-    """Its seat is taken over. If each interrupt came within its `try`, it is killed, and its line named."""
+    """Its seat is taken over.
+
+    If each interrupt hits its `try`, the process is killed, and the line is shown.
+    """
     bad = write(tmp_path, "bad", DEAF)
     try:
         assert run(write(tmp_path, "first", FIRST), bad, games=1)[0].seats[1].is_taken_over
@@ -188,13 +194,13 @@ def test_a_loop_that_catches_everything_ends_all_the_same(tmp_path: Path) -> Non
     ],
 )
 def test_a_file_that_cannot_be_loaded(text: str, what: str, tmp_path: Path) -> None:
-    """The worker tells why."""
+    """The error has the worker's reason."""
     with pytest.raises(BotUnloadable, match=what):
         run(write(tmp_path, "first", FIRST), write(tmp_path, "bad", text), games=1)
 
 
 def test_two_bots_may_have_modules_of_the_same_name(tmp_path: Path) -> None:
-    """Each imports its neighbour."""
+    """Each bot imports the module in its own folder."""
     for name, index in (("one", 0), ("two", -1)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "helper.py").write_text(f"INDEX = {index}\n")

@@ -1,4 +1,4 @@
-"""The decisions of recorded games, put to programs."""
+"""Tests of putting the decisions of recorded games to programs."""
 
 import shlex
 import sys
@@ -19,7 +19,7 @@ SEED = f"{7:032x}"
 
 
 def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
-    """Return a game of first legal moves, and what a seat sees in it."""
+    """Return a game of first legal moves, with one seat's views."""
     state: State = new_game(rules, shuffled_deck(rules, bytes.fromhex(SEED)))
     seen: list[View] = []
     steps: list[tuple[Move | None, ...]] = []
@@ -35,19 +35,19 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
 
 
 def program(folder: Path, text: str) -> HomeBot:
-    """Return a bot that a command starts."""
+    """Return a bot that is started by a command."""
     (folder / "program.py").write_text(text)
     return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
 
 def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], Interviewed]:
-    """Put the decisions of some games to a bot."""
+    """Put the decisions of these games to a bot."""
     replies: list[Reply] = []
     return replies, interview(bot, games, replies.append, clock)
 
 
 def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> None:
-    """In several games of different variants, with the views of the recorded moves."""
+    """The games have different variants. The views follow the recorded moves, whatever the bot answers."""
     one, seen_one = recorded(Rules(players=3, soy_sauce=True), 2)
     two, seen_two = recorded(Rules(players=2, dummy=True), 0)
     replies, done = ask(program(tmp_path, LAST + RUN), one, two)
@@ -60,7 +60,7 @@ def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> Non
 
 
 def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -> None:
-    """With the rule's own words."""
+    """The description is the rule's."""
     game, seen = recorded(Rules(players=2), 1)
     replies, _ = ask(program(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
     assert len(replies) == len(seen)
@@ -77,7 +77,7 @@ def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -
     ids=["crash", "loop"],
 )
 def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) -> None:
-    """With what it wrote."""
+    """The result has the bot's stderr."""
     game, _ = recorded(Rules(players=2), 0)
     replies, done = ask(program(tmp_path, text + RUN), game, clock=Clock(move_millis=200, bank_millis=100))
     assert len(replies) == asked
@@ -92,7 +92,7 @@ def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) ->
     [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")],
 )
 def test_a_program_that_never_greets(tmp_path: Path, text: str | None, why: str) -> None:
-    """It ends, or is ended."""
+    """The program exits, or is stopped."""
     game, _ = recorded(Rules(players=2), 0)
     bot = bot_of_command("sleep 1000") if text is None else program(tmp_path, text)
     with pytest.raises(BotUnloadable, match=why):

@@ -1,4 +1,4 @@
-"""A league follows from its log, and its tables are the ladder's."""
+"""Tests of leagues, which follow from their logs, and use the ladder's tables."""
 
 import random
 from collections import Counter
@@ -18,14 +18,14 @@ RULES = LeagueRules(tables=tuple(Variant.of(Rules(players=players)) for players 
 
 
 def folder_of(folder: Path, *names: str) -> tuple[HomeBot, ...]:
-    """Write bots and return them."""
+    """Write bots to a folder, and return them."""
     for name in names:
         (folder / f"{name}.py").write_text(f"NAME = {name!r}\ndef choose(view):\n    return view.hand[0]\n")
     return bots_in(folder)
 
 
 def ended(game: HomeGame) -> HomeResult:
-    """Return a game in which the bot of the lowest index comes first, and so on."""
+    """Return a game in which bots come in the order of their indices."""
     order = sorted(game.bots)
     places = [order.index(bot) + 1 for bot in game.bots]
     seats = [
@@ -36,12 +36,12 @@ def ended(game: HomeGame) -> HomeResult:
 
 
 def play(league: League, games: int) -> list[LeagueGame]:
-    """Play games, and return their lines."""
+    """Play games, and return their lines in the log."""
     return [league.played(ended(game)) for game in league.plan(games, random.Random(1))]  # noqa: S311 - a test's dice
 
 
 def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
-    """Everyone plays about equally often, at tables of each size, and nobody twice at one."""
+    """All bots play about equally often, at tables of each size, and at most once at a table."""
     bots = folder_of(tmp_path, "a", "b", "c", "d")
     league = League(RULES, bots)
     assert [entrant.name for entrant in league.missing()] == ["a", "b", "c", "d"]
@@ -60,7 +60,10 @@ def test_the_better_bot_is_rated_higher(tmp_path: Path) -> None:
 
 
 def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
-    """To the last bit; a bot whose code has changed goes on as a new version without the old one's games."""
+    """It is equal to the last bit.
+
+    A bot whose code has changed has a new version without the old one's games.
+    """
     bots = folder_of(tmp_path, "a", "b", "c")
     league = League(RULES, bots)
     log: list[Line] = [*league.missing(), *play(league, 30)]
@@ -81,7 +84,7 @@ def test_a_log_gives_the_same_league(tmp_path: Path) -> None:
 
 
 def test_the_file_of_a_league(tmp_path: Path) -> None:
-    """It holds what was written, and nothing else is taken for one."""
+    """It has the lines that were written. Other files are refused."""
     file = tmp_path / "league.jsonl"
     assert read_league(file, RULES, any_seed=True) == (RULES, ())
     log = (
@@ -104,7 +107,7 @@ def test_the_file_of_a_league(tmp_path: Path) -> None:
 
 
 def test_the_bots_of_a_folder(tmp_path: Path) -> None:
-    """Files and folders with a bot; hidden and private ones are left out."""
+    """Files and folders with a bot are found, except hidden and private ones."""
     folder_of(tmp_path, "b", "_private", ".hidden")
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "bot.js").write_text("")

@@ -1,4 +1,4 @@
-"""Games between programs of their own."""
+"""Tests of games between bots in their own processes."""
 
 import shlex
 import sys
@@ -22,26 +22,26 @@ RUN = "from arena.sdk import run\nrun(choose)\n"
 
 @pytest.fixture
 def first(tmp_path: Path) -> HomeBot:
-    """Give a bot in Python whose file doesn't run by itself."""
+    """Return a Python bot whose file doesn't call `run`."""
     (tmp_path / "first.py").write_text(FIRST)
     return find_bot(str(tmp_path / "first.py"))
 
 
 def command(folder: Path, text: str) -> HomeBot:
-    """Return a bot that a command starts."""
+    """Return a bot that is started by a command."""
     (folder / "program.py").write_text(text)
     return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
 
 
 def play(games: int, *bots: HomeBot) -> list[HomeResult]:
-    """Play games between them."""
+    """Play games between these bots."""
     plan = AsProcesses(bots=named_apart(bots), with_replays=True, processes=2)
     with plan.playing(schedule(Rules(players=len(bots)), 1, games, "test")) as results:
         return list(results)
 
 
 def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeBot) -> None:
-    """In order, with the same results, whatever the bots are."""
+    """The games are in order, and have the same results for every kind of bot."""
     bots = (first, first, command(tmp_path, FIRST + RUN))
     results = play(30, *bots)
     assert [result.game.number for result in results] == list(range(30))
@@ -56,7 +56,7 @@ def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeB
 
 
 def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
-    """Each in a process of its own."""
+    """Each seat has its own process."""
     games = [
         HomeGame(number, f"{number}", Rules(players=3), f"{number:032x}", 0, (1, 0, 1)) for number in range(3)
     ]
@@ -65,7 +65,7 @@ def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
 
 
 def test_a_crash_costs_one_game_and_is_explained(tmp_path: Path, first: HomeBot) -> None:
-    """With the end of stderr and the position. Every game is played, the next one with a new process."""
+    """The mistake has the end of stderr and the position. The next game has a new process."""
     text = "def choose(view):\n    if view.round == 2: raise KeyError('lost')\n    return view.hand[0]\n"
     results = play(3, first, command(tmp_path, text + RUN))
     assert len(results) == 3
@@ -79,7 +79,7 @@ def test_a_crash_costs_one_game_and_is_explained(tmp_path: Path, first: HomeBot)
 
 
 def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> None:
-    """It never greets; what it printed is shown."""
+    """It never sends Hello. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
     with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it ended") as no:
         play(2, first, program)
@@ -87,7 +87,7 @@ def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> 
 
 
 def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
-    """If it may be executed; a changed program has another digest."""
+    """The file must be executable. A changed program has another digest."""
     program = tmp_path / "bot.out"
     program.write_text("#!/bin/sh\n")
     with pytest.raises(UnusableBot, match=r"bot\.out is not Python"):
@@ -109,6 +109,6 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_that_names_no_program(line: str, said: str) -> None:
-    """It is refused in words."""
+    """The error says what is wrong."""
     with pytest.raises(UnusableBot, match=said):
         bot_of_command(line)

@@ -1,4 +1,4 @@
-"""The sequential test: its likelihoods, and how often it is wrong."""
+"""Tests of the sequential probability ratio test: its likelihoods and its error rates."""
 
 import math
 import random
@@ -11,7 +11,7 @@ from benchmarks.sprt import SHAPES, simulate_tests, with_mean
 
 
 def test_the_ratio_of_wins_and_losses_is_that_of_two_coins() -> None:
-    """With only two values the likeliest distributions are known: (1 + mean) / 2 of wins."""
+    """With only two values, the most likely distributions are known: wins have the share (1 + mean) / 2."""
     wins, losses = 60, 40
     expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
     ratio = log_likelihood_ratio({1.0: wins, -1.0: losses}, 0.0, 0.1)
@@ -19,7 +19,7 @@ def test_the_ratio_of_wins_and_losses_is_that_of_two_coins() -> None:
 
 
 def test_the_ratio_is_near_that_of_a_normal_distribution() -> None:
-    """For many observations and a small effect."""
+    """This holds for many observations and a small effect."""
     counts = {-1.0: 900, -0.5: 300, 0.0: 3000, 0.5: 350, 1.0: 1000}
     total = sum(counts.values())
     mean = sum(value * count for value, count in counts.items()) / total
@@ -29,29 +29,32 @@ def test_the_ratio_is_near_that_of_a_normal_distribution() -> None:
 
 
 def test_bots_that_play_alike_are_not_better() -> None:
-    """Deals without any difference end the test too, and soon."""
+    """Deals without any difference end the test too, after a small number."""
     assert judge({0.0: 40}, Hypotheses()).verdict is SprtVerdict.OPEN
     assert judge({0.0: 64}, Hypotheses()).verdict is SprtVerdict.NOT_BETTER
     assert judge(Counter[float](), Hypotheses()).verdict is SprtVerdict.OPEN
 
 
 def test_no_few_deals_decide() -> None:
-    """However they ended."""
+    """This holds whatever their results."""
     for value in (-1.0, 0.25, 1.0):
         assert judge({value: 8}, Hypotheses()).verdict is SprtVerdict.OPEN
 
 
 @pytest.mark.parametrize(("effect", "error"), [(0, 0.05), (1, 0.05), (0.05, 0), (0.05, 0.5), (-1, 2)])
 def test_hypotheses_that_make_no_sense_are_refused(effect: float, error: float) -> None:
-    """In words."""
+    """The error says what is allowed."""
     with pytest.raises(ValueError, match="the effect must be above 0"):
         Hypotheses(effect=effect, error=error)
 
 
 @pytest.mark.parametrize("shape", ["close", "table"])
 def test_the_error_rates_are_those_that_were_asked_for(shape: str) -> None:
-    """At most 5 % at both hypotheses, with four deviations to spare; none for a bot that is worse."""
-    dice, tests = random.Random(7), 150  # noqa: S311 - the same tests each time
+    """With four standard deviations of tolerance, at most 5 % of tests are wrong at either hypothesis.
+
+    No test says that a worse bot is better.
+    """
+    dice, tests = random.Random(7), 150  # noqa: S311 - reproducible
     most = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tests)
     assert simulate_tests(with_mean(SHAPES[shape], 0.0), Hypotheses(), tests, dice).better <= most
     assert simulate_tests(with_mean(SHAPES[shape], 0.05), Hypotheses(), tests, dice).not_better <= most

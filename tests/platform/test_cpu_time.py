@@ -1,4 +1,4 @@
-"""What of a sandbox's time is the host's share, by the kernel's own counts."""
+"""Tests of how much of a sandbox's time is the host's share, according to the kernel."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ SLEEPS = "import signal; signal.pause()"
 
 @contextmanager
 def process(code: str | list[str], core: int) -> Iterator[int]:
-    """Run Python or another program on one core, and give the process's number."""
+    """Run Python code or another program on one core, and yield the process id."""
     program = f"import os; os.sched_setaffinity(0, {{{core}}})\nprint(flush=True)\n{code}"
     command = [sys.executable, "-c", program] if isinstance(code, str) else code
     running = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own
@@ -34,17 +34,20 @@ def process(code: str | list[str], core: int) -> Iterator[int]:
 
 
 def files(pid: int) -> CpuFiles:
-    """Return where a process without a control group of its own is counted."""
+    """Return the counts of a process without its own control group."""
     return CpuFiles(threads=f"/proc/{pid}/task")
 
 
 def ran(pid: int) -> float:
-    """Return how many seconds of a processor a process has had."""
+    """Return how many seconds of processor time a process has had."""
     return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
-    """Of four that want one core, each waits for three quarters of the time. Neighbours add to it."""
+    """Of four processes on one core, each waits for three quarters of the time.
+
+    Other programs add to that.
+    """
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         first, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(4)]
@@ -57,7 +60,7 @@ def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
 
 
 def test_who_sleeps_waits_for_nobody() -> None:
-    """However busy the host is, a bot that does not want to run is not kept from it."""
+    """A bot that sleeps doesn't wait, however busy the host is."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (SLEEPS, SPINS, SPINS)]
@@ -73,7 +76,7 @@ def test_who_sleeps_waits_for_nobody() -> None:
 NAPS = """
 import os, threading, time
 
-os.nice(19)  # otherwise it would hardly wait on an idle host: a thread that wakes goes first
+os.nice(19)  # otherwise it would hardly wait on an idle host, where waking threads run first
 
 def nap():
     while True:
@@ -85,18 +88,21 @@ time.sleep(3600)
 
 
 def test_timers_of_a_bot_that_sleeps_excuse_nothing() -> None:
-    """Their threads wait each time. The positive control: a message may depend on such waits."""
+    """Their threads wait whenever they wake.
+
+    As a control, the same waits count while messages are exchanged.
+    """
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]
         while len(list(Path(f"/proc/{asleep}/task").iterdir())) < 2:
             time.sleep(0.01)
         silent, talking = HostShare(files(asleep)), HostShare(files(asleep))
-        silent.look()  # its beginning was work
+        silent.look()  # leave out the work at its start
         talking.look()
         excused, control, waited, begun = 0.0, 0.0, 0.0, waits(asleep)
         end = time.monotonic() + 60
-        # A wait is excused until the bot sleeps again, and one on a busy host may last a second.
+        # A wait counts until the bot sleeps again. On a busy host one wait may take a second.
         while (waited < 0.5 or excused >= waited / 2) and time.monotonic() < end:
             time.sleep(0.05)
             waited = waits(asleep) - begun
@@ -114,11 +120,11 @@ def waits(pid: int) -> float:
 
 
 def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
-    """A wait is counted when it is over; until then the thread's state tells of it."""
+    """The kernel counts a wait only when it is over. Until then, the thread's state shows it."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         least, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(3)]
-        os.setpriority(os.PRIO_PROCESS, least, 19)  # its turn comes every half second
+        os.setpriority(os.PRIO_PROCESS, least, 19)  # it runs only about every half second
         share = HostShare(files(least))
         end = time.monotonic() + 60
         while not share.waits() and time.monotonic() < end:
@@ -128,7 +134,7 @@ def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
 
 
 def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path: Path) -> None:
-    """What the others of a sandbox had meanwhile comes out of a thread's wait."""
+    """The time that the sandbox's other threads had is subtracted from a thread's wait."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         family = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
@@ -141,7 +147,7 @@ def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path:
         waited, by_itself = together.look().waited, alone.look().waited
         elapsed, had = time.monotonic() - begun, sum(map(ran, family)) - before
         assert waited < elapsed - had + 0.5
-        # The positive control: by itself it would have been taken to wait for the host.
+        # As a control, the process alone appears to wait for the host.
         assert by_itself > waited + 0.2
 
 
@@ -153,7 +159,7 @@ def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path:
     ],
 )
 def test_what_a_quota_withheld_is_its_own(tmp_path: Path, usage: str | None, quota: str, stat: str) -> None:
-    """The kernel counts it in the run delay too. It comes out of it, in the units of either version."""
+    """The kernel includes it in the run delay. It is subtracted, in the units of either version."""
     unit = 1e9 if stat == "version 1" else 1e6
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
@@ -183,14 +189,14 @@ def test_what_a_quota_withheld_is_its_own(tmp_path: Path, usage: str | None, quo
 
 
 def test_a_sandbox_that_has_gone_has_nothing_more() -> None:
-    """Its group and its processes vanish between two looks."""
+    """Its group and its processes may disappear between two looks."""
     share = HostShare(CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat"))
     assert share.look() == (0.0, 0.0)
     assert not share.waits()
 
 
 def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
-    """They grow while it works beside others that want the same core."""
+    """Its waits grow while it works and other programs want the same core."""
     core = min(os.sched_getaffinity(0))
     before = os.sched_getaffinity(0)
     with ExitStack() as stack:
@@ -208,7 +214,7 @@ def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
 
 
 def test_no_more_is_excused_than_there_was() -> None:
-    """Neither what was before the beginning, nor the time that the bot's own work takes in any case."""
+    """Neither waits from before a decision count, nor the minimum time for the bot's own work."""
     excuse = Excuse()
     excuse.add(Spell(waited=5.0, needed=0.0), 0.5)
     assert excuse.seconds == 0.5
@@ -221,7 +227,7 @@ def test_no_more_is_excused_than_there_was() -> None:
 
 
 def test_why_the_hosts_share_cannot_be_measured() -> None:
-    """No visible thread, and counts that can't be read, each with its file."""
+    """The reason is that no thread is visible, or a file that can't be read."""
     seen = f"/proc/{os.getpid()}/task"
     assert why_unmeasured(CpuFiles(threads=seen)) is None
     assert why_unmeasured(CpuFiles(threads="/nowhere/tasks")) == (

@@ -1,4 +1,4 @@
-"""A disk that fills up, and has room again."""
+"""Test of a disk that fills up."""
 
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MIB = 1024 * 1024
 
 @pytest.fixture
 def small(tmp_path: Path, root: None) -> Iterator[Path]:
-    """Give the folder of a disk of 16 MiB."""
+    """Yield a folder on a disk of 16 MiB."""
     del root
     folder = tmp_path / "disk"
     folder.mkdir()
@@ -23,7 +23,7 @@ def small(tmp_path: Path, root: None) -> Iterator[Path]:
 
 
 def test_a_tenth_of_a_small_disk_stays_free(small: Path) -> None:
-    """Or what was set. A file counts before it is there, and a folder before it is made."""
+    """The default is a tenth, unless another floor is set. The size of a new file counts in advance."""
     usual, set_ = Disk(small / "data" / "uploads"), Disk(small, 4 * _MIB)
     assert usual.has_room(14 * _MIB)
     assert not usual.has_room(15 * _MIB)

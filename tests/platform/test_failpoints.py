@@ -1,4 +1,4 @@
-"""The moments at which the arena can be told to die."""
+"""Tests of failpoints, at which tests can kill the arena."""
 
 import os
 import re
@@ -16,7 +16,7 @@ REACHED = re.compile(r'\breach\("([a-z-]+)"\)')
 
 
 def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
-    """Reach failpoints in a process whose environment asks for one."""
+    """Reach these failpoints in a process whose environment selects one."""
     code = (
         "import sys, arena.platform.environment as f\nfor n in sys.argv[1:]: f.reach(n); print(n, flush=True)"
     )
@@ -30,7 +30,7 @@ def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
 
 
 def test_every_failpoint_is_in_the_code_once() -> None:
-    """And none is there that nobody can name."""
+    """Every failpoint in the code can be selected."""
     code = [path.read_text() for path in Path(arena.__path__[0]).rglob("*.py")]
     assert sorted(name for text in code for name in REACHED.findall(text)) == sorted(FAILPOINTS)
 
@@ -39,20 +39,20 @@ def test_every_failpoint_is_in_the_code_once() -> None:
     ("wanted", "passed"), [("claimed", ["submitted"]), ("claimed:2", ["submitted", "claimed"])]
 )
 def test_the_process_dies_the_nth_time_it_comes_there(wanted: str, passed: list[str]) -> None:
-    """At once and without cleaning up, like one that someone has killed."""
+    """It dies immediately, without cleaning up, as if killed."""
     done = run(wanted, ["submitted", "claimed", "claimed", "submitted"])
     assert done.returncode == -signal.SIGKILL
     assert done.stdout.split() == passed
 
 
 def test_without_the_variable_nothing_happens() -> None:
-    """Nor where it is empty."""
+    """Nor does anything if the variable is empty."""
     assert run("", list(FAILPOINTS)).stdout.split() == list(FAILPOINTS)
 
 
 @pytest.mark.parametrize("wanted", ["nowhere", "claimed:soon"])
 def test_a_failpoint_that_there_is_not_is_refused(wanted: str) -> None:
-    """Otherwise anyone who mistypes one would believe that nothing is lost."""
+    """Otherwise a mistyped name would make a test pass."""
     done = run(wanted, ["claimed"])
     assert done.returncode == 1
     assert f"{FAILPOINT_VARIABLE}={wanted}: write NAME or NAME:COUNT" in done.stderr

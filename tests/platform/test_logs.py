@@ -1,4 +1,4 @@
-"""The log of a process: what stands in it, for people and for programs. Each is one of its own."""
+"""Tests of logs, for people and for programs. Each runs a process that logs."""
 
 import json
 import os
@@ -34,21 +34,21 @@ def run(
 
 
 def logged(program: str, wanted: str = "auto", level: str = "info", code: int = 0) -> str:
-    """Return what a process writes to stderr, which is a pipe."""
+    """Return what a program writes to stderr, which is a pipe."""
     done = run(program, wanted, level)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     return done.stderr
 
 
 def lines(program: str, level: str = "info", code: int = 0) -> list[dict[str, Any]]:
-    """Return what it writes as objects; each line is one."""
+    """Return the objects that a program logs, one per line."""
     found = [json.loads(line) for line in logged(program, level=level, code=code).splitlines()]
     assert all(TIME.match(line["timestamp"]) for line in found)
     return found
 
 
 def test_where_nobody_looks_it_is_json() -> None:
-    """One object a line, whatever is in it, ours first what all have."""
+    """There is one object per line, whatever it contains. The common fields come first."""
     (line,) = lines(r"""log.info("done", what="a\nb", half="\udcff", large=10**30, thing=b"\xff", n=1.5)""")
     assert list(line)[:3] == ["timestamp", "level", "event"]
     assert (line["level"], line["event"], line["what"], line["n"]) == ("info", "done", "a\nb", 1.5)
@@ -56,7 +56,10 @@ def test_where_nobody_looks_it_is_json() -> None:
 
 
 def test_libraries_go_through_the_same_pipe() -> None:
-    """From warnings on, with their names; what they say below that may be a secret."""
+    """They are logged from warnings on, with their names.
+
+    Their messages below that level may have secrets.
+    """
     found = lines(
         """
 structlog.contextvars.bind_contextvars(match="m", attempt=2)
@@ -72,7 +75,7 @@ warnings.warn("old")
 
 
 def test_a_trace_is_text_without_what_variables_held() -> None:
-    """Of ours, of a library's, of what ended a thread, and of what ended the process."""
+    """It may come from our code, a library, or the end of a thread or process."""
     found = lines(
         """
 def fail():
@@ -100,7 +103,7 @@ fail()
 
 
 def test_what_weighs_too_little_is_left_out() -> None:
-    """By the setting; what a command says is always there, as a line."""
+    """The setting is the lowest level. A command's messages are always logged."""
     program = """
 from arena.platform.speech import spoken
 for level in ("debug", "info", "warning", "error"):
@@ -112,7 +115,10 @@ assert spoken("hello %s")
 
 
 def test_for_people_nothing_moves_the_cursor() -> None:
-    """No matter who wrote it: in events, fields, libraries' lines and traces, which keep their lines."""
+    """Control characters are escaped in events, fields, libraries' messages and tracebacks.
+
+    Tracebacks keep lines.
+    """
     text = logged(
         r"""
 from arena.platform.speech import spoken
@@ -134,7 +140,7 @@ assert not spoken("said otherwise")
 
 
 def test_for_programs_nothing_moves_a_cursor_either() -> None:
-    """Nor ends a line: such lines are read on terminals too. What was said can be read back from them."""
+    """Logs for programs are read on terminals too. Escaped text can be parsed, and gives the original."""
     odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
     text = logged(f"log.info({odd!r}, field={odd!r}, ok='sé')", "json")
     assert text.removesuffix("\n").isprintable()
@@ -144,13 +150,13 @@ def test_for_programs_nothing_moves_a_cursor_either() -> None:
 
 
 def test_on_a_terminal_it_is_for_people() -> None:
-    """Without being told; and JSON where it is."""
+    """Unless the setting says JSON, the log is for people."""
     assert "[info     ] done" in _on_terminal("auto")
     assert json.loads(_on_terminal("json"))["event"] == "done"
 
 
 def test_a_line_that_cannot_be_written_stops_nobody() -> None:
-    """On a full disk, or where the reader has gone."""
+    """The disk may be full, or the reader gone."""
     program = "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')"
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
         done = run(program, "json", stderr=full)

@@ -1,4 +1,4 @@
-"""What bots and authors may be called."""
+"""Tests of the names of bots and authors."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from arena.platform.names import WrongName, check_name, is_reserved, look
 
 @pytest.mark.parametrize("name", ["ab", "Greedy-2", "my_bot", "4d", "a" * 40, "A0"])
 def test_a_name_that_can_be_used(name: str) -> None:
-    """Letters, digits, - and _, two to forty of them."""
+    """It has two to forty letters, digits, - and _."""
     check_name(name, "bot")
 
 
@@ -30,7 +30,7 @@ def test_a_name_that_can_be_used(name: str) -> None:
     ],
 )
 def test_any_other_name_is_refused(name: str) -> None:
-    """The text is short, of plain ASCII, and says what is allowed and what was named."""
+    """The error is short and in ASCII. It says what is allowed and which name was refused."""
     with pytest.raises(WrongName, match="name of a bot: use 2 to 40 letters") as caught:
         check_name(name, "bot")
     assert str(caught.value).isascii()
@@ -42,18 +42,18 @@ def test_any_other_name_is_refused(name: str) -> None:
     "name", ["admin", "API", "House", "null", "adm1n", "h0use", "r-o_o-t", "former-3f", "F0RMER-x"]
 )
 def test_a_name_that_speaks_for_the_arena_is_reserved(name: str) -> None:
-    """However it is written: in any case, with digits for letters, or in parts."""
+    """The case, digits for letters, and separators make no difference."""
     assert is_reserved(name)
 
 
 @pytest.mark.parametrize("name", ["ann", "my-house", "apiary", "nullify", "greedy", "formerly"])
 def test_a_name_that_holds_a_reserved_one_is_free(name: str) -> None:
-    """Only whole names speak for the arena."""
+    """Only whole names are reserved."""
     assert not is_reserved(name)
 
 
 @pytest.mark.parametrize(("one", "other"), [("Lily", "IiIy"), ("bob_1", "B0B-l"), ("ann", "ANN")])
 def test_names_that_eyes_take_for_one_another_look_the_same(one: str, other: str) -> None:
-    """Case, and letters and digits of one shape."""
+    """Case, and letters and digits of the same shape, make no difference."""
     assert look(one) == look(other)
     assert look(one) != look(one + "x")

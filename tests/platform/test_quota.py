@@ -1,4 +1,4 @@
-"""A bot that its own quota stops, and one that the host stops: both could run and don't."""
+"""Tests of runnable bots that are stopped by their own quota or by a busy host."""
 
 import os
 import subprocess
@@ -19,23 +19,23 @@ _PERIOD_MICROS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A control group with a quota, as a container's."""
+    """A control group with a quota, like a container's."""
 
     version: int
     name: str
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """Where it is: in version 1 once for the quota and once for the counts."""
+        """Return its folders. Version 1 has one for the quota and one for the counts."""
         return tuple(_ROOT / hierarchy / self.name for hierarchy in self.hierarchies)
 
     @property
     def hierarchies(self) -> tuple[str, ...]:
-        """The controllers' folders, which version 2 doesn't have."""
+        """Return the folders of the controllers, which version 2 doesn't have."""
         return ("cpu", "cpuacct") if self.version == 1 else ("",)
 
     def files(self, cores: float) -> CpuFiles:
-        """Return where it is counted."""
+        """Return the files with its counts."""
         first, last = self.folders[0], self.folders[-1]
         if self.version == 1:
             return CpuFiles(
@@ -48,7 +48,7 @@ class Group:
         return CpuFiles(threads=f"{first}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
     def make(self, cores: float, *, comes_first: bool) -> None:
-        """Create it. It comes before all else that wants the processors, or after it."""
+        """Create the group, with the highest or the lowest priority."""
         for folder in self.folders:
             folder.mkdir(exist_ok=True)
         quota = str(round(cores * _PERIOD_MICROS))
@@ -61,19 +61,19 @@ class Group:
             (self.folders[0] / "cpu.weight").write_text("10000" if comes_first else "1")
 
     def add(self, pid: int) -> None:
-        """Move a process into it."""
+        """Move a process into the group."""
         for folder in self.folders:
             (folder / "cgroup.procs").write_text(str(pid))
 
     def remove(self) -> None:
-        """Remove it, when its processes have ended."""
+        """Remove the group, whose processes have exited."""
         for folder in self.folders:
             folder.rmdir()
 
 
 @contextmanager
 def spinning(count: int) -> Iterator[list[int]]:
-    """Run programs that want a processor all the time; give their numbers."""
+    """Run programs that always want a processor, and yield their process ids."""
     running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]  # noqa: S607 - on PATH
     try:
         yield [each.pid for each in running]
@@ -84,7 +84,7 @@ def spinning(count: int) -> Iterator[list[int]]:
 
 
 def waits(version: int, cores: float, spinners: int, others: int, *, comes_first: bool) -> float:
-    """Return in which part of all looks, as often as a referee's, programs are seen to wait for the host."""
+    """Return the share of looks, as frequent as a referee's, that find programs waiting for the host."""
     group = Group(version, f"kaiten-test-{os.getpid()}")
     group.make(cores, comes_first=comes_first)
     try:
@@ -92,7 +92,7 @@ def waits(version: int, cores: float, spinners: int, others: int, *, comes_first
             for pid in own:
                 group.add(pid)
             share, seen = HostShare(group.files(cores)), []
-            time.sleep(0.5)  # a quota's period and more, in the group
+            time.sleep(0.5)  # more than the quota's period, in the group
             share.look()
             end = time.monotonic() + 2
             while time.monotonic() < end:
@@ -106,19 +106,19 @@ def waits(version: int, cores: float, spinners: int, others: int, *, comes_first
 
 @pytest.fixture
 def version(docker_client: docker.DockerClient) -> int:
-    """Give the version of the host's control groups."""
+    """Return the version of the host's control groups."""
     return int(docker_client.info()["CgroupVersion"])
 
 
 @pytest.mark.docker
 @pytest.mark.parametrize("processes", [pytest.param(1, id="spins"), pytest.param(6, id="forks")])
 def test_a_bot_that_its_own_quota_stops_does_not_wait_for_the_host(version: int, processes: int) -> None:
-    """Most of the time it could run and doesn't; but it has had what its quota gives."""
+    """Most of the time it is runnable and doesn't run, but it has had all that its quota gives."""
     assert waits(version, 0.2, processes, others=0, comes_first=True) < 0.1
 
 
 @pytest.mark.docker
 def test_a_bot_that_a_busy_host_stops_waits_for_it(version: int) -> None:
-    """Its quota is far from used up."""
+    """It has used only a part of its quota."""
     others = 4 * len(os.sched_getaffinity(0))
     assert waits(version, 0.8, 1, others=others, comes_first=False) > 0.5

@@ -1,4 +1,4 @@
-"""What is done again and again is never given up."""
+"""Test of actions that recur after errors."""
 
 import threading
 
@@ -9,7 +9,7 @@ from tests.patience import WAIT_SECONDS
 
 
 def test_it_goes_on_after_any_failure_until_its_context_ends() -> None:
-    """What was expected is a line, what was not has its trace; either way the next time comes."""
+    """Expected errors are logged as a line, others with a traceback. In both cases the action is repeated."""
     done = threading.Event()
     times: list[int] = []
 

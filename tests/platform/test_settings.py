@@ -1,4 +1,4 @@
-"""Settings from the environment: what can't be used is refused in words."""
+"""Tests of settings in the environment, and of the errors for invalid ones."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ NAME = re.compile(r"ARENA_[A-Z_]*[A-Z]")
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin without settings."""
+    """Remove all settings from the environment."""
     for name in [name for name in os.environ if name.startswith("ARENA_")]:
         monkeypatch.delenv(name)
 
@@ -35,7 +35,7 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_misspelt_name_is_refused_with_the_nearest(
     monkeypatch: pytest.MonkeyPatch, name: str, meant: str
 ) -> None:
-    """The default would be used in its place."""
+    """Otherwise the default would be used instead."""
     monkeypatch.setenv(name, "7")
     with pytest.raises(WrongSettings) as refused:
         read_settings()
@@ -46,7 +46,7 @@ def test_a_misspelt_name_is_refused_with_the_nearest(
 def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Others are refused with an example."""
+    """The error has an example."""
     for wrong in ("kaiten", "ftp://code.test/kaiten", "https://code.test/a b", "https://code.test/$(id)"):
         monkeypatch.setenv(name, wrong)
         with pytest.raises(WrongSettings, match=f"^{name}=.* such as https://code.example/kaiten.git$"):
@@ -57,7 +57,7 @@ def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
 
 
 def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those without a likeness too, and empty ones."""
+    """This includes names that resemble no setting, and names with an empty value."""
     monkeypatch.setenv("ARENA_PROT", "")
     monkeypatch.setenv("ARENA_QXZJV", "1")
     with pytest.raises(WrongSettings) as refused:
@@ -67,7 +67,7 @@ def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Variables of ours that are no settings, and those of other programs."""
+    """This applies to our variables that aren't settings, and to other programs' variables."""
     for name in (*OTHER_VARIABLES, "ARENAS_OWN", "MY_ARENA_PORT"):
         monkeypatch.setenv(name, "whatever")
     monkeypatch.setenv("ARENA_PORT", "8123")
@@ -75,20 +75,20 @@ def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compose hands on what was not set as nothing."""
+    """Compose passes on unset variables as empty ones."""
     for field in Settings.model_fields:
         monkeypatch.setenv(f"ARENA_{field.upper()}", "")
     assert read_settings() == Settings.model_construct()
 
 
 def strings(folder: Path) -> set[str]:
-    """Return the strings of the Python code below a folder that are a variable's name."""
+    """Return the variable names in strings of the Python code below a folder."""
     trees = (ast.parse(file.read_text()) for file in folder.rglob("*.py"))
     values = (node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
     return {value for value in values if isinstance(value, str) and NAME.fullmatch(value)}
 
 
 def test_what_the_code_reads_is_known() -> None:
-    """Each variable of ours is a setting or one of the others."""
+    """Each variable of ours is a setting or listed as another variable."""
     known = {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
     assert strings(ROOT / "arena") | strings(ROOT / "web") <= known

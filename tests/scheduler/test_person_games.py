@@ -93,7 +93,7 @@ def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> Person
         if ready(game := known(store, id_)):
             return game
         time.sleep(0.02)
-    raise AssertionError(f"game {id_} did not get there in time")
+    raise AssertionError(f"game {id_} did not meet the condition in time")
 
 
 def is_asked(game: PersonGame) -> bool:

@@ -1,1 +1,1 @@
-"""Tests of what operators do."""
+"""Tests of services: challenges, and operators' actions."""

@@ -1,4 +1,4 @@
-"""What the tests of operators share."""
+"""Fixtures shared by the tests of services."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +11,6 @@ from tests.accounts.world import World
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    """Give an empty store with accounts, and a clock that stands still."""
+    """Yield an empty store with accounts, and a clock that the test sets."""
     with closing(World.at(tmp_path)) as world:
         yield world

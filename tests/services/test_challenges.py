@@ -1,4 +1,4 @@
-"""What came of challenges that were really played, over a real store."""
+"""Tests of challenges' results, with matches that were really played."""
 
 import random
 from collections.abc import Iterator
@@ -28,10 +28,10 @@ BY_OPERATOR: Final = NewAuditEntry(at=START, who="terminal:test", what="disquali
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Give a store with a challenge of three, with two deals, that nobody has begun to play."""
+    """Yield a store with a challenge of three bots with two deals, which hasn't started."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
         ann = store.people.register(
-            NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - no password
+            NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
         )
         versions = add_bots(store, [("mine", "ann"), ("greedy", "house"), ("other", "ben")])
         new = new_challenge("c", ann.id, versions)
@@ -40,14 +40,14 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def told(store: Store) -> ChallengeSummary:
-    """Return what is said of the challenge."""
+    """Return the summary of the challenge."""
     found = store.challenges.find("c")
     assert found is not None
     return challenge_summary(found)
 
 
 def play(store: Store, *, games: int = 2, faults: float = 0) -> None:
-    """Play the next match to its end, or this many games of it."""
+    """Play the next match, or only its first ``games`` games."""
     claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     assert claim is not None
     done = finish(claim, random.Random(7), ended=START + timedelta(minutes=1), faults=faults)  # noqa: S311 - a test's
@@ -55,7 +55,7 @@ def play(store: Store, *, games: int = 2, faults: float = 0) -> None:
 
 
 def spoil(store: Store) -> None:
-    """Put the next match aside."""
+    """Quarantine the next match."""
     state = None
     while state is not MatchState.QUARANTINED:
         claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
@@ -64,7 +64,7 @@ def spoil(store: Store) -> None:
 
 
 def test_nobody_has_played_yet(store: Store) -> None:
-    """The entrants are known, the challenger first, and there is nothing of theirs to count."""
+    """The entrants are known, the challenger first, but have no results."""
     waiting = told(store)
     assert (waiting.id, waiting.bot, waiting.version, waiting.deals) == ("c", "mine", 1, 2)
     assert (waiting.state, waiting.games) == (ChallengeState.WAITING, ())
@@ -74,7 +74,7 @@ def test_nobody_has_played_yet(store: Store) -> None:
 
 
 def test_every_game_counts_for_everybody(store: Store) -> None:
-    """Points and places are those of the replays, by bot and not by seat; faults count as they did."""
+    """Points and places are the replays', by bot instead of by seat. Faults affect places as usual."""
     states = []
     for _ in ENTRANTS:
         play(store, faults=0.2)
@@ -97,7 +97,7 @@ def test_every_game_counts_for_everybody(store: Store) -> None:
 
 
 def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
-    """After a crash no new game begins: what was played counts, and the challenge is done."""
+    """After a crash no further game starts. The finished games count, and the challenge is done."""
     play(store, games=1)
     play(store)
     play(store, games=0)
@@ -107,7 +107,7 @@ def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
 
 
 def test_a_match_that_was_put_aside_is_missing(store: Store) -> None:
-    """The others are played; then nothing more will come."""
+    """The other matches are played, and then the challenge has failed."""
     spoil(store)
     assert told(store).state is ChallengeState.RUNNING
     play(store)
@@ -117,7 +117,7 @@ def test_a_match_that_was_put_aside_is_missing(store: Store) -> None:
 
 
 def test_matches_that_were_struck_are_missing(store: Store) -> None:
-    """With an opponent that was disqualified, nobody plays any more."""
+    """If an opponent is disqualified, its remaining matches are cancelled."""
     play(store)
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
     failed = told(store)
@@ -126,7 +126,7 @@ def test_matches_that_were_struck_are_missing(store: Store) -> None:
 
 
 def test_nothing_of_a_struck_challenge_is_left(store: Store) -> None:
-    """Only who asked for it is known then."""
+    """Only the challenger is known then."""
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
     failed = told(store)
     assert (failed.state, [each.bot for each in failed.entrants]) == (ChallengeState.FAILED, ["mine"])

@@ -1,4 +1,4 @@
-"""What operators do with bots, and what they see of accounts; tests/cli has the rest of what they do."""
+"""Tests of operators' actions on bots, and of their view of accounts. For other actions see tests/cli."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from tests.db.test_submissions import new
 
 @pytest.fixture
 def bots(world: World) -> BotOperators:
-    """Give what operators do with bots: two versions of ``mine``, and ``other``, which have played."""
+    """Return operators' actions on a store with two versions of ``mine``, and ``other``. Both have played."""
     first = add_bot(world.store, "mine", source="sha256:a", author="Ann")
     other = add_bot(world.store, "other", author="ben")
     assert world.store.results.record(finished(claimed(world.store, (first, other), deals=1), [(1, 2)]))
@@ -38,7 +38,7 @@ def log(world: World) -> list[tuple[str, str, str, str]]:
 
 
 def test_what_operators_do_with_bots_is_written_down(world: World, bots: BotOperators) -> None:
-    """Each change, by its time, with who and why; and what came of it is told."""
+    """Each entry has the time, the operator and the reason. Each action returns its result."""
     world.later(hours=1)
     assert bots.bench("ann", "mine", " it\x1b[2J prints\nnonsense ").reason == "it [2J prints nonsense"
     assert bots.unbench("ann", "mine").state is BotState.ACTIVE
@@ -62,7 +62,7 @@ def test_what_operators_do_with_bots_is_written_down(world: World, bots: BotOper
 
 
 def test_all_bots_are_listed_however_many_there_are(world: World) -> None:
-    """By name; or those in a state, or of an author."""
+    """Bots are listed by name, and can be filtered by state or author."""
     names = [f"bot{number:03}" for number in range(101)]
     for name in reversed(names):
         add_bot(world.store, name, author="Ann" if name.endswith("7") else "ben")
@@ -74,7 +74,7 @@ def test_all_bots_are_listed_however_many_there_are(world: World) -> None:
 
 
 def status_of(world: World, name: str) -> UserStatus:
-    """Return what there is of an account, where the arena's own numbers are 3, 2 and 5."""
+    """Return the status of an account. The arena's own quotas are 3, 2 and 5."""
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, 0)),
@@ -86,7 +86,7 @@ def status_of(world: World, name: str) -> UserStatus:
 
 
 def test_an_account_is_shown_with_all_it_has(world: World) -> None:
-    """Its bots, what it has sent within a day, what works of its ways in, and where its quotas come from."""
+    """It has its bots, recent submissions, valid tokens and sessions, and where its quotas come from."""
     ann = world.add("Ann")
     with pytest.raises(NoSuchAccount, match="there is no account eve"):
         status_of(world, "eve")
