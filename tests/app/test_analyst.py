@@ -89,7 +89,7 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
 
 
 @pytest.mark.parametrize("playouts", [0, 8])
-def test_nothing_is_begun_without_playouts_or_room(store: Store, playouts: int) -> None:
+def test_nothing_is_analysed_without_playouts_or_room(store: Store, playouts: int) -> None:
     """While the host is busy, matches come first."""
     asked = threading.Event()
 
@@ -103,7 +103,7 @@ def test_nothing_is_begun_without_playouts_or_room(store: Store, playouts: int) 
     assert store.analyses.wanted(ANALYST, VERSION) == before
 
 
-def test_it_gets_only_time_that_nobody_wants_and_ends_with_the_arena(store: Store) -> None:
+def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) -> None:
     """It stops immediately, whatever it is doing, and its game can still be analysed."""
     before = store.analyses.wanted(ANALYST, VERSION)
     earlier = children()

@@ -29,7 +29,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
-def test_a_second_one_does_not_start(
+def test_a_second_coordinator_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """That holds even before the first has built images or has workers.
@@ -53,7 +53,7 @@ def test_a_second_one_does_not_start(
 
 
 @pytest.mark.postgresql
-def test_one_that_has_lost_the_database_to_another_ends(make: Make, postgresql_url: str) -> None:
+def test_a_coordinator_that_loses_the_lock_stops(make: Make, postgresql_url: str) -> None:
     """It stops while it runs, and can't start again."""
     with closing(open_store(postgresql_url)) as other, open_arena(make("first", postgresql_url)) as arena:
 

@@ -11,7 +11,7 @@ from arena.platform.settings import Settings
 from arena.play.launcher.seats import LONGEST_RUN_DIR
 
 
-def test_a_data_directory_is_for_its_user_alone(tmp_path: Path) -> None:
+def test_a_data_directory_is_only_for_its_user(tmp_path: Path) -> None:
     """Referees and archive readers, which run as other users, can't enter it, whatever created it first."""
     with data_dir_lock(tmp_path / "locked"):
         assert (tmp_path / "locked").stat().st_mode & 0o777 == 0o700
@@ -19,7 +19,7 @@ def test_a_data_directory_is_for_its_user_alone(tmp_path: Path) -> None:
     assert (tmp_path / "named").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_data_directory_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
     """So an operator can give the site's user access."""
     tmp_path.chmod(0o750)
     with data_dir_lock(tmp_path):

@@ -36,7 +36,7 @@ NINE: Final = START.replace(minute=0)
 
 
 @on_both
-def test_nothing_happens_in_an_empty_arena(store: Store) -> None:
+def test_an_empty_arena_has_no_activity(store: Store) -> None:
     """It has no matches, games or highlights."""
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
@@ -91,7 +91,7 @@ def surprise(store: Store, versions: list[int], *, day: int) -> None:
     assert store.results.record(finished(claim, [(1, 2)] * 30 + [(2, 1)], minute=day * 24 * 60))
 
 
-def test_upsets_and_points_are_remarkable(store: Store) -> None:
+def test_upsets_and_points_are_highlights(store: Store) -> None:
     """Highlights come from the last two days that have any, the best first, with the game and its bots."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     for day in (0, 1, 3):
@@ -117,7 +117,7 @@ def test_a_day_keeps_a_few(store: Store) -> None:
     assert [each.game.number for each in found] == [*range(1, KEPT + 1)]
 
 
-def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
+def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
     """Nor are games that it finishes afterwards. Reinstating the bot restores the highlights."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
@@ -137,7 +137,7 @@ def test_games_of_a_disqualified_bot_are_not_remarkable(store: Store) -> None:
     "statement",
     ["DELETE FROM highlight WHERE seat = 1", "UPDATE highlight SET value = 99 WHERE kind = 'points'"],
 )
-def test_a_rebuild_repairs_what_differs(store: Store, url: str, statement: str) -> None:
+def test_a_rebuild_repairs_differences(store: Store, url: str, statement: str) -> None:
     """Missing and changed rows are restored from the log, and counted."""
     versions = [add_bot(store, bot) for bot in ("strong", "weak")]
     surprise(store, versions, day=1)
@@ -155,7 +155,7 @@ def submit(store: Store, opponent: int) -> None:
     store.submissions.add_game(game("q", "u1", (opponent, None)), played=0)
 
 
-def test_what_waits_is_counted_by_kind(store: Store) -> None:
+def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
     """Running and quarantined matches aren't counted as waiting. A paused ladder is reported."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "aside", versions, matches=1)
@@ -229,7 +229,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 
 @on_both
-def test_the_list_of_what_was_put_aside_can_be_cut(store: Store) -> None:
+def test_the_list_of_quarantined_matches_can_be_limited(store: Store) -> None:
     """With a limit, only the latest quarantined matches are returned."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "s", versions, matches=2)
@@ -255,7 +255,7 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 
 @on_both
-def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> None:
+def test_an_older_report_without_slots_is_read(store: Store, url: str) -> None:
     """Its number of slots is None."""
     store.activity.record_host(host_report(), ())
     engine = create_engine(url)
@@ -269,7 +269,7 @@ def test_a_report_of_before_slots_were_noted_is_read(store: Store, url: str) -> 
     assert found.report == replace(host_report(), slots=None)
 
 
-def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
+def test_a_host_with_a_long_name_is_stored(store: Store) -> None:
     """Its report can be stored, and replaced."""
     for _ in range(2):
         store.activity.record_host(host_report(host="long-" * 40), ())
@@ -278,7 +278,7 @@ def test_a_machine_with_a_long_name_is_kept(store: Store) -> None:
 
 
 @on_both
-def test_matches_with_strangers_wait(store: Store) -> None:
+def test_matches_with_submitted_bots_wait(store: Store) -> None:
     """While only house bots may play, only matches between them are claimed, even if others are older."""
     house = [add_bot(store, name, author="house") for name in "ab"]
     stranger = add_bot(store, "c")
@@ -296,7 +296,7 @@ def test_matches_with_strangers_wait(store: Store) -> None:
 
 
 @on_both
-def test_candidates_of_the_house_alone(store: Store) -> None:
+def test_candidates_can_be_limited_to_house_bots(store: Store) -> None:
     """While untrusted bots are barred they aren't candidates, and their waiting matches aren't counted."""
     house = [add_bot(store, name, author="house") for name in "ab"]
     stranger = add_bot(store, "c")

@@ -42,7 +42,7 @@ def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
     assert store.analyses.wanted(ANALYST, VERSION + 1) is not None
 
 
-def test_an_analysis_takes_the_place_of_an_earlier_one(store: Store) -> None:
+def test_an_analysis_replaces_an_earlier_one(store: Store) -> None:
     """A game has one analysis."""
     add_few_games(store)
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
@@ -89,7 +89,7 @@ def test_a_game_that_failed_is_left_out(store: Store) -> None:
 
 
 @on_both
-def test_nothing_is_kept_of_games_that_are_gone(store: Store) -> None:
+def test_no_analysis_outlives_its_replay(store: Store) -> None:
     """An analysis is removed with the game's replay, and not stored without one."""
     add_few_games(store)
     analysis = coarse(store.analyses.wanted(ANALYST, VERSION) or "")
@@ -123,7 +123,7 @@ def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> Non
     assert following.made == others[4]
 
 
-def test_a_puzzle_goes_with_its_game(store: Store) -> None:
+def test_a_puzzle_changes_with_its_game(store: Store) -> None:
     """A new analysis changes the puzzle's answer. Without the replay there is no puzzle."""
     add_few_games(store)
     made = puzzled(store, "two-0-0", TODAY)

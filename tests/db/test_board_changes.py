@@ -62,7 +62,7 @@ def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:
     assert store.results.record(finished(claim, [tuple(range(1, len(bots) + 1))] * 2))
 
 
-def test_only_who_played_is_read_again(store: Store) -> None:
+def test_only_bots_that_played_are_read_again(store: Store) -> None:
     """Their lines are returned for all lists, even for other table sizes, where they are unchanged."""
     names = {bot: add_bot(store, bot) for bot in "abcd"}
     readers = [Reader(store, players) for players in LISTS]
@@ -74,7 +74,7 @@ def test_only_who_played_is_read_again(store: Store) -> None:
         reader.check()
 
 
-def test_the_number_of_games_is_told(store: Store) -> None:
+def test_the_number_of_games_is_returned(store: Store) -> None:
     """It is returned even if there is no change."""
     names = {bot: add_bot(store, bot) for bot in "ab"}
     play(store, names, "a", "b", id_="s")
@@ -95,9 +95,7 @@ def test_the_number_of_games_is_told(store: Store) -> None:
         (lambda store: store.ladder.rebuild(), set()),
     ],
 )
-def test_whatever_a_leaderboard_shows_is_seen(
-    store: Store, change: Callable[[Store], object], who: set[str]
-) -> None:
+def test_every_visible_change_is_read(store: Store, change: Callable[[Store], object], who: set[str]) -> None:
     """This includes states, versions, new bots and recomputed ratings, but not a rebuild without effect."""
     names = {bot: add_bot(store, bot) for bot in "abc"}
     names["a"] = add_bot(store, "a", source="sha256:2")
@@ -112,7 +110,7 @@ def test_whatever_a_leaderboard_shows_is_seen(
 
 
 @on_both
-def test_a_new_name_is_seen(store: Store) -> None:
+def test_a_new_name_is_read(store: Store) -> None:
     """A deleted account's name immediately disappears from the leaderboard."""
     ann = add_account(store, "ann")
     add_bot(store, "a", author="ann")
@@ -124,7 +122,7 @@ def test_a_new_name_is_seen(store: Store) -> None:
     reader.check()
 
 
-def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
+def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
     """That holds even if the game doesn't count, because a bot at the table has been disqualified."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
     for number in range(2):
@@ -143,7 +141,7 @@ def test_who_fails_is_seen_to_be_benched(store: Store) -> None:
 
 
 @pytest.mark.parametrize("seed", range(many(1, 3)))
-def test_what_is_read_bit_by_bit_is_the_whole(store: Store, seed: int) -> None:
+def test_changes_add_up_to_the_leaderboard(store: Store, seed: int) -> None:
     """Whatever happens in between, and however rarely a reader looks, it has the whole leaderboard."""
     dice = random.Random(seed)  # noqa: S311 - a test's dice
     names = {bot: add_bot(store, bot) for bot in "abcdef"}

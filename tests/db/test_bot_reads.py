@@ -106,9 +106,7 @@ def test_a_long_curve_ends_now_as_well(store: Store) -> None:
         (WantedGames(opponent="nobody-there"), lambda _page, _own: False),
     ],
 )
-def test_games_are_found_by_what_is_wanted(
-    filled: Store, wanted: WantedGames, fits: Callable[..., bool]
-) -> None:
+def test_games_are_found_by_filters(filled: Store, wanted: WantedGames, fits: Callable[..., bool]) -> None:
     """All matching games are found, newest first, whatever the page size."""
     right = [
         page.number
@@ -142,7 +140,7 @@ def five_thousand(store: Store, url: str) -> Iterator[Database]:
 
 @on_both
 @pytest.mark.usefixtures("five_thousand")
-def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
+def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
     """A search stops after a limited number of games, and returns where to continue."""
     wanted = WantedGames(low=99)
     first = store.histories.games("mine", wanted)
@@ -156,7 +154,7 @@ def test_looking_for_what_is_rare_ends_and_goes_on(store: Store) -> None:
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-def test_looking_for_what_is_rare_costs_no_more_than_what_was_asked(five_thousand: Database) -> None:
+def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> None:
     """The cost, measured on SQLite, doesn't depend on the number of games."""
 
     def looking(wanted: WantedGames) -> Callable[[Connection], object]:

@@ -90,7 +90,7 @@ def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: S
 
 
 @on_both
-def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
+def test_games_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
     """That holds even if another version is active by then."""
     add_bot(store, "mine", source="sha256:a")
     second = add_bot(store, "mine", source="sha256:b")
@@ -104,7 +104,7 @@ def test_games_under_way_count_for_the_version_that_they_were_drawn_with(store: 
     assert results == {1: 0, 2: 1}
 
 
-def test_only_versions_that_are_there_can_play(store: Store) -> None:
+def test_only_available_versions_can_play(store: Store) -> None:
     """Unknown versions are refused, and so are versions without an image until they are resubmitted."""
     for source in ("sha256:a", "sha256:b", "sha256:c"):
         add_bot(store, "mine", source=source)
@@ -123,7 +123,7 @@ def test_only_versions_that_are_there_can_play(store: Store) -> None:
 
 
 @on_both
-def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(store: Store) -> None:
+def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None:
     """The same file creates no new version, but restores its image."""
     version = add_bot(store, "mine", source="sha256:a")
     store.bot_states.retire("mine", NOW)
@@ -135,7 +135,7 @@ def test_a_bot_that_comes_back_with_the_very_image_that_was_removed_can_play(sto
     assert store.bots.version_id("mine", 1) == version
 
 
-def test_a_version_whose_image_is_there_again_can_play(store: Store) -> None:
+def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
     """A restored image is restored for all versions of other bots that use it."""
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
@@ -175,7 +175,7 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     )
 
 
-def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int) -> None:
+def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, other: int) -> None:
     """Its image is retained, its drawn matches are played and count, and the first reason stays."""
     mine = add_bot(store, "mine", source="sha256:a")
     running = claimed(store, (mine, other), id_="running", deals=1)
@@ -193,7 +193,7 @@ def test_a_benched_bot_sits_out_and_stays_on_the_board(store: Store, other: int)
     assert store.ladder.rebuild().differing == 0
 
 
-def test_only_games_since_it_came_back_count_for_the_next_time(store: Store, other: int) -> None:
+def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: int) -> None:
     """After its return, four more failures don't bench it, but the fifth does."""
     mine = add_bot(store, "mine")
     for minute in range(1, 6):
@@ -225,7 +225,7 @@ def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
     assert known(store).state is BotState.BENCHED
 
 
-def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -> None:
+def test_a_replaced_version_does_not_bench_its_bot(store: Store, other: int) -> None:
     """Failures of an older version don't count for the active one."""
     first = add_bot(store, "mine", source="sha256:a")
     for minute in range(1, 5):
@@ -239,7 +239,7 @@ def test_a_version_that_plays_no_more_benches_nobody(store: Store, other: int) -
     assert known(store).state is BotState.ACTIVE
 
 
-def test_bots_of_the_house_are_never_benched(store: Store, other: int) -> None:
+def test_house_bots_are_never_benched(store: Store, other: int) -> None:
     """Submissions need them for qualification."""
     mine = add_bot(store, "mine")
     for minute in range(1, 8):
@@ -261,7 +261,7 @@ def test_a_new_version_brings_a_bot_back(store: Store, other: int, leave: str) -
     assert playing(store) == {second, other}
 
 
-def test_a_retired_bot_leaves_the_board_and_may_come_back(store: Store, other: int) -> None:
+def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other: int) -> None:
     """Its drawn matches are played and count, and its image is retained until then."""
     mine = add_bot(store, "mine", source="sha256:a")
     play(store, (mine, other), 1)
@@ -314,7 +314,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
     ],
 )
 @pytest.mark.usefixtures("other")
-def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object], why: str) -> None:
+def test_invalid_changes_of_state(store: Store, act: Callable[[Store], object], why: str) -> None:
     """The change is refused, and isn't recorded in the audit log."""
     for name in ("mine", "retired"):
         add_bot(store, name)
@@ -326,7 +326,7 @@ def test_states_that_do_not_allow_it(store: Store, act: Callable[[Store], object
     assert store.people.audit(9) == ()
 
 
-def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
+def test_an_unknown_bot_can_not_be_changed(store: Store) -> None:
     """Each change is refused, and the error names the bot."""
     for act in (
         lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
@@ -340,7 +340,7 @@ def test_who_is_not_there_can_not_be_changed(store: Store) -> None:
             act()
 
 
-def test_who_was_disqualified_is_changed_by_nobody_else(store: Store) -> None:
+def test_a_disqualified_bot_can_only_be_reinstated(store: Store) -> None:
     """Neither its owner nor a new version can change its state. The error has the reason."""
     add_bot(store, "mine")
     store.bot_states.disqualify("mine", "it is greedy's twin", NOW, ENTRY)

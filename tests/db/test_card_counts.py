@@ -37,7 +37,7 @@ def record(store: Store, claim: Claim, seed: int = 1) -> Tally:
 
 
 @on_both
-def test_what_a_match_says_is_added(store: Store) -> None:
+def test_the_counts_of_a_match_are_added(store: Store) -> None:
     """All of its games are added once, by table size."""
     assert store.cards.find() == nothing()
     versions = [add_bot(store, name, author=name) for name in "abcde"]
@@ -52,7 +52,7 @@ def test_what_a_match_says_is_added(store: Store) -> None:
     assert store.cards.find() == merged(tally for each in added.values() for tally in each)
 
 
-def test_counted_anew_they_are_the_same(store: Store) -> None:
+def test_a_recount_gives_the_same_statistics(store: Store) -> None:
     """They are recounted from the records, including variants and faults. Games with a dummy don't count."""
     fill(store)
     before = store.cards.find()
@@ -64,7 +64,7 @@ def test_counted_anew_they_are_the_same(store: Store) -> None:
 
 
 @on_both
-def test_counting_anew_repairs_what_differs(store: Store, url: str) -> None:
+def test_a_recount_repairs_differences(store: Store, url: str) -> None:
     """Changed, missing and wrong rows are restored from the games, and counted."""
     fill(store)
     before = store.cards.find()
@@ -112,7 +112,7 @@ def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
 
 
 @pytest.mark.parametrize("barred", [False, True])
-def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str, *, barred: bool) -> None:
+def test_games_during_a_recount_are_counted(store: Store, url: str, *, barred: bool) -> None:
     """A count made before taking the lock is reused, unless the games that count have changed since."""
     a, b, c = (add_bot(store, name, author=name) for name in "abc")
     first = record(store, claimed(store, (a, b), id_="s1"), 1)
@@ -128,7 +128,7 @@ def test_what_is_played_while_they_are_counted_is_counted(store: Store, url: str
     assert store.cards.find() == (second if barred else merged([first, second]))
 
 
-def test_many_may_be_recorded_at_once(store: Store) -> None:
+def test_concurrent_results_are_all_counted(store: Store) -> None:
     """No count is lost."""
     versions = [add_bot(store, name, author=name) for name in "abcd"]
     for number in range(8):
@@ -141,9 +141,7 @@ def test_many_may_be_recorded_at_once(store: Store) -> None:
     assert store.cards.find() == merged(tallies)
 
 
-def test_counting_goes_through_more_games_than_are_read_at_once(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """All games are counted once, in batches."""
     monkeypatch.setattr(card_counts, "BATCH", 10)
     versions = [add_bot(store, name, author=name) for name in "ab"]

@@ -83,9 +83,7 @@ def test_a_challenge_is_played_once_on_every_seat(store: Store, ben: KnownAccoun
     assert store.challenges.find("d") is None
 
 
-def test_one_match_is_played_after_the_other_and_all_are_published_together(
-    store: Store, ben: KnownAccount
-) -> None:
+def test_matches_are_played_in_turn_and_published_together(store: Store, ben: KnownAccount) -> None:
     """While one match runs, the next can't be claimed. No game is published before the last match is over."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     third = add_bot(store, "third", author="house")
@@ -105,7 +103,7 @@ def test_one_match_is_played_after_the_other_and_all_are_published_together(
     assert store.logs.find("c-0-0") is not None
 
 
-def test_nobodys_rating_list_or_number_knows_of_a_challenge(store: Store, ben: KnownAccount) -> None:
+def test_challenges_change_no_rating_list_or_number(store: Store, ben: KnownAccount) -> None:
     """Waiting and played challenges don't change ratings, lists or numbers, and bench no bot."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     before = (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine"))
@@ -134,7 +132,7 @@ def test_challenges_take_their_turn(store: Store, ben: KnownAccount) -> None:
 
 
 @on_both
-def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
+def test_an_accounts_newest_challenges_come_first(store: Store, ben: KnownAccount) -> None:
     """The list has only the account's own challenges, in pages."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
@@ -148,7 +146,7 @@ def test_the_newest_come_first(store: Store, ben: KnownAccount) -> None:
 
 
 @on_both
-def test_nobody_asks_for_more_than_the_quota(store: Store, ben: KnownAccount) -> None:
+def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
     """Each account has its own quota per day: the arena's, unless an operator has changed it."""
     ann = add_account(store, "ann")
     mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
@@ -193,7 +191,7 @@ def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: Know
     store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=MANY)
 
 
-def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Store, ben: KnownAccount) -> None:
+def test_a_challenge_with_an_unknown_version_leaves_nothing(store: Store, ben: KnownAccount) -> None:
     """Neither the challenge nor any of its matches is stored."""
     mine = bot_of(store, "mine", ben)
     with pytest.raises(ValueError, match="unknown versions"):
@@ -202,9 +200,7 @@ def test_a_challenge_with_a_version_that_is_not_there_leaves_nothing(store: Stor
     assert store.activity.totals().matches_waiting == 0
 
 
-def test_what_waits_of_a_challenge_is_struck_with_a_disqualified_opponent(
-    store: Store, ben: KnownAccount
-) -> None:
+def test_a_disqualified_opponent_cancels_waiting_matches(store: Store, ben: KnownAccount) -> None:
     """Matches that were played stay."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=MANY)

@@ -46,7 +46,7 @@ def end_sessions(url: str) -> None:
 
 
 @on_both
-def test_one_has_it(stores: tuple[Store, Store]) -> None:
+def test_one_coordinator_has_the_lock(stores: tuple[Store, Store]) -> None:
     """Another store can take the lock only after it is released."""
     first, second = stores
     assert first.coordinator_lock.take()
@@ -61,7 +61,7 @@ def test_one_has_it(stores: tuple[Store, Store]) -> None:
 
 
 @on_both
-def test_it_goes_with_a_killed_holder(url: str) -> None:
+def test_the_lock_ends_with_a_killed_holder(url: str) -> None:
     """Its lock ends with the process."""
     with (
         closing(open_store(url)) as store,
@@ -82,7 +82,7 @@ def test_it_goes_with_a_killed_holder(url: str) -> None:
 
 
 @pytest.mark.postgresql
-def test_a_lost_connection_is_no_lost_helm(postgresql_url: str) -> None:
+def test_the_lock_survives_a_lost_connection(postgresql_url: str) -> None:
     """The lock can be taken again after a reconnection, unless another coordinator was faster."""
     with closing(open_store(postgresql_url)) as first, closing(open_store(postgresql_url)) as second:
         assert first.coordinator_lock.take()
@@ -99,7 +99,7 @@ def test_a_lost_connection_is_no_lost_helm(postgresql_url: str) -> None:
         first.coordinator_lock.release()
 
 
-def test_a_lock_that_can_not_be_made_is_named(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_lock_that_can_not_be_created_is_reported(sqlite_url: str, tmp_path: Path) -> None:
     """The lock can't be created if a folder has its name."""
     with closing(open_store(sqlite_url)) as store:
         (tmp_path / "arena.sqlite3.lock").mkdir()

@@ -12,7 +12,7 @@ from tests.postgresql import Cluster
 pytestmark = pytest.mark.postgresql
 
 
-def test_the_next_one_finds_it_as_it_was(postgresql_cluster: Cluster, postgresql_template: str) -> None:
+def test_a_copy_is_reset_for_the_next_test(postgresql_cluster: Cluster, postgresql_template: str) -> None:
     """Rows and connections of the previous test are gone, and sequences of ids are reset."""
     copies = Copies(postgresql_cluster, postgresql_template)
     used, ids = set(), set()
@@ -31,7 +31,7 @@ def test_the_next_one_finds_it_as_it_was(postgresql_cluster: Cluster, postgresql
     "change",
     ["DROP INDEX {}", "ALTER DATABASE {} SET default_transaction_read_only = on", "CREATE TABLE {}()"],
 )
-def test_one_that_differs_is_not_used_again(
+def test_a_copy_that_differs_is_not_used_again(
     postgresql_cluster: Cluster, postgresql_template: str, change: str
 ) -> None:
     """That holds if anything other than rows has changed."""

@@ -35,7 +35,7 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def test_recording_a_match_looks_through_no_table_that_grows(sqlite_url: str) -> None:
+def test_recording_a_match_scans_no_growing_table(sqlite_url: str) -> None:
     """There are few statements, and each finds its rows by an index, even if every bot fails."""
     store = open_store(sqlite_url)
     versions = [add_bot(store, name, author=name) for name in "abcde"]
@@ -85,7 +85,7 @@ def grow(database: Database) -> int:
 
 
 @pytest.mark.parametrize("came_back", [False, True])
-def test_a_long_life_makes_no_failure_dearer(sqlite_url: str, *, came_back: bool) -> None:
+def test_failures_cost_the_same_after_any_number_of_games(sqlite_url: str, *, came_back: bool) -> None:
     """Only a bot's last ten games are read, even if none of them was played since its return."""
     store = open_store(sqlite_url)
     mine, other = (add_bot(store, name) for name in ("mine", "other"))

@@ -192,7 +192,7 @@ WON = Table((0, 1, 2), (3, 2, 1), (0, 0, 0))
 """The cheat wins."""
 
 
-def test_a_disqualified_bot_is_gone_and_its_games_stay_to_be_watched(store: Store) -> None:
+def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
     """It leaves the leaderboard and match-making. Its games stay visible, and are marked as not counting."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0)), WON])
     before = known.kept()
@@ -258,7 +258,7 @@ def test_games_during_the_rehearsal_are_rated(
     assert store.ladder.rebuild().differing == 0
 
 
-def test_two_may_be_disqualified(store: Store) -> None:
+def test_two_bots_can_be_disqualified(store: Store) -> None:
     """Neither bot's games count. If one is reinstated, the other's games still don't count."""
     known = life(store, [WON, Table((1, 3), (3, 2), (0, 0)), Table((2, 3), (3, 2), (0, 0)), WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
@@ -270,7 +270,7 @@ def test_two_may_be_disqualified(store: Store) -> None:
 
 
 @on_both
-def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
+def test_waiting_matches_with_a_disqualified_bot_are_cancelled(store: Store) -> None:
     """Other matches keep waiting. A running match with the bot is played, but doesn't count."""
     known = life(store)
     cheat, b, c, _ = known.current
@@ -285,7 +285,7 @@ def test_what_waits_with_a_disqualified_bot_is_struck(store: Store) -> None:
     assert {entry.games for entry in store.bots.versions("b")[0].results.values()} == {0}
 
 
-def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
+def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
     """Their waiting matches are removed. Other bots' submissions continue."""
     house = add_bot(store, "house-bot", author="house")
     add_bot(store, "mine", author="ben")
@@ -307,7 +307,7 @@ def test_its_submissions_on_their_way_are_rejected(store: Store) -> None:
 
 
 @on_both
-def test_a_reinstated_bot_whose_image_is_gone_sits_out(store: Store) -> None:
+def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
     """It is benched, since it could not be started. Resubmitting the same file reactivates it."""
     life(store, [WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)

@@ -94,7 +94,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
 
 
 @filled_on_both
-def test_orders(filled: Store, games: dict[str, GamePage]) -> None:
+def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None:
     """The closest, the highest and the greatest comebacks come first, and among equals the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
     assert [(each.margin, -each.number) for each in closest] == sorted(
@@ -128,7 +128,7 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
 
 
 @on_both
-def test_who_left_was_not_overtaken(store: Store) -> None:
+def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
     """A bot that was taken over comes last whatever its points, so overtaking it is no comeback."""
     versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]
     match = finished(claimed(store, versions, deals=2), [(3, 1, 2), (1, 2, 3)])

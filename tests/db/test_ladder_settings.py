@@ -59,12 +59,12 @@ def play(store: Store) -> list[tuple[int, int]]:
     return played
 
 
-def test_a_new_ladder_plays_what_the_rules_of_fair_play_say(store: Store) -> None:
+def test_a_new_ladder_has_the_default_settings(store: Store) -> None:
     """It plays tables of two to five with twelve deals, and isn't paused."""
     assert store.ladder.settings() == USUAL
 
 
-def test_one_thing_at_a_time_can_be_changed(store: Store) -> None:
+def test_settings_can_be_changed_one_by_one(store: Store) -> None:
     """Other settings stay. Each change is in the audit log, but not one without effect."""
     assert change(store, players=(2, 4))
     assert change(store, deals=1, paused=True)
@@ -75,7 +75,7 @@ def test_one_thing_at_a_time_can_be_changed(store: Store) -> None:
     assert len(store.people.audit(9)) == 3
 
 
-def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
+def test_concurrent_changes_are_all_made(store: Store) -> None:
     """No change overwrites another."""
     wanted = [LadderChange(paused=True), LadderChange(players=(3,)), LadderChange(deals=2)]
     with ThreadPoolExecutor(3) as pool:
@@ -95,7 +95,7 @@ def test_changes_that_come_at_once_are_all_made(store: Store) -> None:
         (None, 25, "deals must be 1 to 24, not 25"),
     ],
 )
-def test_what_can_not_be_played_changes_nothing(
+def test_invalid_settings_change_nothing(
     store: Store, players: tuple[int, ...] | None, deals: int | None, why: str
 ) -> None:
     """The error lists the valid values."""
@@ -147,7 +147,9 @@ def test_a_paused_ladder_draws_nothing_and_submissions_qualify(store: Store, lad
 
 
 @pytest.mark.parametrize("players", [(2,), (3, 5), (5,)])
-def test_only_such_tables_are_filled(store: Store, ladder: Ladder, players: tuple[int, ...]) -> None:
+def test_only_tables_of_the_set_sizes_are_filled(
+    store: Store, ladder: Ladder, players: tuple[int, ...]
+) -> None:
     """This holds for matches drawn one by one and for a round of all bots."""
     change(store, players=players)
     for _ in range(4):

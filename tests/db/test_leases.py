@@ -56,7 +56,7 @@ def states(store: Store) -> tuple[int, int]:
 
 
 @on_both
-def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
+def test_a_renewed_lease_lasts(store: Store, clock: Clock) -> None:
     """The other match is requeued and claimed by another coordinator."""
     kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert kept
@@ -75,7 +75,7 @@ def test_a_lease_that_is_renewed_lasts(store: Store, clock: Clock) -> None:
 
 
 @pytest.mark.postgresql
-def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: str, clock: Clock) -> None:
+def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: Clock) -> None:
     """While the result's transaction locks one match and waits for the ladder, other leases are renewed."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
@@ -99,7 +99,7 @@ def test_a_result_that_waits_to_be_stored_holds_up_no_renewal(postgresql_url: st
 
 
 @pytest.mark.postgresql
-def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: Clock) -> None:
+def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: Clock) -> None:
     """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
@@ -125,7 +125,7 @@ def test_a_worker_that_is_locked_holds_up_no_lease(postgresql_url: str, clock: C
 
 
 @on_both
-def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Clock) -> None:
+def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: Clock) -> None:
     """A result counts after the end of its lease, until another coordinator has noticed that end."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
@@ -142,7 +142,7 @@ def test_who_is_late_may_store_until_someone_has_seen_it(store: Store, clock: Cl
 
 
 @on_both
-def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) -> None:
+def test_leases_of_another_clock_have_expired(store: Store, clock: Clock) -> None:
     """After a reboot the clock starts again, so all earlier leases have expired."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     clock.seconds, clock.name = 3.0, "after the next start"
@@ -150,7 +150,7 @@ def test_another_clock_means_that_the_lease_is_over(store: Store, clock: Clock) 
 
 
 @on_both
-def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
+def test_a_running_match_without_a_lease_has_expired(store: Store, url: str) -> None:
     """It is requeued."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     with closing(Database(url)) as database, database.write() as connection:
@@ -159,7 +159,7 @@ def test_what_runs_without_a_lease_is_over(store: Store, url: str) -> None:
 
 
 @on_both
-def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Store) -> None:
+def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> None:
     """More losses than voids are tolerated, but not an unlimited number."""
     match, found = None, None
     for number in range(1, 21):
@@ -175,7 +175,7 @@ def test_a_match_whose_players_are_lost_again_and_again_is_put_aside(store: Stor
 
 
 @on_both
-def test_only_its_own_are_released(store: Store) -> None:
+def test_only_own_matches_are_released(store: Store) -> None:
     """A restarted coordinator requeues only its own matches, and no void is counted."""
     for coordinator in ("one", "two", "two"):
         assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
@@ -185,7 +185,7 @@ def test_only_its_own_are_released(store: Store) -> None:
 
 
 @on_both
-def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
+def test_a_match_is_claimed_only_if_there_is_room(store: Store) -> None:
     """A claim fails if the next match needs more seats than there are."""
     assert store.leases.due(RuntimeName.DOCKER) == 3
     assert store.leases.claim("one", "w", START, RuntimeName.DOCKER, most=2) is None
@@ -194,7 +194,7 @@ def test_a_match_is_claimed_only_where_there_is_room(store: Store) -> None:
 
 
 @on_both
-def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
+def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: Clock) -> None:
     """A worker is listed until its coordinator exits or is silent for longer than a lease."""
     store.leases.tell("one", [HERE])
     store.leases.tell("two", [HERE])
@@ -208,7 +208,7 @@ def test_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clo
 
 
 @on_both
-def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, clock: Clock) -> None:
+def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock: Clock) -> None:
     """They are listed separately. A worker that has joined again is no longer listed as refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
     store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
@@ -222,7 +222,7 @@ def test_refused_workers_are_known_as_long_as_they_are_heard_of(store: Store, cl
 
 
 @on_both
-def test_the_databases_own_time_goes_on(url: str) -> None:
+def test_the_databases_own_clock_goes_on(url: str) -> None:
     """Its clock never goes back."""
     database = Database(url)
     with database.read() as connection:

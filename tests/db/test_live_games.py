@@ -42,7 +42,7 @@ def rows(url: str) -> list[tuple[str, int]]:
 
 
 @on_both
-def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str) -> None:
+def test_the_newest_game_is_shown_and_the_others_can_be(store: Store, url: str) -> None:
     """Each game is shown as far as was last reported. Late reports don't undo newer ones."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert found(store, "s-0") == WatchedMatch(
@@ -74,7 +74,7 @@ def test_the_newest_game_is_watched_and_the_others_can_be(store: Store, url: str
     assert rows(url) == []
 
 
-def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
+def test_games_of_failed_attempts_are_removed(store: Store, url: str) -> None:
     """After a void, a loss or a release, a match shows no game of that attempt, even if reports come late."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for undo in (
@@ -95,7 +95,7 @@ def test_what_was_in_vain_is_gone(store: Store, url: str) -> None:
 
 
 @on_both
-def test_matches_that_are_not_rated_are_someones(store: Store) -> None:
+def test_unrated_matches_have_an_owner(store: Store) -> None:
     """Challenges and submissions are returned with their id and account."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")

@@ -46,7 +46,7 @@ def revision(database: Database) -> str | None:
 
 
 @on_both
-def test_nothing_is_lost_on_the_way_up(
+def test_a_migration_loses_nothing(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The migration sees every table's rows and keeps them, and the arena continues with them.
@@ -122,7 +122,7 @@ def newest(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Table, list[d
         ]
 
 
-def test_the_revisions_before_are_migrated(
+def test_earlier_revisions_are_migrated(
     empty_url: str, newest: list[tuple[Table, list[dict[str, Any]]]]
 ) -> None:
     """Rows of 0100 stay, with defaults in columns added later and without columns that were dropped.

@@ -37,7 +37,7 @@ from tests.soak import SOAK
 
 
 @on_both
-def test_what_was_written_is_there_after_reopening(url: str) -> None:
+def test_data_survives_reopening(url: str) -> None:
     """A second start has the same data."""
     store = open_store(url)
     assert store.results.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
@@ -71,7 +71,7 @@ def test_later_revisions_are_larger() -> None:
     assert all(re.fullmatch("[0-9]{4}", each) for each in upwards)
 
 
-def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> None:
+def test_a_current_database_is_opened_without_alembic(sqlite_url: str) -> None:
     """Importing it would delay each start."""
     open_store(sqlite_url).close()
     code = (
@@ -83,7 +83,7 @@ def test_what_needs_no_migration_is_opened_without_alembic(sqlite_url: str) -> N
 
 
 @on_both
-def test_migrations_make_what_the_models_say(url: str) -> None:
+def test_migrations_create_the_tables_of_the_models(url: str) -> None:
     """A migrated database's tables are exactly those of the models."""
     open_store(url).close()
     database = Database(url)
@@ -135,7 +135,7 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
         open_store(url)
 
 
-def test_a_database_of_something_else_is_left_alone(empty_url: str) -> None:
+def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
     """Its tables stay as they are, and none is added."""
     run_sql(empty_url, "CREATE TABLE recipe (id INTEGER)")
     with pytest.raises(
@@ -174,7 +174,7 @@ def test_a_damaged_database_is_refused(sqlite_url: str, tmp_path: Path) -> None:
         open_store(sqlite_url)
 
 
-def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
+def test_the_check_of_a_large_file_ends(sqlite_url: str) -> None:
     """The check stops when its time is over. The connection can still be used."""
     store = open_store(sqlite_url)
     add_matches(store, "s", [add_bot(store, name) for name in "ab"], deals=24, matches=2)
@@ -189,14 +189,14 @@ def test_reading_through_a_large_file_ends(sqlite_url: str) -> None:
     database.close()
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     """The database isn't created elsewhere."""
     with pytest.raises(DatabaseUnavailable, match="nowhere doesn't exist"):
         open_store(f"sqlite:///{tmp_path / 'nowhere' / 'arena.sqlite3'}")
 
 
 @pytest.mark.postgresql
-def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
+def test_an_unreachable_server_is_reported(postgresql_url: str) -> None:
     """The error has the server's address without the password."""
     there = postgresql_url.replace("postgres@", "postgres:secret@")
     elsewhere = there[: there.index("?")] + "?host=/nowhere"
@@ -205,7 +205,7 @@ def test_a_server_that_does_not_answer_is_named(postgresql_url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
+def test_errors_do_not_show_written_values(empty_url: str) -> None:
     """Errors are logged, and the values may include a hash of a password."""
     database = Database(empty_url)
 
@@ -221,7 +221,7 @@ def test_errors_do_not_show_what_was_to_be_written(empty_url: str) -> None:
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+def test_a_silent_server_times_out() -> None:
     """A server that accepts the connection and then hangs is unavailable after a timeout.
 
     The address can set the timeout. ``make soak`` tests the default.
@@ -266,7 +266,7 @@ def revision(url: str) -> str:
 
 
 @on_both
-def test_who_only_reads_changes_no_tables_of_an_older_program(
+def test_a_reader_does_not_migrate_older_tables(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The error says what to do. After the arena has migrated its tables, they can be read."""

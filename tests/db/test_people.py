@@ -64,7 +64,7 @@ def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
 
 
 @pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
-def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) -> None:
+def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> None:
     """A name that looks like that of an account, a bot or an author is refused."""
     add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
@@ -73,7 +73,7 @@ def test_a_name_that_can_be_taken_for_another_is_taken(store: Store, name: str) 
         add_account(store, name)
 
 
-def test_a_bot_may_have_no_name_of_an_account_but_its_owners(store: Store) -> None:
+def test_a_bot_can_have_no_accounts_name_except_its_owners(store: Store) -> None:
     """Reserved names are refused too. An account's name stays free for its owner's bots."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     for bot, why in (("Ann", "looks like the name of the account ann"), ("nu11", "reserved for the arena")):
@@ -151,7 +151,7 @@ def test_a_new_password_ends_sessions(store: Store) -> None:
 
 
 @on_both
-def test_a_hash_is_replaced_only_where_it_is_the_one_that_was_read(store: Store) -> None:
+def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
     """So a password that was changed in the meantime isn't overwritten."""
     ann = add_account(store, "ann")
     store.people.rehash(ann.id, "an old one", "wrong")
@@ -236,7 +236,7 @@ def test_a_pseudonym_is_given_once(store: Store) -> None:
     assert [account.name for account in store.people.accounts()] == ["former-1", "ben"]
 
 
-def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store) -> None:
+def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> None:
     """The replay has the author's name from the moment of recording."""
     ann = add_account(store, "ann")
     seats = [bot_of(store, "mine", ann), add_bot(store, "greedy", author="house")]
@@ -250,7 +250,7 @@ def test_a_match_that_was_under_way_is_recorded_under_the_pseudonym(store: Store
     assert game.replay == finished.games[0].replay.replace('"ann"', '"former-1"')
 
 
-def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
+def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
     """They are retired with a reason, and leave match-making and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
@@ -263,7 +263,7 @@ def test_bots_of_deleted_accounts_are_paired_no_more(store: Store) -> None:
     assert (mine.state, mine.reason) == (BotState.RETIRED, "its author's account was deleted")
 
 
-def test_what_an_account_may_do_can_be_changed(store: Store) -> None:
+def test_an_accounts_role_can_be_changed(store: Store) -> None:
     """The change is recorded in the audit log, unless it has no effect or the account is deleted."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     assert store.people.set_role(ann.id, Role.OPERATOR, PROMOTED)
@@ -291,7 +291,7 @@ def test_the_last_operator_stays(store: Store) -> None:
     assert len(store.people.audit(9)) == 2
 
 
-def test_of_operators_who_demote_each_other_one_stays(store: Store) -> None:
+def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
     """That holds even if they do it at the same time."""
     both = [add_account(store, name) for name in ("ann", "ben")]
     for account in both:
@@ -335,7 +335,7 @@ def test_attempts_are_counted_in_windows(store: Store) -> None:
     assert [store.people.attempt((few,), again) is None for _ in range(3)] == [True, True, False]
 
 
-def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
+def test_a_refused_attempt_counts_no_further(store: Store) -> None:
     """Limits are checked in order. An attempt that the first limit refuses doesn't count for the second."""
     own, common = limit("own", 1), limit("common", 2)
     for _ in range(5):
@@ -345,7 +345,7 @@ def test_an_attempt_that_is_refused_counts_no_further(store: Store) -> None:
     assert full.limit == common
 
 
-def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
+def test_concurrent_attempts_are_all_counted(store: Store) -> None:
     """Exactly the allowed number succeed, and none waits forever."""
     limits = (limit("from", 30), limit("to", 20, 60))
     with ThreadPoolExecutor(8) as pool:
@@ -355,7 +355,7 @@ def test_attempts_at_the_same_moment_are_all_counted(store: Store) -> None:
 
 
 @on_both
-def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None:
+def test_an_attempt_can_be_taken_back(store: Store) -> None:
     """Each limit's counter is decreased, but never below zero."""
     own, common = limit("own", 2), limit("common", 2)
     for _ in range(2):
@@ -369,9 +369,7 @@ def test_an_attempt_that_is_taken_back_leaves_room_for_one(store: Store) -> None
 
 
 @on_both
-def test_counts_of_attempts_take_bounded_room(
-    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_number_of_counters_is_limited(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each attempt removes expired windows. If too many remain, those that expire first are removed too."""
     monkeypatch.setattr(people, "MOST_COUNTERS", 5)
     for number in range(20):

@@ -45,7 +45,7 @@ def waiting_and_running(store: Store) -> tuple[int, int]:
 
 
 @on_both
-def test_a_match_is_there_before_it_is_played(store: Store) -> None:
+def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
     """It is queued first. A claim then returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
     random_ = add_bot(store, "random", source="sha256:bb")
@@ -106,7 +106,7 @@ def test_claims_come_oldest_first(store: Store) -> None:
 
 
 @on_both
-def test_a_released_match_is_claimed_anew(store: Store) -> None:
+def test_a_released_match_is_claimed_again(store: Store) -> None:
     """After a crash running matches are requeued.
 
     The next claim is a new attempt, and the old one is stale.
@@ -121,7 +121,7 @@ def test_a_released_match_is_claimed_anew(store: Store) -> None:
 
 
 @on_both
-def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
+def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
     """A restart is not a void. After many restarts, one void only requeues the match."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
@@ -133,7 +133,7 @@ def test_restarts_lead_nowhere_near_quarantine(store: Store) -> None:
 
 
 @on_both
-def test_the_third_fault_of_the_arena_is_quarantine(store: Store) -> None:
+def test_the_third_void_quarantines_a_match(store: Store) -> None:
     """After each earlier void the match is played again with other deals."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
@@ -177,9 +177,7 @@ def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
         (lambda good: replace(good, seatings=((0, 1), (1, 1))), "in one seat"),
     ],
 )
-def test_a_match_that_makes_no_sense_can_not_be_made(
-    change: Callable[[NewMatch], NewMatch], text: str
-) -> None:
+def test_an_invalid_match_is_refused(change: Callable[[NewMatch], NewMatch], text: str) -> None:
     """The error says what is wrong with it."""
     with pytest.raises(ValueError, match=text):
         change(new_match("s", [1, 2]))
@@ -228,7 +226,7 @@ def versions(store: Store) -> tuple[int, int]:
 
 
 @on_both
-def test_what_was_put_aside_is_listed(store: Store, versions: tuple[int, int]) -> None:
+def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int]) -> None:
     """The newest come first, with seats, reason and time. Qualification matches are included."""
     assert store.queue.quarantine() == ()
     add_matches(store, "s", versions, matches=1)
@@ -284,7 +282,7 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
 
 
 @on_both
-def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[int, int]) -> None:
+def test_a_released_match_can_be_quarantined_again(store: Store, versions: tuple[int, int]) -> None:
     """Three more voids quarantine it again, with the latest time."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
@@ -295,7 +293,7 @@ def test_a_released_match_may_be_put_aside_again(store: Store, versions: tuple[i
 
 
 @on_both
-def test_only_what_was_put_aside_is_released(store: Store, versions: tuple[int, int]) -> None:
+def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[int, int]) -> None:
     """The error for another match has its state. Nothing is recorded."""
     with pytest.raises(NoSuchMatch, match="no match has the id s-0"):
         store.queue.release("s-0", ENTRY)
@@ -321,7 +319,7 @@ def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]
 
 
 @on_both
-def test_who_can_not_play_is_not_released(store: Store, versions: tuple[int, int]) -> None:
+def test_a_match_that_can_not_be_played_is_not_released(store: Store, versions: tuple[int, int]) -> None:
     """A match whose bot is disqualified or has no image can be released only when that has changed."""
     add_matches(store, "s", versions, matches=1)
     put_aside(store)

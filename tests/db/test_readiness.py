@@ -30,7 +30,7 @@ def store(url: str) -> Iterator[Store]:
         yield store
 
 
-def test_a_database_that_takes_writes_is_ready_and_stays_as_it_is(store: Store) -> None:
+def test_a_writable_database_is_ready_and_unchanged(store: Store) -> None:
     """Checking whether a database accepts writes changes nothing, not even the change counter."""
     before = (store.pulse(), store.activity.totals())
     for _ in range(3):
@@ -52,7 +52,7 @@ def read_only(cluster: Cluster, url: str) -> Iterator[None]:
 
 
 @pytest.mark.postgresql
-def test_a_server_that_is_read_only_is_away_until_it_takes_writes(
+def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
     postgresql_cluster: Cluster, postgresql_url: str
 ) -> None:
     """Like a standby server, it allows reads.
@@ -87,7 +87,7 @@ def claim(store: Store) -> str | None:
     return None if found is None else found.spec.match
 
 
-def test_a_file_that_someone_keeps_locked_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
+def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
     """It can be read, but writers would wait.
 
     The check fails at once, as it does if the file was moved away.

@@ -24,7 +24,7 @@ from tests.db.test_cost import statements
 from tests.kinds import on_both
 
 
-def test_the_board_equals_a_fold(store: Store) -> None:
+def test_the_leaderboard_equals_a_fold(store: Store) -> None:
     """Every number of every leaderboard equals a fold of the log."""
     dice = random.Random(5)  # noqa: S311 - a test's dice
     names = {add_bot(store, name): name for name in "abcde"}
@@ -144,7 +144,7 @@ def test_a_version_has_a_first_game(store: Store) -> None:
     ]
 
 
-def test_candidates_know_what_is_played_and_queued(store: Store) -> None:
+def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
     """Match-making gets the newest versions' rated and queued games, by table size."""
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
     assert store.results.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
@@ -209,9 +209,7 @@ _WALK = (
         lambda store: store.activity.current(START),
     ],
 )
-def test_nothing_walks_over_all_that_was_played(
-    store: Store, url: str, call: Callable[[Store], object]
-) -> None:
+def test_no_statement_scans_all_games(store: Store, url: str, call: Callable[[Store], object]) -> None:
     """Each statement finds its matches, games and changes by an index, so its cost doesn't grow."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.results.record(finished(claim, [(1, 2)] * 2))

@@ -46,7 +46,7 @@ def live(store: Store, seed: int, steps: int) -> None:
             assert store.results.record(finished(claim, places, minute=step, faults=faults))
 
 
-def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuild_reads_a_long_log_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log longer than one batch gives the same ratings."""
     monkeypatch.setattr(ladder, "_BATCH", 50)
     versions = [add_bot(store, name) for name in ("a", "b")]
@@ -59,7 +59,7 @@ def test_a_rebuild_goes_through_a_long_log(store: Store, monkeypatch: pytest.Mon
 
 
 @on_both
-def test_a_rebuild_repairs_what_differs(store: Store, url: str) -> None:
+def test_a_rebuild_repairs_differences(store: Store, url: str) -> None:
     """Changed, missing and wrong rows are restored from the log, and counted."""
     live(store, 9, steps=8)
     boards = [store.ratings.standings(players) for players in (0, 2, 3, 4, 5)]
@@ -101,7 +101,7 @@ def long_life(store: Store, games: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(many(1, 4)))
-def test_they_are_the_same_kept_and_rebuilt(store: Store, url: str, seed: int) -> None:
+def test_curves_and_meetings_equal_a_rebuild(store: Store, url: str, seed: int) -> None:
     """They are equal to the last bit, even with new versions, faults and a disqualified bot."""
     live(store, seed, steps=12)
     before = kept(url)
@@ -131,7 +131,7 @@ def test_curves_stay_short(store: Store, url: str) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
-def test_meetings_are_what_was_played(store: Store, url: str) -> None:
+def test_meetings_count_games(store: Store, url: str) -> None:
     """Each pair of bots has a row for either bot, with its games and results. All versions of a bot count."""
     bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
     one, other = bots

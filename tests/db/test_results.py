@@ -86,7 +86,7 @@ def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, u
 
 
 @on_both
-def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
+def test_wrong_numbers_of_seats_are_refused(store: Store) -> None:
     """Two reports per seat, or a game of three in a match of two, are refused, and nothing is stored."""
     versions = [add_bot(store, name) for name in ("a", "b", "c")]
     claim = claimed(store, versions[:2])
@@ -100,7 +100,7 @@ def test_other_seats_than_the_match_has_are_refused(store: Store) -> None:
 
 
 @on_both
-def test_a_game_has_one_entry_a_seat(store: Store) -> None:
+def test_a_game_has_one_entry_per_seat(store: Store) -> None:
     """A finished game whose tuples differ in length is invalid."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     with pytest.raises(ValueError, match="one entry per seat"):
@@ -129,7 +129,7 @@ def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
 
 
 @on_both
-def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
+def test_concurrent_results_are_all_rated(store: Store) -> None:
     """No concurrent result is lost or counted twice."""
     versions = [add_bot(store, name) for name in "abcde"]
     dice = random.Random(3)  # noqa: S311 - a test's dice
@@ -145,7 +145,7 @@ def test_results_that_come_at_once_are_all_rated(store: Store) -> None:
 
 
 @on_both
-def test_times_come_back_as_they_went_in(store: Store) -> None:
+def test_times_survive_storage(store: Store) -> None:
     """A time in another time zone is returned as the same time in UTC."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
     ended = (START + timedelta(microseconds=123_457)).astimezone()

@@ -73,7 +73,7 @@ def results(store: Store) -> list[object]:
 
 
 @on_both
-def test_logs_go_when_they_are_old_and_nothing_else_does(store: Store) -> None:
+def test_only_old_logs_are_removed(store: Store) -> None:
     """Of the matches that ended before the limit, the oldest go first. Replays stay."""
     bots = tuple(add_bot(store, name) for name in "ab")
     old, older, young = (
@@ -120,7 +120,7 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
     assert len(store.histories.records("cheat", 9)) == 2
 
 
-def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store: Store) -> None:
+def test_games_without_replays_can_be_counted_later(store: Store) -> None:
     """Games from before the arena had statistics can still be counted."""
     fill(store)
     before = store.cards.find()
@@ -130,7 +130,7 @@ def test_statistics_that_never_counted_a_game_count_it_without_its_replay(store:
 
 
 @on_both
-def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
+def test_unrated_games_keep_their_replays(store: Store) -> None:
     """A submission in progress keeps its logs too."""
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
@@ -147,7 +147,7 @@ def test_what_is_not_rated_keeps_its_replays(store: Store) -> None:
     assert (store.submissions.replay("u1", qualification), store.challenges.newest(ben.id)) == (shown, known)
 
 
-def test_the_settings_say_for_how_long_visits_are_kept(store: Store) -> None:
+def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
     """The default is 30 days, and 0 means forever."""
     store.people.record(NewAuditEntry(at=LATER, who="ann", what="log-in", address=""))
     month = LATER + timedelta(days=30)
@@ -156,7 +156,7 @@ def test_the_settings_say_for_how_long_visits_are_kept(store: Store) -> None:
     assert remove_visits(store, Settings(), month + timedelta(seconds=1)) == 1
 
 
-def test_the_settings_say_for_how_long(store: Store) -> None:
+def test_logs_and_replays_are_kept_as_long_as_the_settings_say(store: Store) -> None:
     """They are in days. 0 or unset means forever."""
     bots = tuple(add_bot(store, name) for name in "ab")
     for number in range(25):

@@ -57,7 +57,7 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
     assert store.cards.rebuild().differing == 0
 
 
-def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
+def test_logs_go_by_the_seats_of_the_game(store: Store, claim: Claim) -> None:
     """A seat of a game has the stderr that its bot printed in the whole match."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3))
     for index in range(3):
@@ -67,7 +67,7 @@ def test_logs_are_those_of_who_sat_there(store: Store, claim: Claim) -> None:
         assert [seat.report.stderr for seat in log.seats] == [f"seat {bot}" for bot in SEATINGS[index]]
 
 
-def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) -> None:
+def test_a_take_over_counts_against_the_bot_in_the_seat(store: Store, claim: Claim) -> None:
     """Each of the three bots is taken over in one game."""
     assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
     for line in store.ratings.standings():
@@ -75,7 +75,7 @@ def test_a_take_over_counts_against_who_sat_there(store: Store, claim: Claim) ->
         assert line.faulty == 1
 
 
-def test_a_game_in_which_not_everybody_sits_is_no_game(store: Store, claim: Claim) -> None:
+def test_a_game_without_every_bot_is_refused(store: Store, claim: Claim) -> None:
     """It is refused before anything is stored."""
     good = finished(claim, [(1, 2, 3)] * 3)
     with pytest.raises(ValueError, match="each bot of the match must have one seat"):

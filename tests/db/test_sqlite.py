@@ -15,7 +15,7 @@ from tests.db.builders import add_bot
 from tests.engines import waiting
 
 
-def test_reads_go_on_while_something_is_written(sqlite_url: str) -> None:
+def test_reads_continue_during_a_write(sqlite_url: str) -> None:
     """A reader sees the previous data without waiting, and the new data after the commit."""
     store = open_store(sqlite_url)
     add_bot(store, "a")
@@ -90,7 +90,7 @@ def test_a_copy_of_the_file_is_a_whole_store(sqlite_url: str, tmp_path: Path) ->
 
 
 @pytest.mark.usefixtures("root")
-def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> None:
+def test_a_database_created_by_root_belongs_to_the_folders_owner(tmp_path: Path) -> None:
     """The site's user can write to a database that the arena created as root. Other users can't read it."""
     folder = tmp_path / "database"
     folder.mkdir(mode=0o700)
@@ -104,7 +104,7 @@ def test_what_root_makes_in_the_folder_of_another_is_theirs(tmp_path: Path) -> N
     store.close()
 
 
-def test_it_beats_with_every_commit(sqlite_url: str) -> None:
+def test_the_counter_changes_with_every_commit(sqlite_url: str) -> None:
     """It changes whenever any store commits a write, and at no other time."""
     with closing(open_store(sqlite_url)) as store, closing(open_store(sqlite_url)) as other:
         beats = [store.pulse(), store.pulse()]
@@ -117,7 +117,7 @@ def test_it_beats_with_every_commit(sqlite_url: str) -> None:
         assert None not in beats
 
 
-def test_what_was_rolled_back_is_nothing(sqlite_url: str) -> None:
+def test_a_rollback_does_not_change_the_counter(sqlite_url: str) -> None:
     """A failed transaction doesn't change it."""
     with closing(open_store(sqlite_url)) as store:
         add_bot(store, "a", author="ann")
@@ -128,13 +128,13 @@ def test_what_was_rolled_back_is_nothing(sqlite_url: str) -> None:
 
 
 @pytest.mark.postgresql
-def test_postgresql_has_none(postgresql_url: str) -> None:
+def test_postgresql_has_no_change_counter(postgresql_url: str) -> None:
     """It would need a query like any other."""
     with closing(open_store(postgresql_url)) as store:
         assert store.pulse() is None
 
 
-def test_what_is_no_database_has_none(tmp_path: Path) -> None:
+def test_another_file_has_no_change_counter(tmp_path: Path) -> None:
     """So callers query the database, whose error says what is wrong."""
     (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
     pulse = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))

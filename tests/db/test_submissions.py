@@ -101,7 +101,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
-def test_a_step_that_comes_twice_changes_nothing(store: Store) -> None:
+def test_a_repeated_step_changes_nothing(store: Store) -> None:
     """So the last step can be repeated after a crash. Stages can't be skipped."""
     store.submissions.add(new(), PLENTY)
     assert store.submissions.activate("u1", START) is None
@@ -159,7 +159,7 @@ def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
     assert store.submissions.replay("u2", "q-0-0") is None
 
 
-def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
+def test_the_queue_prefers_what_people_wait_for(store: Store) -> None:
     """Qualifications come first, then matches with new versions, then others, each the oldest first."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "rest", versions, matches=1)
@@ -171,7 +171,7 @@ def test_the_queue_plays_what_someone_waits_for(store: Store) -> None:
     assert [claim_one(store).spec.match for _ in range(4)] == ["q-0", "soon", "soon2", "rest-0"]
 
 
-def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
+def test_a_submission_is_not_a_house_bot(store: Store) -> None:
     """While untrusted bots are barred, its match waits, and match-making ignores it."""
     house = add_bot(store, "a", author="house")
     store.submissions.add(new(), PLENTY)
@@ -183,7 +183,7 @@ def test_a_submission_is_no_bot_of_the_house(store: Store) -> None:
 
 
 @on_both
-def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
+def test_a_quarantined_game_is_replaced(store: Store) -> None:
     """A quarantined match is replaced, and doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
     store.submissions.add(new(), PLENTY)
@@ -199,7 +199,7 @@ def test_a_game_that_was_put_aside_is_played_anew(store: Store) -> None:
     ]
 
 
-def test_the_older_version_plays_until_then(store: Store) -> None:
+def test_the_older_version_plays_until_the_new_one_is_accepted(store: Store) -> None:
     """Matches drawn with the older version count for that version. The new one starts from its rating."""
     store.submissions.add(new("u0"), PLENTY)
     qualify(store, "u0", "sha256:old")
@@ -235,7 +235,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
 
 
 @on_both
-def test_nobody_sends_more_than_the_quota(store: Store) -> None:
+def test_submissions_have_quotas(store: Store) -> None:
     """Submissions per day, bots, and open submissions of all authors are limited."""
     quota = Quota(submissions_a_day=2, bots=1, on_their_way=3)
     store.submissions.add(new("u1"), quota)
@@ -252,7 +252,7 @@ def test_nobody_sends_more_than_the_quota(store: Store) -> None:
     assert [each.id for each in store.submissions.newest(before=2)] == ["u1"]
 
 
-def test_checks_have_a_quota_of_their_own(store: Store) -> None:
+def test_checks_have_their_own_quota(store: Store) -> None:
     """It is as large as the quota of submissions. Neither counts towards the other."""
     quota = Quota(submissions_a_day=1, bots=1, on_their_way=9)
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
@@ -364,7 +364,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
     assert [each.id for each in store.submissions.newest()] == ["u2", "u1b", "u1"]
 
 
-def test_someone_is_told_what_may_still_be_sent(store: Store) -> None:
+def test_the_remaining_allowance_is_known(store: Store) -> None:
     """The allowance follows the same rules as an upload. An account's own quotas replace the arena's."""
     owner = add_account(store, "ben")
     quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
@@ -406,7 +406,7 @@ def ben(store: Store) -> KnownAccount:
 
 
 @on_both
-def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> None:
+def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
     """Each quota is changed separately, and can be 0. Each change is in the audit log."""
     assert store.people.quota(ben.id) == AccountQuota()
     store.people.set_quota(ben.id, AccountQuota(bots=0), ENTRY)
@@ -420,7 +420,7 @@ def test_what_is_not_set_stays_what_it_is(store: Store, ben: KnownAccount) -> No
 
 
 @on_both
-def test_an_accounts_own_numbers_count_for_it_alone(store: Store, ben: KnownAccount) -> None:
+def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount) -> None:
     """They can be higher or lower than the arena's, until they are reset.
 
     Authors without an account have none.

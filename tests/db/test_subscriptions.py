@@ -51,7 +51,7 @@ def all_due(store: Store) -> list[DueNotice]:
 
 
 @on_both
-def test_the_author_is_told_what_they_want_to_know(store: Store) -> None:
+def test_authors_get_news_of_their_topics(store: Store) -> None:
     """Benchings and results of submissions are news, stored in the transaction of the change itself."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     everything = subscribe(store, ann)
@@ -154,7 +154,7 @@ def test_a_mail_address_is_confirmed_first(store: Store) -> None:
 
 
 @on_both
-def test_addresses_that_nobody_confirms_are_removed(store: Store) -> None:
+def test_unconfirmed_addresses_are_removed(store: Store) -> None:
     """The request to confirm the address is removed too."""
     ann = add_account(store, "ann")
     subscribe(store, ann, kind=SubscriptionKind.MAIL)
@@ -166,7 +166,7 @@ def test_addresses_that_nobody_confirms_are_removed(store: Store) -> None:
 
 
 @on_both
-def test_subscriptions_are_their_owners(store: Store) -> None:
+def test_subscriptions_belong_to_their_owners(store: Store) -> None:
     """Others can't change them. Their number is limited, and they are deleted with the account."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
     id_ = subscribe(store, ann).id

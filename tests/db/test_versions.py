@@ -18,7 +18,7 @@ def played(store: Store, versions: Sequence[int], games: int) -> None:
     assert store.results.record(result)
 
 
-def test_a_new_bot_is_on_the_board(store: Store) -> None:
+def test_a_new_bot_is_on_the_leaderboard(store: Store) -> None:
     """In every list it has the initial rating and no games."""
     add_bot(store, "greedy", author="house")
     for players in (0, 2, 3, 4, 5):
@@ -63,7 +63,7 @@ def test_a_name_belongs_to_its_author(store: Store) -> None:
     assert [(line.author, line.version) for line in store.ratings.standings()] == [("ann", 1)]
 
 
-def test_a_moment_needs_a_time_zone(store: Store) -> None:
+def test_a_time_needs_a_time_zone(store: Store) -> None:
     """A naive time is refused, and the bot isn't added."""
     naive = NewVersion(bot="b", author="a", house=False, source="s", created=START.replace(tzinfo=None))
     with pytest.raises(StatementError, match="no time zone"):
@@ -82,7 +82,7 @@ def test_a_bot_is_found_by_its_name(store: Store) -> None:
     assert found == [("mine", "ann", False, 2), ("greedy", "house", True, 1)]
 
 
-def test_what_plays_is_in_use(store: Store) -> None:
+def test_sources_of_versions_that_play_are_in_use(store: Store) -> None:
     """That is every bot's newest version, and older versions with open matches."""
     assert store.bots.sources_in_use() == frozenset()
     old = [add_bot(store, bot, source=f"sha256:{bot}1") for bot in ("a", "b")]
@@ -94,7 +94,7 @@ def test_what_plays_is_in_use(store: Store) -> None:
     assert store.bots.sources_in_use() == {"sha256:a2", "sha256:b2"}
 
 
-def test_a_name_that_differs_in_case_alone_is_taken(store: Store) -> None:
+def test_a_name_that_differs_only_in_case_is_taken(store: Store) -> None:
     """So no bot can be mistaken for another."""
     add_bot(store, "greedy", author="house")
     with pytest.raises(BotTaken, match="looks like the name of the bot greedy"):

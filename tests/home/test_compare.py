@@ -44,7 +44,7 @@ def test_without_a_field_the_bots_swap_their_seats(players: int) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_with_a_field_each_takes_the_same_seat(players: int) -> None:
+def test_with_a_field_both_bots_take_the_same_seat(players: int) -> None:
     """Both play against the same opponents. The seat changes with each deal."""
     games = list(comparison(players, field=2).games(0, players))
     for deal, (one, two) in enumerate(zip(games[::2], games[1::2], strict=True)):
@@ -77,7 +77,7 @@ def test_a_deal_is_judged_by_both_games() -> None:
     assert split.difference == 0
 
 
-def test_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_a_file_continues_where_it_ended(tmp_path: Path) -> None:
     """A last line that was cut off is dropped, and the file's seed is used."""
     file, plan = tmp_path / "results.jsonl", comparison(2)
     assert read_comparison(file, plan, any_seed=True) == (plan, ())
@@ -100,7 +100,7 @@ def test_a_file_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert (progress.deals, progress.shares, progress.faults) == (3, (1.0, 0.0), [0, 3])
 
 
-def test_results_of_something_else_are_refused(tmp_path: Path) -> None:
+def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
     """The file isn't changed."""
     file = tmp_path / "results.jsonl"
     kept = ResultsFile(file)

@@ -48,7 +48,7 @@ def play(rules: Rules, *bots: HomeBot, clock: Clock = QUICK) -> HomeResult:
 
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
-def test_a_game_is_one_that_the_rules_allow(rules: Rules, tmp_path: Path) -> None:
+def test_a_game_follows_the_rules(rules: Rules, tmp_path: Path) -> None:
     """The replay has the bots' times, and no faults."""
     result = play(
         rules, *[write(tmp_path, f"bot{seat}", FIRST) for seat in range(rules.players)], clock=Clock()
@@ -159,7 +159,7 @@ def test_workers_yield_the_games_in_order(tmp_path: Path) -> None:
     ],
     ids=["exit", "crash"],
 )
-def test_code_that_ends_its_process_is_named(text: str, what: str, tmp_path: Path) -> None:
+def test_code_that_ends_its_process_is_reported(text: str, what: str, tmp_path: Path) -> None:
     """The error has the position."""
     bots = (write(tmp_path, "first", FIRST), write(tmp_path, "bad", text))
     with pytest.raises(WorkerEnded, match=what) as caught:
@@ -170,7 +170,7 @@ def test_code_that_ends_its_process_is_named(text: str, what: str, tmp_path: Pat
     assert mistake.puzzle.views()[-1].turn == 1
 
 
-def test_a_loop_that_catches_everything_ends_all_the_same(tmp_path: Path) -> None:
+def test_a_loop_that_catches_everything_is_stopped(tmp_path: Path) -> None:
     """Its seat is taken over.
 
     If each interrupt hits its `try`, the process is killed, and the line is shown.

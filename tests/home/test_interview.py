@@ -76,7 +76,7 @@ def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -
     ],
     ids=["crash", "loop"],
 )
-def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) -> None:
+def test_a_lost_bot_ends_the_interview(tmp_path: Path, text: str, lost: str, asked: int) -> None:
     """The result has the bot's stderr."""
     game, _ = recorded(Rules(players=2), 0)
     replies, done = ask(program(tmp_path, text + RUN), game, clock=Clock(move_millis=200, bank_millis=100))
@@ -91,7 +91,7 @@ def test_a_lost_bot_ends_it(tmp_path: Path, text: str, lost: str, asked: int) ->
     ("text", "why"),
     [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")],
 )
-def test_a_program_that_never_greets(tmp_path: Path, text: str | None, why: str) -> None:
+def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why: str) -> None:
     """The program exits, or is stopped."""
     game, _ = recorded(Rules(players=2), 0)
     bot = bot_of_command("sleep 1000") if text is None else program(tmp_path, text)

@@ -35,7 +35,7 @@ def test_bots_that_play_alike_are_not_better() -> None:
     assert judge(Counter[float](), Hypotheses()).verdict is SprtVerdict.OPEN
 
 
-def test_no_few_deals_decide() -> None:
+def test_a_few_deals_do_not_decide() -> None:
     """This holds whatever their results."""
     for value in (-1.0, 0.25, 1.0):
         assert judge({value: 8}, Hypotheses()).verdict is SprtVerdict.OPEN

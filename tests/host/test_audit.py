@@ -110,7 +110,7 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
     return done.returncode, done.stderr
 
 
-def test_nothing_found_is_a_pass_without_a_word(tmp_path: Path) -> None:
+def test_nothing_found_passes_silently(tmp_path: Path) -> None:
     """Both auditors had their data, and it has no vulnerability in our packages."""
     with npm_registry(_NO_ADVISORY) as registry:
         assert audit(tmp_path, registry, {"*": [_CLEAN]}) == (0, "")
@@ -134,7 +134,7 @@ def test_a_vulnerable_npm_package_fails(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("report", [None, [_UNKNOWN]], ids=["no report", "a report that knows nothing"])
-def test_data_out_of_reach_is_said_once_an_auditor(tmp_path: Path, report: object) -> None:
+def test_unreachable_data_is_reported_once_per_auditor(tmp_path: Path, report: object) -> None:
     """It is not a failure, not even in CI."""
     status, said = audit(tmp_path, _REFUSED, {"*": report})
     assert status == 0

@@ -64,7 +64,7 @@ def ask(database: Container, user: str, role: str, statement: str) -> str:
     return output.decode().strip() if code == 0 else ""
 
 
-def test_the_arena_and_its_site_come_in_and_nobody_else(
+def test_only_the_arena_and_its_site_can_connect(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
     """Their data survives a stop, which takes no time, and a kill.
@@ -93,7 +93,7 @@ def test_the_arena_and_its_site_come_in_and_nobody_else(
         assert b"FATAL:  Peer" in database.logs()
 
 
-def test_a_beginning_that_was_killed_is_made_anew(
+def test_a_first_start_that_was_killed_is_repeated(
     docker_client: docker.DockerClient, image: str, volume: str
 ) -> None:
     """An incomplete cluster is never used."""

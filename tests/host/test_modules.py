@@ -20,7 +20,7 @@ def copy_pins(folder: Path) -> Path:
     return folder / "package-lock.json"
 
 
-def test_where_npm_is_missing_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_npm_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to install npm. Nothing is created."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ImageTrouble, match="apt-get install npm"):
@@ -44,7 +44,7 @@ def test_a_package_with_another_hash_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("javascript_image")
-def test_a_list_that_the_lock_file_does_not_fit_is_refused(tmp_path: Path) -> None:
+def test_a_list_that_differs_from_the_lock_file_is_refused(tmp_path: Path) -> None:
     """A version that was edited without the lock file is an error."""
     copy_pins(tmp_path)
     package = tmp_path / "package.json"

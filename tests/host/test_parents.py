@@ -153,7 +153,7 @@ def test_a_tag_is_resolved_once_and_kept_by_its_digest(
     assert docker_client.images.get(parents.recorded).id == taken
 
 
-def test_another_image_under_the_tag_is_told_and_taken_on_request(
+def test_another_image_under_the_tag_is_reported_and_used_on_request(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
     """After an operator has pulled the tag, a message says which image is in use, and how to change that."""
@@ -174,7 +174,7 @@ def test_another_image_under_the_tag_is_told_and_taken_on_request(
     assert said == []
 
 
-def test_an_image_that_the_operator_pinned_is_taken(
+def test_an_image_that_the_operator_pinned_is_used(
     docker_client: docker.DockerClient, registry: Registry, parents: Parents
 ) -> None:
     """It was pulled by digest and tagged before the first start.

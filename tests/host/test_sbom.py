@@ -59,7 +59,7 @@ def urls(file: Path, scope: str | None = None) -> set[str]:
     return {component["purl"] for component in bom["components"] if scope in {None, component.get("scope")}}
 
 
-def test_the_wheels_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
+def test_the_wheels_sbom_has_every_locked_package_and_needs_no_engine(tmp_path: Path) -> None:
     """Packages of the extras are optional. A message says that there is no engine."""
     done = run(tmp_path, DOCKER_HOST="unix:///nowhere", PATH="")
     assert "SKIPPED SBOMs of images: no Docker engine answers" in done.stderr
@@ -78,7 +78,7 @@ def locked(name: str) -> set[str]:
 
 
 @pytest.mark.docker
-def test_an_images_has_what_is_installed_in_it(tmp_path: Path, image: str) -> None:
+def test_an_images_sbom_has_what_is_installed(tmp_path: Path, image: str) -> None:
     """Debian, Python and npm packages are listed, but not removed ones or the bot.
 
     A missing image is skipped.

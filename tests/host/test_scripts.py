@@ -36,7 +36,7 @@ def test_an_engine_that_answers_is_enough() -> None:
 
 
 @pytest.mark.docker
-def test_the_engine_is_asked_and_not_its_client(docker_client: docker.DockerClient, tmp_path: Path) -> None:
+def test_the_engine_is_asked_without_its_client(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A broken Docker client that comes first on PATH makes no difference."""
     docker_client.ping()
     client = tmp_path / "docker"
@@ -46,7 +46,7 @@ def test_the_engine_is_asked_and_not_its_client(docker_client: docker.DockerClie
 
 
 @pytest.mark.parametrize("scheme", ["unix://{folder}/none.sock", "tcp://127.0.0.1:1"])
-def test_an_engine_that_was_named_and_is_gone_is_not_replaced(tmp_path: Path, scheme: str) -> None:
+def test_an_unreachable_named_engine_is_not_replaced(tmp_path: Path, scheme: str) -> None:
     """With DOCKER_HOST set, nothing is installed or started.
 
     The exit code is 3, and the error says what to do.
@@ -123,7 +123,7 @@ def test_a_run_says_how_its_stages_ended(checkout: Path, recipe: str, code: int,
     assert f"== {said} after" in done.stdout
 
 
-def test_the_lock_files_name_no_address() -> None:
+def test_the_lock_files_have_no_addresses() -> None:
     """They have only pins and hashes, so that any mirror can be used."""
     for lock in (
         ROOT / "package-lock.json",

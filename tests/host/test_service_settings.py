@@ -108,9 +108,7 @@ def test_a_secret_is_given_only_to_the_programs_that_read_it(file: str, setting:
 
 @pytest.mark.parametrize("file", ["docker-compose.yml", "deploy/worker.yml"])
 @pytest.mark.parametrize("setting", WITH_PASSWORDS)
-def test_what_may_contain_a_password_is_given_only_to_the_services_that_need_it(
-    file: str, setting: str
-) -> None:
+def test_settings_with_passwords_are_given_only_to_services_that_need_them(file: str, setting: str) -> None:
     """A worker with a database refuses to start. The site need only know that there is a mail server."""
     assert given(file, setting) == WITH_PASSWORDS[setting] & settings_of(file).keys()
 

@@ -63,7 +63,7 @@ def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibrati
     )
 
 
-def test_fair_ratings_stay_where_they_said(honest: tuple[list[PredictedGame], Calibration]) -> None:
+def test_fair_ratings_stay_in_their_intervals(honest: tuple[list[PredictedGame], Calibration]) -> None:
     """About 95 % of ratings move within the intervals that their deviations give.
 
     Ten periods have equal size.
@@ -77,7 +77,7 @@ def test_fair_ratings_stay_where_they_said(honest: tuple[list[PredictedGame], Ca
     assert 0.91 < held < 0.985
 
 
-def test_ratings_that_claim_too_much_are_shown() -> None:
+def test_overconfident_ratings_are_detected() -> None:
     """With deviations a third of the true ones, ratings leave their intervals."""
     games = [
         replace(
@@ -91,7 +91,7 @@ def test_ratings_that_claim_too_much_are_shown() -> None:
     assert max(held) < 0.9
 
 
-def test_wrong_noise_is_shown() -> None:
+def test_wrong_noise_is_detected() -> None:
     """In games with a third of the assumed noise, favourites finish ahead more often than predicted."""
     for table in calibrate(ladder(600, noise=1 / 3)).tables:
         assert table.observed > table.predicted + 0.02
@@ -114,6 +114,6 @@ def test_level_finishes_count_half() -> None:
     assert (span.games, span.moves, span.held) == (1, 0, None)
 
 
-def test_no_games_are_no_comparison() -> None:
+def test_no_games_give_an_empty_comparison() -> None:
     """The comparison has no tables and no periods."""
     assert calibrate([]) == Calibration(games=0, tables=(), spans=())

@@ -60,7 +60,7 @@ def decided(game: Played) -> Iterator[tuple[int, int, list[Card], tuple[Card, ..
 
 
 @given(games())
-def test_what_is_counted_is_what_was_decided(game: Played) -> None:
+def test_counts_follow_from_decisions(game: Played) -> None:
     """The expected counts come from hands passed on by the test itself, without the rules' states."""
     counted: defaultdict[tuple[Card, int], Counter[str]] = defaultdict(Counter)
     of_seats: Counter[tuple[str, int, Card, int]] = Counter()
@@ -135,7 +135,7 @@ def test_the_order_of_games_makes_no_difference(drawn: list[Played], dice: Rando
 
 
 @given(games())
-def test_moves_of_the_stand_in_are_nobodys(game: Played) -> None:
+def test_moves_of_the_stand_in_are_not_counted(game: Played) -> None:
     """If the stand-in makes all moves, only the game is counted."""
     steps = [
         [replace(decision, standin=True) if decision else None for decision in step]
@@ -237,14 +237,14 @@ def test_each_card_gets_its_share(mine: str, theirs: str, points: str) -> None:
     assert got == [Fraction(text) for text in points.split()]
 
 
-def test_the_most_puddings_pay_each_of_them_and_the_fewest_none() -> None:
+def test_points_for_the_most_puddings_are_shared() -> None:
     """Puddings of earlier rounds share the points. A loss for the fewest is no card's loss."""
     end = ended("pu pu", "pu", puddings=(4, 1), gain=6)
     assert earned(end, 0) == {(1, 1): (POINT * 6 // 4,), (1, 2): (POINT * 6 // 4,)}
     assert earned(end, 1) == {(1, 1): (0,), (1, 2): ()}
 
 
-def test_a_game_that_is_not_over_earned_nothing_yet() -> None:
+def test_an_unfinished_game_has_no_points() -> None:
     """That is an error."""
     rules = Rules(players=2)
     with pytest.raises(ValueError, match="not over"):
@@ -252,7 +252,7 @@ def test_a_game_that_is_not_over_earned_nothing_yet() -> None:
 
 
 @given(st.sampled_from(PLAIN), seeds)
-def test_all_points_are_handed_out_and_no_more(rules: Rules, seed: bytes) -> None:
+def test_all_points_are_assigned_and_no_more(rules: Rules, seed: bytes) -> None:
     """The cards of a seat earned its total exactly, not counting the loss for the fewest puddings."""
     *_, (end, _) = random_game(rules, seed)
     assert end.result is not None

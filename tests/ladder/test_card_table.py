@@ -36,7 +36,7 @@ TALLY = Tally(
 )
 
 
-def test_rates_are_what_was_counted_by_how_often() -> None:
+def test_rates_follow_from_counts() -> None:
     """A line has the take rate, the win rates and their difference, the points per card and mean turns."""
     table = table_of(TALLY, 2)
     assert (table.players, table.games, table.seats, table.decisions, table.win_rate) == (
@@ -59,7 +59,7 @@ def test_rates_are_what_was_counted_by_how_often() -> None:
     assert [turn.turn for turn in line.turns] == [*range(1, 10)]
 
 
-def test_all_games_are_the_sum_of_those_of_each_number_of_players() -> None:
+def test_all_games_are_the_sum_over_table_sizes() -> None:
     """Rates are computed from the sums, and not averaged over the numbers of players."""
     table = table_of(TALLY, None)
     assert (table.games, table.seats, table.decisions, table.win_rate) == (110, 230, 1100, 530 / 1100)
@@ -69,7 +69,7 @@ def test_all_games_are_the_sum_of_those_of_each_number_of_players() -> None:
 @pytest.mark.parametrize(
     ("taken", "passed", "few"), [(FEW, FEW, False), (FEW - 1, FEW, True), (FEW, FEW - 1, True)]
 )
-def test_few_decisions_are_called_so(taken: int, passed: int, *, few: bool) -> None:
+def test_few_decisions_are_marked(taken: int, passed: int, *, few: bool) -> None:
     """Either group can be too small, whatever the rates are."""
     count = Count(seen=taken + passed, taken=taken, cards=taken, taken_squares=taken, passed_squares=passed)
     tally = Tally(games={}, counts={(2, Card.PUDDING, ALL_TURNS): count})
@@ -77,7 +77,7 @@ def test_few_decisions_are_called_so(taken: int, passed: int, *, few: bool) -> N
     assert line.total.few == few
 
 
-def test_nothing_has_no_rates() -> None:
+def test_no_games_have_no_rates() -> None:
     """Without games, a table has the twelve kinds of the basic game, without any rates."""
     table = table_of(nothing(), 5)
     assert (len(table.cards), table.games, table.win_rate) == (12, 0, None)
@@ -90,7 +90,7 @@ def test_nothing_has_no_rates() -> None:
 
 @settings(max_examples=many(10, 100))
 @given(st.lists(games(), max_size=4))
-def test_every_table_of_played_games_can_be_made(drawn: list[Played]) -> None:
+def test_every_table_of_random_games_is_valid(drawn: list[Played]) -> None:
     """Rates are between 0 and 1, only seen soy sauce is listed, and chopsticks have no points."""
     tally = merged(game.tally() for game in drawn)
     for players in (None, 2, 3, 4, 5):
@@ -157,7 +157,7 @@ def test_the_interval_of_a_difference_is_newcombes(
 
 
 @given(rates(), rates())
-def test_intervals_hold_their_value_and_stay_within_bounds(one: WinRate, other: WinRate) -> None:
+def test_intervals_contain_their_value_and_stay_within_bounds(one: WinRate, other: WinRate) -> None:
     """Rates are between 0 and 1, and differences between -1 and 1."""
     assert 0 <= one.low <= one.value <= one.high <= 1
     found = difference(one, other)
@@ -182,7 +182,7 @@ def test_no_more_games_than_seats_are_counted(one: WinRate) -> None:
     assert 1 - 1e-9 <= one.effective <= 30 + 1e-9
 
 
-def test_nothing_has_no_rate() -> None:
+def test_no_decisions_have_no_win_rate() -> None:
     """The rate is None, and not 0."""
     assert win_rate(0, 0, 0) is None
 
@@ -207,7 +207,7 @@ EVERYBODY = tally(
 )
 
 
-def test_everybody_is_taken_in_the_same_place() -> None:
+def test_habits_are_compared_in_the_same_place() -> None:
     """A bot is compared at the same table sizes and turns. One with the usual habits differs by 0."""
     own = tally({(2, Card.WASABI, 1): (10, 5), (2, Card.WASABI, 2): (20, 2), (3, Card.WASABI, 1): (10, 9)})
     (wasabi,) = habits(own, EVERYBODY)
@@ -217,7 +217,7 @@ def test_everybody_is_taken_in_the_same_place() -> None:
     assert wasabi.difference == pytest.approx(0)
 
 
-def test_a_taste_shows() -> None:
+def test_an_unusual_habit_shows() -> None:
     """Cards are in the order of the deck, including those never taken. Those never seen are left out."""
     own = tally({(2, Card.PUDDING, 1): (10, 0), (2, Card.WASABI, 1): (10, 10)})
     found = habits(own, EVERYBODY)
@@ -229,7 +229,7 @@ def test_a_taste_shows() -> None:
     }
 
 
-def test_what_is_not_counted_is_not_compared() -> None:
+def test_uncounted_places_are_not_compared() -> None:
     """Without others' counts there is no comparison, but the bot's own rate."""
     (wasabi,) = habits(tally({(2, Card.WASABI, 1): (10, 5), (5, Card.WASABI, 1): (10, 5)}), EVERYBODY)
     assert (wasabi.rate, wasabi.usual, wasabi.difference) == (0.5, None, None)

@@ -23,7 +23,7 @@ def upsets(*arguments: object) -> list[tuple[int, int | None]]:
     return [(each.seat, each.other) for each in found if each.kind is HighlightKind.UPSET]
 
 
-def test_who_wins_against_the_odds_is_remarkable() -> None:
+def test_a_win_against_the_odds_is_an_upset() -> None:
     """The highlight is the pair with the least probable result, with its probability."""
     found = highlights(7, (STRONG, WEAK, Rating(22.0, 1.0)), (3, 1, 2), (20, 40, 30))
     assert found[0] == Highlight(
@@ -32,7 +32,7 @@ def test_who_wins_against_the_odds_is_remarkable() -> None:
     assert found[0].value < SURPRISE
 
 
-def test_what_was_expected_is_no_upset() -> None:
+def test_an_expected_result_is_no_upset() -> None:
     """Neither is a tie, nor a new bot's win, unless it beats a very strong bot."""
     assert upsets((STRONG, WEAK), (1, 2), (40, 30)) == []
     assert upsets((STRONG, WEAK), (1, 1), (40, 40)) == []
@@ -40,7 +40,7 @@ def test_what_was_expected_is_no_upset() -> None:
     assert upsets((STRONG, NEW), (2, 1), (40, 30)) == [(1, 0)]
 
 
-def test_no_honour_against_a_seat_that_was_taken_over() -> None:
+def test_beating_a_seat_that_was_taken_over_is_no_upset() -> None:
     """A win over a favourite that crashed is no upset, and the stand-in's points don't count."""
     found = highlights(1, (STRONG, WEAK), (2, 1), (None, 12))
     assert [(each.kind, each.seat, each.value) for each in found] == [(HighlightKind.POINTS, 1, 12)]
@@ -56,7 +56,7 @@ def test_the_most_points_of_a_game_count() -> None:
 
 
 @given(st.lists(HIGHLIGHT, max_size=30), st.integers(0, 30))
-def test_the_same_are_kept_in_whatever_parts_they_come(found: list[Highlight], cut: int) -> None:
+def test_the_best_can_be_merged_from_parts(found: list[Highlight], cut: int) -> None:
     """Merging the best of two parts gives the best of all."""
     assert best((*best(found[:cut]), *best(found[cut:]))) == best(found) == best(reversed(found))
     for kind in HighlightKind:

@@ -80,14 +80,14 @@ SEEDS = st.integers(0, 2**32)
 
 
 @given(st.integers(2, 5), st.integers(1, 24), SEEDS)
-def test_every_deal_has_seats_of_its_own(players: int, games: int, seed: int) -> None:
+def test_every_deal_has_its_own_seats(players: int, games: int, seed: int) -> None:
     """Each game has every bot on one seat."""
     drawn = draw_seatings(players, games, dice(seed))
     assert len(drawn) == games
     assert all(sorted(each) == list(range(players)) for each in drawn)
 
 
-def test_every_seating_is_as_likely() -> None:
+def test_every_seating_is_equally_likely() -> None:
     """In many games each of the six orders of three is about as frequent, and each can follow any other."""
     drawn = draw_seatings(3, 6000, dice(1))
     assert len(Counter(drawn)) == 6
@@ -137,7 +137,7 @@ def test_the_same_dice_draw_the_same_table(candidates: list[Candidate], players:
 
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
-def test_nobody_waits_for_ever(players: int) -> None:
+def test_no_bot_waits_forever(players: int) -> None:
     """Among n bots with very different skills, each plays within any n matches."""
     candidates = [candidate(version, mean=version * 10.0) for version in range(9)]
     rng = dice(players)
@@ -157,7 +157,7 @@ def test_a_new_version_is_next() -> None:
     assert all(20 in draw_table(candidates, 2, dice(seed)) for seed in range(50))
 
 
-def test_a_newcomer_has_fifty_games_soon() -> None:
+def test_a_newcomer_soon_has_fifty_games() -> None:
     """Among a hundred versions, a new one has 50 games after at most 20 consecutive matches."""
     candidates = [*(candidate(version) for version in range(99)), candidate(99, games=0)]
     rng = dice(1)
@@ -218,7 +218,7 @@ def test_opponents_come_from_above_and_below() -> None:
         assert sum(version > 5 for version in order) == 2
 
 
-def test_the_order_of_a_table_tells_nothing() -> None:
+def test_the_order_of_a_table_reveals_nothing() -> None:
     """The same bots come in every order, so the order doesn't reveal which has waited longest."""
     candidates = [candidate(version) for version in range(3)]
     orders = {draw_table(candidates, 3, dice(seed)) for seed in range(100)}

@@ -64,7 +64,7 @@ def test_thrown_games_are_reported() -> None:
     assert first.chance < CHANCE / 1000
 
 
-def test_the_bots_of_authors_are_added_up() -> None:
+def test_the_games_of_an_authors_bots_are_added_up() -> None:
     """Versions without a named author are left out, and so are pairs of one author's bots."""
     games = season(2000, 1, thrown)
     first, *_ = odd_pairs(games, {3: "ann", 4: "ann", 7: "ben", 8: "ben"})

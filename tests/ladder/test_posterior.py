@@ -34,7 +34,7 @@ def test_a_first_game_of_two() -> None:
 
 
 @given(GAMES)
-def test_any_game_makes_surer(game: tuple[list[Rating], list[int]]) -> None:
+def test_any_game_reduces_uncertainty(game: tuple[list[Rating], list[int]]) -> None:
     """However far apart the skills are, results are finite and reproducible, and no deviation grows."""
     skills, places = game
     after = learn(skills, places)
@@ -74,13 +74,13 @@ def test_other_numbers_of_places_are_refused(places: tuple[int, ...]) -> None:
         learn((PRIOR, PRIOR), places)
 
 
-def test_intervals_are_never_narrower_than_the_model_is_good() -> None:
+def test_stated_deviations_have_a_minimum() -> None:
     """An exactly known skill is stated with a deviation of 0.5, and an uncertain one nearly unchanged."""
     assert stated(Rating(31.0, 1e-6)).deviation == pytest.approx(0.5)
     assert stated(PRIOR).deviation == pytest.approx(PRIOR.deviation, rel=0.01)
 
 
-def test_skills_come_out_as_sure_as_they_are() -> None:
+def test_deviations_match_the_errors() -> None:
     """In games between known strengths, the errors of the means are as large as the deviations say."""
     dice = random.Random(7)  # noqa: S311 - a test's dice
     bots = 60

@@ -62,7 +62,7 @@ def test_only_differences_count(ratings: list[Rating], shift: float) -> None:
 
 
 @pytest.mark.parametrize("players", [2, 5, 40, 1200])
-def test_what_is_far_apart_has_one_rank_each(players: int) -> None:
+def test_players_far_apart_have_one_rank_each(players: int) -> None:
     """If no two skills overlap, each interval is a single rank."""
     ratings = [Rating(-100.0 * player, 1.0) for player in range(players)]
     assert intervals(ratings) == [(rank, rank) for rank in range(1, players + 1)]
@@ -117,7 +117,7 @@ def test_more_players_than_fit_into_all_fields() -> None:
     assert all(low < high for low, high in pairwise(lows))
 
 
-def test_who_is_not_there_has_no_interval() -> None:
+def test_an_unknown_player_has_no_interval() -> None:
     """An unknown or removed player raises KeyError."""
     field = Field({1: Rating(25.0, 1.0)})
     with pytest.raises(KeyError):
@@ -129,7 +129,7 @@ def test_who_is_not_there_has_no_interval() -> None:
         field.interval(1)
 
 
-def test_how_probably_one_is_better() -> None:
+def test_the_probability_that_one_is_better() -> None:
     """It is one half for equals, and both directions add up to one."""
     assert between(Rating(25.0, 2.0), Rating(25.0, 1.0)) == 0.5
     assert between(Rating(29.0, 3.0), Rating(24.0, 4.0)) == pytest.approx(0.8413, abs=1e-4)

@@ -101,7 +101,7 @@ def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) ->
 
 
 @given(GAMES)
-def test_any_game_is_rated_and_to_the_bit_again(game: tuple[list[Rating], list[int]]) -> None:
+def test_any_game_is_rated_reproducibly(game: tuple[list[Rating], list[int]]) -> None:
     """Ratings are finite and reproducible, and deviations grow by the drift at most."""
     ratings, places = game
     rated = update(ratings, places)
@@ -174,7 +174,7 @@ def closed(days: list[int]) -> Closings:
 
 
 @given(st.lists(st.integers(700_000, 700_040), min_size=1), st.integers(0, 30))
-def test_what_was_kept_answers_as_if_all_had_been_kept(days: list[int], later: int) -> None:
+def test_stored_closings_answer_as_if_all_were_stored(days: list[int], later: int) -> None:
     """For every day of the last week, it is the rating after the last game by then, or None without one."""
     days = sorted(days)
     today = days[-1] + later
@@ -184,7 +184,7 @@ def test_what_was_kept_answers_as_if_all_had_been_kept(days: list[int], later: i
 
 
 @given(st.lists(st.integers(700_000, 700_040)))
-def test_a_week_is_all_that_is_kept(days: list[int]) -> None:
+def test_only_a_week_is_stored(days: list[int]) -> None:
     """Seven days and the last one before them are stored in order, whatever order games arrive in."""
     closings = closed(days)
     assert len(closings) <= DAYS + 1
@@ -228,7 +228,7 @@ def test_the_order_of_games_does_not_matter(games: list[int]) -> None:
     assert sum(count for _, count in times_of(games)) == len(games)
 
 
-def test_a_million_games_are_a_few_numbers() -> None:
+def test_a_million_games_have_few_different_times() -> None:
     """There are at most ninety different times per power of ten."""
     times = times_of([*range(1, 100_000, 7)])
     assert len(times) <= 99 + 4 * 90
@@ -244,6 +244,6 @@ def test_a_game_has_the_time_of_its_middle_decision() -> None:
     assert game_time([]) is None
 
 
-def test_nothing_has_no_median() -> None:
+def test_no_games_have_no_median() -> None:
     """It is None without a game."""
     assert median(()) is None

@@ -108,7 +108,7 @@ def test_a_new_version_carries_on_in_every_list() -> None:
     assert new[3, 2].rating == Rating(old[1, 2].rating.mean, math.hypot(old[1, 2].rating.deviation, 1))
 
 
-def test_what_faults_did_is_not_inherited() -> None:
+def test_losses_by_faults_are_not_inherited() -> None:
     """The next version of one that lost by faults starts as if these losses had never happened."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 10
@@ -200,7 +200,7 @@ def test_a_bounded_number_of_points_is_kept(games: int) -> None:
 
 
 @given(st.integers(1, 10**9))
-def test_what_was_dropped_is_never_wanted_again(games: int) -> None:
+def test_dropped_points_are_never_needed_again(games: int) -> None:
     """A curve's stride stays the same or doubles."""
     assert stride(games) in {stride(games - 1), 2 * stride(games - 1)}
 

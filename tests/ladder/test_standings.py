@@ -88,7 +88,7 @@ def test_what_is_far_apart_is_not_tied() -> None:
 
 
 @given(lines(), lines(), st.randoms(use_true_random=False))
-def test_bit_by_bit_is_the_same_as_at_once(
+def test_updates_one_by_one_equal_new_standings(
     before: list[BoardLine], after: list[BoardLine], dice: random.Random
 ) -> None:
     """After lines are added, changed and removed, the result equals that of new standings."""
@@ -105,7 +105,7 @@ def test_bit_by_bit_is_the_same_as_at_once(
     assert live.rows(ALL, TODAY) == (0, [])
 
 
-def test_a_change_is_one_over_seven_days() -> None:
+def test_a_change_is_over_seven_days() -> None:
     """The change is since the end of the day a week ago. It is None if there was no game by then."""
     now = line("a", 30.0, 1.0)
 
@@ -132,7 +132,7 @@ def test_a_change_is_one_over_seven_days() -> None:
         (Wanted(limit=9, search="of c", house=False, offset=1), []),
     ],
 )
-def test_parts_are_found(wanted: Wanted, expected: list[str]) -> None:
+def test_pages_and_searches_find_their_rows(wanted: Wanted, expected: list[str]) -> None:
     """Found rows keep their ranks among all."""
     board = standings(line("a", 30.0), line("house-b", 29.0, house=True), line("c", 28.0))
     found, rows = board.rows(wanted, TODAY)

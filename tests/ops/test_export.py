@@ -83,7 +83,7 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_the_files_hold_every_rated_game_and_no_other(tmp_path: Path) -> None:
+def test_the_files_have_every_rated_game_and_no_other(tmp_path: Path) -> None:
     """They have the games as the API shows them, with every move, but without authors."""
     folder = tmp_path / "exports"
     with closing(World.at(tmp_path)) as world:
@@ -133,7 +133,7 @@ def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # n
     }
 
 
-def test_the_manifest_says_what_is_in_the_files(store: Store, tmp_path: Path) -> None:
+def test_the_manifest_describes_the_files(store: Store, tmp_path: Path) -> None:
     """It has names, sizes, numbers and hashes. The same games give the same bytes."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
@@ -258,7 +258,7 @@ def children() -> set[int]:
 
 
 @pytest.mark.usefixtures("many")
-def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
+def test_a_killed_process_is_reported_and_retried(tmp_path: Path) -> None:
     """The error has the exit code. The process runs only in idle time."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     earlier, seen = children(), []
@@ -278,7 +278,7 @@ def test_a_killed_process_is_said_and_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_a_lost_database_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_lost_database_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
     """The database is lost when the process has begun to write."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
 
@@ -307,7 +307,7 @@ def test_an_arena_that_stops_leaves_a_day_to_the_next(tmp_path: Path) -> None:
     assert names(folder) == set()
 
 
-def test_an_error_before_the_manifest_is_made_up_for(store: Store, tmp_path: Path) -> None:
+def test_files_without_a_manifest_are_made_again(store: Store, tmp_path: Path) -> None:
     """The files exist, but aren't published until the next attempt succeeds."""
     folder = tmp_path / "exports"
     (folder / f"{MANIFEST}.new").mkdir(parents=True)
@@ -319,7 +319,7 @@ def test_an_error_before_the_manifest_is_made_up_for(store: Store, tmp_path: Pat
     assert {file.name for file in read_manifest(folder).files} == names(folder) - {MANIFEST}
 
 
-def test_a_full_disk_is_said_and_tried_again(store: Store, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_retried(store: Store, tmp_path: Path) -> None:
     """Below the disk's floor nothing is written. A file that exceeds the disk isn't published."""
     folder = tmp_path / "exports"
     with pytest.raises(ExportTrouble, match="below its floor"):
@@ -338,7 +338,7 @@ def test_a_full_disk_is_said_and_tried_again(store: Store, tmp_path: Path) -> No
     assert len(rows(folder)) == 12
 
 
-def test_files_go_with_their_replays(store: Store, tmp_path: Path) -> None:
+def test_files_are_removed_with_their_replays(store: Store, tmp_path: Path) -> None:
     """A day has no files if any of its replays may have been removed."""
     folder = tmp_path / "exports"
     play_on(store, START + timedelta(days=1), "next")
@@ -350,7 +350,7 @@ def test_files_go_with_their_replays(store: Store, tmp_path: Path) -> None:
     assert {file.day.day for file in read_manifest(folder).files} == {3, 4}
 
 
-def test_a_damaged_manifest_is_said(store: Store, tmp_path: Path) -> None:
+def test_a_damaged_manifest_is_reported(store: Store, tmp_path: Path) -> None:
     """The manifest isn't overwritten. When it has been deleted, all files are created again."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()

@@ -59,7 +59,7 @@ def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
         assert 0.5 * (time.monotonic() - begun) < waited < time.monotonic() - begun + 0.5
 
 
-def test_who_sleeps_waits_for_nobody() -> None:
+def test_a_sleeping_bot_does_not_wait() -> None:
     """A bot that sleeps doesn't wait, however busy the host is."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
@@ -87,7 +87,7 @@ time.sleep(3600)
 """
 
 
-def test_timers_of_a_bot_that_sleeps_excuse_nothing() -> None:
+def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
     """Their threads wait whenever they wake.
 
     As a control, the same waits count while messages are exchanged.
@@ -133,7 +133,7 @@ def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
         assert share.waits()
 
 
-def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path: Path) -> None:
+def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path) -> None:
     """The time that the sandbox's other threads had is subtracted from a thread's wait."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
@@ -158,7 +158,9 @@ def test_threads_that_wait_for_one_another_are_no_concern_of_the_hosts(tmp_path:
         pytest.param(None, "usage_usec {usage}\nthrottled_usec {kept}\n", "version 2", id="version 2"),
     ],
 )
-def test_what_a_quota_withheld_is_its_own(tmp_path: Path, usage: str | None, quota: str, stat: str) -> None:
+def test_time_withheld_by_the_quota_is_not_the_hosts(
+    tmp_path: Path, usage: str | None, quota: str, stat: str
+) -> None:
     """The kernel includes it in the run delay. It is subtracted, in the units of either version."""
     unit = 1e9 if stat == "version 1" else 1e6
     core = min(os.sched_getaffinity(0))
@@ -188,7 +190,7 @@ def test_what_a_quota_withheld_is_its_own(tmp_path: Path, usage: str | None, quo
         assert spell.needed == pytest.approx(used / 0.5, abs=1e-5)
 
 
-def test_a_sandbox_that_has_gone_has_nothing_more() -> None:
+def test_a_sandbox_that_is_gone_has_no_waits() -> None:
     """Its group and its processes may disappear between two looks."""
     share = HostShare(CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat"))
     assert share.look() == (0.0, 0.0)

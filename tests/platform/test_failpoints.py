@@ -38,7 +38,7 @@ def test_every_failpoint_is_in_the_code_once() -> None:
 @pytest.mark.parametrize(
     ("wanted", "passed"), [("claimed", ["submitted"]), ("claimed:2", ["submitted", "claimed"])]
 )
-def test_the_process_dies_the_nth_time_it_comes_there(wanted: str, passed: list[str]) -> None:
+def test_the_process_dies_the_nth_time_it_reaches_a_failpoint(wanted: str, passed: list[str]) -> None:
     """It dies immediately, without cleaning up, as if killed."""
     done = run(wanted, ["submitted", "claimed", "claimed", "submitted"])
     assert done.returncode == -signal.SIGKILL
@@ -51,7 +51,7 @@ def test_without_the_variable_nothing_happens() -> None:
 
 
 @pytest.mark.parametrize("wanted", ["nowhere", "claimed:soon"])
-def test_a_failpoint_that_there_is_not_is_refused(wanted: str) -> None:
+def test_an_unknown_failpoint_is_refused(wanted: str) -> None:
     """Otherwise a mistyped name would make a test pass."""
     done = run(wanted, ["claimed"])
     assert done.returncode == 1

@@ -47,7 +47,7 @@ def lines(program: str, level: str = "info", code: int = 0) -> list[dict[str, An
     return found
 
 
-def test_where_nobody_looks_it_is_json() -> None:
+def test_a_log_without_a_terminal_is_json() -> None:
     """There is one object per line, whatever it contains. The common fields come first."""
     (line,) = lines(r"""log.info("done", what="a\nb", half="\udcff", large=10**30, thing=b"\xff", n=1.5)""")
     assert list(line)[:3] == ["timestamp", "level", "event"]
@@ -55,7 +55,7 @@ def test_where_nobody_looks_it_is_json() -> None:
     assert (line["half"], line["large"]) == ("\udcff", 10**30)
 
 
-def test_libraries_go_through_the_same_pipe() -> None:
+def test_libraries_messages_are_logged_the_same_way() -> None:
     """They are logged from warnings on, with their names.
 
     Their messages below that level may have secrets.
@@ -74,7 +74,7 @@ warnings.warn("old")
     assert all((line["match"], line["attempt"]) == ("m", 2) for line in found)
 
 
-def test_a_trace_is_text_without_what_variables_held() -> None:
+def test_a_traceback_has_no_values_of_variables() -> None:
     """It may come from our code, a library, or the end of a thread or process."""
     found = lines(
         """
@@ -102,7 +102,7 @@ fail()
         assert "hunter2" not in json.dumps(line)
 
 
-def test_what_weighs_too_little_is_left_out() -> None:
+def test_messages_below_the_level_are_left_out() -> None:
     """The setting is the lowest level. A command's messages are always logged."""
     program = """
 from arena.platform.speech import spoken
@@ -149,13 +149,13 @@ def test_for_programs_nothing_moves_a_cursor_either() -> None:
     assert "sé" in text
 
 
-def test_on_a_terminal_it_is_for_people() -> None:
+def test_a_log_on_a_terminal_is_for_people() -> None:
     """Unless the setting says JSON, the log is for people."""
     assert "[info     ] done" in _on_terminal("auto")
     assert json.loads(_on_terminal("json"))["event"] == "done"
 
 
-def test_a_line_that_cannot_be_written_stops_nobody() -> None:
+def test_a_line_that_can_not_be_written_stops_nothing() -> None:
     """The disk may be full, or the reader gone."""
     program = "log.error('lost')\nlogging.getLogger('x').error('lost')\nprint('went on')"
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device

@@ -47,13 +47,13 @@ def test_a_name_that_speaks_for_the_arena_is_reserved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ann", "my-house", "apiary", "nullify", "greedy", "formerly"])
-def test_a_name_that_holds_a_reserved_one_is_free(name: str) -> None:
+def test_a_name_that_contains_a_reserved_one_is_free(name: str) -> None:
     """Only whole names are reserved."""
     assert not is_reserved(name)
 
 
 @pytest.mark.parametrize(("one", "other"), [("Lily", "IiIy"), ("bob_1", "B0B-l"), ("ann", "ANN")])
-def test_names_that_eyes_take_for_one_another_look_the_same(one: str, other: str) -> None:
+def test_names_that_look_alike_are_equal(one: str, other: str) -> None:
     """Case, and letters and digits of the same shape, make no difference."""
     assert look(one) == look(other)
     assert look(one) != look(one + "x")

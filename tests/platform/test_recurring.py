@@ -8,7 +8,7 @@ from arena.platform.recurring import Recurring
 from tests.patience import WAIT_SECONDS
 
 
-def test_it_goes_on_after_any_failure_until_its_context_ends() -> None:
+def test_an_action_recurs_after_any_error_until_its_context_ends() -> None:
     """Expected errors are logged as a line, others with a traceback. In both cases the action is repeated."""
     done = threading.Event()
     times: list[int] = []

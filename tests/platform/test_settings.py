@@ -56,7 +56,7 @@ def test_a_download_has_an_address_that_can_be_copied_into_a_shell(
     assert right in {read_settings().source_url, read_settings().package_url}
 
 
-def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_wrong_name_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """This includes names that resemble no setting, and names with an empty value."""
     monkeypatch.setenv("ARENA_PROT", "")
     monkeypatch.setenv("ARENA_QXZJV", "1")
@@ -66,7 +66,7 @@ def test_every_wrong_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ARENA_QXZJV: no such setting. Unset it." in str(refused.value)
 
 
-def test_names_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_variables_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     """This applies to our variables that aren't settings, and to other programs' variables."""
     for name in (*OTHER_VARIABLES, "ARENAS_OWN", "MY_ARENA_PORT"):
         monkeypatch.setenv(name, "whatever")
@@ -88,7 +88,7 @@ def strings(folder: Path) -> set[str]:
     return {value for value in values if isinstance(value, str) and NAME.fullmatch(value)}
 
 
-def test_what_the_code_reads_is_known() -> None:
+def test_variables_in_the_code_are_known() -> None:
     """Each variable of ours is a setting or listed as another variable."""
     known = {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
     assert strings(ROOT / "arena") | strings(ROOT / "web") <= known

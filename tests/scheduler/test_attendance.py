@@ -61,26 +61,26 @@ def played(
     return finish(Claim(spec=spec, seats=seats, rated=True), encode(record), datetime.now(UTC))
 
 
-def test_a_match_in_which_nobody_greets_is_void() -> None:
+def test_a_match_without_any_hello_is_void() -> None:
     """The host is to blame: three bots do not all fail at once."""
     with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
         played({0, 1, 2})
 
 
-def test_a_match_in_which_a_bot_of_the_arena_does_not_greet_is_void() -> None:
+def test_a_match_in_which_a_house_bot_sends_no_hello_is_void() -> None:
     """The house bot is known to start, so the host was too busy. The others get no rating for that match."""
     with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({0, 1})
 
 
 @pytest.mark.parametrize("absent", [{0}, {0, 2}])
-def test_a_stranger_who_does_not_greet_is_to_blame_where_the_arena_s_bots_do(absent: set[int]) -> None:
+def test_a_submitted_bot_without_hello_is_to_blame_if_house_bots_send_it(absent: set[int]) -> None:
     """The house bots have started, so the host is not to blame."""
     (game,) = played(absent).games
     assert [seat for seat, faults in enumerate(game.faults) if faults] == sorted(absent)
 
 
-def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
+def test_the_bot_counts_and_not_its_seat() -> None:
     """Seats are drawn for each game. Here the house bot is the second bot, and sits on the first seat."""
     with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({1}, seatings=((1, 2, 0),))
@@ -88,13 +88,13 @@ def test_it_is_the_bot_that_counts_and_not_its_seat() -> None:
     assert game.faults == (0, 1, 0)
 
 
-def test_a_bot_of_the_arena_that_crashes_is_like_any_other() -> None:
+def test_a_house_bot_that_crashes_is_like_any_other() -> None:
     """A crash, unlike a missing Hello, is no sign of a busy host."""
     (game,) = played({1}, Fault.CRASH).games
     assert game.faults == (0, 1, 0)
 
 
-def test_a_table_at_which_all_crash_at_the_start_is_void_if_a_bot_of_the_arena_sits_there() -> None:
+def test_a_match_in_which_all_crash_at_the_start_is_void_if_one_is_a_house_bot() -> None:
     """The house bot is known to play, so something is wrong with the host."""
     with pytest.raises(MatchVoid, match="no bot played a card, not even the house bots bot-house"):
         played({0, 1, 2}, Fault.CRASH)

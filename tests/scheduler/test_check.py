@@ -87,7 +87,7 @@ def with_game(whole: MatchRecord, **changes: object) -> MatchRecord:
     return replace(whole, games=(replace(first, **changes), *others))  # type: ignore[arg-type]  # as above
 
 
-def test_an_honest_record_is_believed() -> None:
+def test_an_honest_record_is_accepted() -> None:
     """Each game is returned with its result by the rules."""
     games = check_record(spec(), honest())
     assert len(games) == 2
@@ -96,7 +96,7 @@ def test_an_honest_record_is_believed() -> None:
     assert all(not any(game.faults) and not any(game.taken_over) for game in games)
 
 
-def test_a_crash_counts_against_its_seat_alone() -> None:
+def test_a_crash_counts_only_against_its_seat() -> None:
     """A seat that was taken over is last, whatever its points. Then the third game need not be played."""
     games = check_record(spec(3), crashed())
     assert len(games) == 2
@@ -136,7 +136,7 @@ def late(seconds: float, waited: float) -> MatchRecord:
     return record(driver.match.games())
 
 
-def test_a_time_that_stands_without_the_hosts_share_is_believed() -> None:
+def test_a_time_is_accepted_without_the_hosts_share() -> None:
     """A decision may take at most 11 s. Time that the host kept from the bot does not count."""
     (game, _) = check_record(spec(), late(10.9, 30.0))
     assert game.faults == (0, 0, 0)
@@ -217,14 +217,14 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_record_that_is_not_true_is_refused(name: str) -> None:
+def test_a_false_record_is_refused(name: str) -> None:
     """The error names the first thing that is wrong."""
     untrue, words = REFUSED[name]
     with pytest.raises(RecordRefused, match=words):
         check_record(spec(), untrue)
 
 
-def test_a_decision_is_what_it_says() -> None:
+def test_an_altered_decision_is_well_formed() -> None:
     """The helper that alters decisions makes valid records: with the original value it is accepted."""
     whole = honest()
     decision = whole.games[0].steps[3][1]

@@ -167,7 +167,7 @@ def test_no_bot_gets_more_than_its_slots_share(
     assert play(store, run_dir, Notes(), slots=SlotPool(5, share)) == given
 
 
-def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> None:
+def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Path) -> None:
     """After a run the queue is empty, every game is stored once, and the ratings follow from the log."""
     ladder_of(store).add_match()
     notes = Notes()
@@ -179,9 +179,7 @@ def test_what_waits_is_played_checked_and_rated(store: Store, run_dir: Path) -> 
     assert store.ladder.rebuild().differing == 0
 
 
-def test_a_match_is_one_table_with_deals_of_its_own_and_seats_drawn_for_each(
-    store: Store, run_dir: Path
-) -> None:
+def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: Path) -> None:
     """Each game has a new deal and its own stored seat order."""
     ladder = ladder_of(store)
     notes = Notes()
@@ -218,7 +216,7 @@ def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_di
     assert totals.games == totals.matches_waiting == totals.matches_running == 0
 
 
-def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
+def test_a_result_that_can_not_be_stored_affects_no_other(
     store: Store, run_dir: Path, tmp_path: Path
 ) -> None:
     """After three attempts its match is quarantined. The others are played and stored."""
@@ -241,7 +239,7 @@ def test_a_result_that_can_not_be_stored_takes_no_other_with_it(
     assert store.ladder.rebuild().differing == 0
 
 
-def test_an_arena_that_can_not_play_stops_before_it_spoils_the_queue(store: Store, run_dir: Path) -> None:
+def test_an_arena_that_can_not_play_stops_before_it_voids_the_queue(store: Store, run_dir: Path) -> None:
     """After ten voids in a row it stops with a message. Most matches are still queued."""
     ladder = ladder_of(store)
     for _ in range(8):
@@ -301,7 +299,7 @@ def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> 
     assert notes.finished
 
 
-def test_while_the_ladder_is_paused_it_waits_and_then_goes_on(store: Store, run_dir: Path) -> None:
+def test_the_coordinator_waits_while_the_ladder_is_paused(store: Store, run_dir: Path) -> None:
     """It polls the ladder's settings, and plays the matches drawn after the pause."""
     ladder = ladder_of(store)
     entry = NewAuditEntry(at=datetime.now(UTC), who="terminal:root", what="ladder")
@@ -338,7 +336,7 @@ def bots_of(matches: list[FinishedMatch], store: Store) -> set[str]:
     return {seat.bot for page in pages if page for seat in page.seats}
 
 
-def test_strangers_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
+def test_submitted_bots_wait_while_the_gate_is_shut(store: Store, run_dir: Path) -> None:
     """While untrusted bots are barred, only house bots are drawn and play. Afterwards all bots do."""
     gate = Gate()
     gate.decide(host_report(), ())
@@ -393,7 +391,7 @@ def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) 
 
 
 @pytest.mark.postgresql
-def test_matches_that_another_is_just_claiming_hold_nobody_up(postgresql_url: str, run_dir: Path) -> None:
+def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str, run_dir: Path) -> None:
     """The coordinator's loop goes on, so results are stored.
 
     It plays the matches once their rows are unlocked.

@@ -115,7 +115,7 @@ def test_an_arena_with_too_few_bots_waits_for_more(
     assert ladder.refill()
 
 
-def test_containers_run_no_folders() -> None:
+def test_containers_do_not_run_folders() -> None:
     """A house bot that was entered as a folder and has no image can't play in containers."""
     assert is_image_id(f"sha256:{'0' * 64}")
     assert not is_image_id(str(samples() / "greedy"))

@@ -27,7 +27,7 @@ class Clock:
         return LeaseTime(self.seconds, "test")
 
 
-def test_workers_that_can_not_be_told_keep_no_dead_hosts_matches(tmp_path: Path, run_dir: Path) -> None:
+def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
     """Even if no worker's status can be stored, matches whose lease has expired are queued again."""
     clock, notes = Clock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"

@@ -90,7 +90,7 @@ def store(url: str) -> Iterator[Store]:
         yield store
 
 
-def test_what_is_late_and_then_heard_of_is_settled_once(store: Store, url: str) -> None:
+def test_a_late_match_that_then_fails_counts_once(store: Store, url: str) -> None:
     """While the database is locked, the match first misses its deadline and then fails.
 
     It counts as one void.

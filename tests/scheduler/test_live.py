@@ -44,7 +44,7 @@ def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: A
     return (*steps[:at], tuple(row), *steps[at + 1 :])
 
 
-def test_a_true_progress_is_shown_without_what_is_private(claim: Claim) -> None:
+def test_true_progress_is_shown_without_private_data(claim: Claim) -> None:
     """Spectators see the deals and turns of finished rounds, but no seed, authors or notes."""
     steps = changed(steps_of(claim, 0, 2), 3, 1, note=NOTE, trouble=NOTE)
     shown = check_progress(claim, progress(claim, 2, steps=steps))
@@ -84,16 +84,14 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     yield "seats", progress(claim, 0, steps=((*one[0], None), *one[1:]))
 
 
-def test_what_is_altered_is_refused(claim: Claim) -> None:
+def test_altered_progress_is_refused(claim: Claim) -> None:
     """Such as another match, game or deal, an unfinished round, or an impossible move or stand-in."""
     for words, wrong in altered(claim):
         with pytest.raises(RecordRefused, match=words):
             check_progress(claim, wrong)
 
 
-def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
-    store: Store, claim: Claim
-) -> None:
+def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store, claim: Claim) -> None:
     """Reports that are altered, too large or unreadable are dropped and logged. The match continues."""
     live = LiveMatches(store.live)
     for _, wrong in altered(claim):
@@ -118,7 +116,9 @@ def test_only_what_was_checked_is_shown_and_no_match_is_the_worse_for_the_rest(
     assert store.results.record(finished(claim, [(1, 2, 3)] * 2))
 
 
-def test_while_the_database_is_away_the_newest_is_kept(store: Store, claim: Claim, tmp_path: Path) -> None:
+def test_the_newest_progress_is_kept_while_the_database_is_away(
+    store: Store, claim: Claim, tmp_path: Path
+) -> None:
     """When the database is available again, the last report on each game is shown."""
     live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
     live.hear(claim, encode(progress(claim, 1)))

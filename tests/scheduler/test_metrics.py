@@ -69,7 +69,7 @@ def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: C
     assert counted.value("kaiten_last_match_timestamp_seconds") == 1_000_000
 
 
-def test_what_went_wrong_is_counted_by_its_kind(store: Store, counted: Counted) -> None:
+def test_failures_are_counted_by_kind(store: Store, counted: Counted) -> None:
     """Failed attempts, other coordinators' too, are counted without a duration."""
     for attempt in (1, 2):
         playing = claim(store)
@@ -109,7 +109,7 @@ def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
     assert counted.value("kaiten_match_seconds_sum") == 7
 
 
-def test_the_queue_is_asked_for_when_it_is_asked_for(store: Store, counted: Counted) -> None:
+def test_the_queue_is_read_whenever_the_metrics_are(store: Store, counted: Counted) -> None:
     """Metrics include states and kinds without matches. Without the database the other metrics remain."""
     gone = False
 

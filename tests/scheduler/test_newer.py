@@ -13,7 +13,7 @@ from arena.scheduler.settling import MatchEvent
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
-def test_nothing_is_played_or_stored_by_tables_that_are_no_more(tmp_path: Path, run_dir: Path) -> None:
+def test_nothing_is_played_or_stored_after_a_newer_migration(tmp_path: Path, run_dir: Path) -> None:
     """The coordinator exits and says why. It claims no more matches, and voids none."""
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
 

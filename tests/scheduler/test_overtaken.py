@@ -80,7 +80,7 @@ def _play(
         return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
 
 
-def test_what_is_under_way_is_played_and_nothing_more(tmp_path: Path) -> None:
+def test_matches_in_progress_are_played_and_no_more(tmp_path: Path) -> None:
     """The coordinator, which would otherwise play forever, exits after storing the matches in progress."""
     program = _program(tmp_path)
     notes = _Upgrade(program)
@@ -90,7 +90,7 @@ def test_what_is_under_way_is_played_and_nothing_more(tmp_path: Path) -> None:
     assert not notes.lost
 
 
-def test_a_match_that_fails_in_new_hands_waits_again_and_is_not_blamed(tmp_path: Path) -> None:
+def test_a_match_that_fails_after_an_upgrade_is_requeued(tmp_path: Path) -> None:
     """The attempt doesn't count, so that an upgrade can't quarantine matches."""
     program = _program(tmp_path)
     notes = Notes()
@@ -100,7 +100,7 @@ def test_a_match_that_fails_in_new_hands_waits_again_and_is_not_blamed(tmp_path:
     assert not notes.lost
 
 
-def test_only_what_the_program_consists_of_counts(tmp_path: Path) -> None:
+def test_only_the_programs_own_files_count(tmp_path: Path) -> None:
     """Compiled files and files that aren't Python don't count.
 
     Python files that change, appear or vanish do.

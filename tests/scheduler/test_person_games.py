@@ -183,7 +183,7 @@ def test_a_person_has_no_clock_and_bots_keep_theirs(store: Store, run_dir: Path,
     assert faults == [(None, "timeout")] * FAULTS_TO_TAKE_OVER
 
 
-def test_a_host_without_room_says_so(store: Store, run_dir: Path) -> None:
+def test_a_host_without_room_refuses_games(store: Store, run_dir: Path) -> None:
     """The game fails, so that the person doesn't wait for a table."""
     game = asked_for(store, "a", Rules(players=2), "greedy")
     with host(store, run_dir, tables=0):
@@ -252,7 +252,7 @@ def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
         asked_for(store, "more", Rules(players=2), "random", visitor="w")
 
 
-def test_what_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
+def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
     """Reasons are an untrusted bot that may not run here, a missing image, or a restart."""
     add_bot(store, "strange", source="sha256:1")
     add_bot(store, "gone", source="/nowhere", author="house")

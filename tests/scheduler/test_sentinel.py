@@ -20,12 +20,12 @@ def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
     assert [settled(Opening(10, 0.4), given) for given in (1.0, 0.6, 0.42)] == [10, 10, 10]
 
 
-def test_fewer_seats_are_used_where_there_is_less_and_one_at_least() -> None:
+def test_fewer_seats_are_used_on_a_busy_host_but_at_least_one() -> None:
     """The number of seats is the one that the measured share suffices for, but at least one."""
     assert [settled(Opening(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
 
 
-def test_seats_do_not_come_and_go() -> None:
+def test_the_number_of_seats_does_not_flicker() -> None:
     """A small decrease closes seats, but an equally small increase doesn't open them again."""
     opening = Opening(10, 0.4)
     settled(opening, 0.21)
@@ -34,12 +34,12 @@ def test_seats_do_not_come_and_go() -> None:
     assert settled(opening, 1.0) == 10
 
 
-def test_one_moment_closes_nothing() -> None:
+def test_a_single_measurement_closes_no_seat() -> None:
     """A single measurement may coincide with the start of another program."""
     assert Opening(5, 0.4).look(0.02, 0, 0.0) == 5
 
 
-def test_a_host_that_is_too_busy_begins_nothing_and_after_a_while_one_match() -> None:
+def test_an_overloaded_host_starts_one_match_after_a_while() -> None:
     """The matches in progress are finished first. An overloaded host then plays one match after another."""
     opening = Opening(5, 0.4)
     assert settled(opening, 0.01, busy=4) == 0
@@ -51,7 +51,7 @@ def test_a_host_that_is_too_busy_begins_nothing_and_after_a_while_one_match() ->
     assert settled(opening, 0.6, begun=300.0) == 5
 
 
-def test_it_sees_that_other_programs_have_the_processor() -> None:
+def test_the_sentinel_sees_other_programs() -> None:
     """A thread that shares its core with ten programs gets less than a seat's share."""
     core = min(os.sched_getaffinity(0))
     slots = SlotPool(10, 0.4)

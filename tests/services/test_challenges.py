@@ -63,7 +63,7 @@ def spoil(store: Store) -> None:
         state = store.leases.void(claim.spec.match, claim.spec.attempt, "no engine", START)
 
 
-def test_nobody_has_played_yet(store: Store) -> None:
+def test_a_waiting_challenge_has_no_results(store: Store) -> None:
     """The entrants are known, the challenger first, but have no results."""
     waiting = told(store)
     assert (waiting.id, waiting.bot, waiting.version, waiting.deals) == ("c", "mine", 1, 2)
@@ -106,7 +106,7 @@ def test_a_match_that_was_cut_short_was_played(store: Store) -> None:
     assert {each.games for each in done.entrants} == {3}
 
 
-def test_a_match_that_was_put_aside_is_missing(store: Store) -> None:
+def test_a_quarantined_match_is_missing(store: Store) -> None:
     """The other matches are played, and then the challenge has failed."""
     spoil(store)
     assert told(store).state is ChallengeState.RUNNING
@@ -116,7 +116,7 @@ def test_a_match_that_was_put_aside_is_missing(store: Store) -> None:
     assert (failed.state, len(failed.games)) == (ChallengeState.FAILED, 4)
 
 
-def test_matches_that_were_struck_are_missing(store: Store) -> None:
+def test_cancelled_matches_are_missing(store: Store) -> None:
     """If an opponent is disqualified, its remaining matches are cancelled."""
     play(store)
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
@@ -125,7 +125,7 @@ def test_matches_that_were_struck_are_missing(store: Store) -> None:
     assert tuple((each.bot, each.version) for each in failed.entrants) == ENTRANTS
 
 
-def test_nothing_of_a_struck_challenge_is_left(store: Store) -> None:
+def test_a_cancelled_challenge_keeps_only_its_challenger(store: Store) -> None:
     """Only the challenger is known then."""
     store.bot_states.disqualify("other", "it cheated", START, BY_OPERATOR)
     failed = told(store)

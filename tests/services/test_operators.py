@@ -37,7 +37,7 @@ def log(world: World) -> list[tuple[str, str, str, str]]:
     return [(entry.who, entry.what, entry.subject, entry.detail) for entry in world.store.people.audit(99)]
 
 
-def test_what_operators_do_with_bots_is_written_down(world: World, bots: BotOperators) -> None:
+def test_operators_actions_on_bots_are_recorded(world: World, bots: BotOperators) -> None:
     """Each entry has the time, the operator and the reason. Each action returns its result."""
     world.later(hours=1)
     assert bots.bench("ann", "mine", " it\x1b[2J prints\nnonsense ").reason == "it [2J prints nonsense"

@@ -47,7 +47,7 @@ CHANGES = {
 }
 
 
-def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
+def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path) -> None:
     """The error says what is wrong."""
     for name, (statement, words) in CHANGES.items():
         spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
@@ -62,7 +62,7 @@ def test_what_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: Path)
         make_backup(live.settings, kept, lambda _: None)
 
 
-def test_where_there_is_none_the_one_from_before_stays(live: Spot, tmp_path: Path) -> None:
+def test_a_failed_backup_keeps_the_previous_one(live: Spot, tmp_path: Path) -> None:
     """No other file is left either."""
     change(live, "UPDATE card_count SET seen = 1e19")
     (tmp_path / "kept.zip").write_bytes(b"that of yesterday")
@@ -74,7 +74,7 @@ def test_where_there_is_none_the_one_from_before_stays(live: Spot, tmp_path: Pat
     assert set(tmp_path.iterdir()) == before
 
 
-def test_on_stdout_it_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> None:
+def test_a_failed_backup_on_stdout_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> None:
     """A backup that is cut off can't be restored."""
     change(live, "UPDATE card_count SET seen = 1e19")
     done = live.arena("backup", "-", folder=tmp_path)
@@ -86,7 +86,7 @@ def test_on_stdout_it_is_cut_off(live: Spot, spots: Spots, tmp_path: Path) -> No
     assert b"arrived.zip is" in restored.stderr
 
 
-def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp_path: Path) -> None:
+def test_a_backup_is_read_back_before_it_is_reported(live: Spot, spots: Spots, tmp_path: Path) -> None:
     """A backup in a file is verified. One on stdout can't be, and isn't reported as verified."""
     made = live.arena("backup", "kept.zip", folder=tmp_path)
     assert made.returncode == 0
@@ -99,7 +99,7 @@ def test_it_is_read_back_before_it_is_called_whole(live: Spot, spots: Spots, tmp
 
 
 @pytest.mark.parametrize("at", [100, 2000, -22])
-def test_a_disk_that_keeps_something_else_is_found_out(live: Spot, tmp_path: Path, at: int) -> None:
+def test_a_disk_that_returns_other_data_is_detected(live: Spot, tmp_path: Path, at: int) -> None:
     """The changed byte may be anywhere."""
     path = tmp_path / "kept.zip"
 

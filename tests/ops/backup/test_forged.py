@@ -266,9 +266,7 @@ IN_THE_DATABASE = (
 
 
 @pytest.mark.parametrize("name", list(FORGERIES)[:: many(2, 1)])
-def test_what_makes_no_arena_is_refused_in_a_sentence(
-    forged: Forgery, spots: Spots, tmp_path: Path, name: str
-) -> None:
+def test_a_forged_backup_is_refused(forged: Forgery, spots: Spots, tmp_path: Path, name: str) -> None:
     """The error says what is wrong, and nothing is written."""
     forge, words = FORGERIES[name]
     forge(forged)
@@ -276,7 +274,7 @@ def test_what_makes_no_arena_is_refused_in_a_sentence(
 
 
 @pytest.mark.postgresql
-def test_postgresql_takes_no_other_backups(whole: Forgery, spots: Spots, tmp_path: Path) -> None:
+def test_postgresql_refuses_forged_backups(whole: Forgery, spots: Spots, tmp_path: Path) -> None:
     """The database is empty after each of them, and the unchanged backup can then be restored."""
     there = spots.make("there", postgresql=True)
     for name in IN_THE_DATABASE[:: many(3, 1)]:
@@ -288,7 +286,7 @@ def test_postgresql_takes_no_other_backups(whole: Forgery, spots: Spots, tmp_pat
     assert restored(whole.write(tmp_path / "whole.zip"), there) is None
 
 
-def test_whatever_is_changed_it_is_an_arena_or_a_sentence(
+def test_a_random_change_gives_an_error_or_a_valid_arena(
     whole: Forgery, spots: Spots, tmp_path: Path
 ) -> None:
     """The change is to one value, or a row is removed or added. An arena that is restored can be read."""
@@ -309,7 +307,7 @@ def test_whatever_is_changed_it_is_an_arena_or_a_sentence(
     assert _CASES / 2 < refused < _CASES
 
 
-def test_the_command_says_it_in_a_line(forged: Forgery, spots: Spots, tmp_path: Path) -> None:
+def test_the_command_prints_one_line(forged: Forgery, spots: Spots, tmp_path: Path) -> None:
     """The line has no control characters, even if the backup has some."""
     forged.manifest["version"] = "\x1b[2J\n"
     forged.manifest["revision"] = "9\n9"

@@ -70,7 +70,7 @@ def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot
     yield
 
 
-def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
+def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
     """A previous file of the same name stays. The next backup succeeds."""
     folder = tmp_path / "kept"
     folder.mkdir()
@@ -89,7 +89,7 @@ def test_a_killed_backup_is_none(live: Spot, tmp_path: Path) -> None:
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_killed_restore_is_no_arena(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
+def test_a_killed_restore_can_not_be_started(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
     """Whether it was writing files or rows, no arena starts there until a restore has finished."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir

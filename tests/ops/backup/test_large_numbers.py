@@ -143,7 +143,7 @@ def numeric(column: Column[Any]) -> bool:
     return isinstance(kind, (Integer, Double)) and not column.foreign_keys
 
 
-def test_every_number_is_thought_of() -> None:
+def test_every_numeric_column_is_listed() -> None:
     """A new column must be added to one of the lists above."""
     columns = {
         str(column) for table in Base.metadata.sorted_tables for column in table.columns if numeric(column)
@@ -211,7 +211,7 @@ def _in_utc(tables: Any) -> dict[str, Any]:  # noqa: ANN401 - rows of any table
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("of", ["sqlite", "postgresql"])
-def test_all_of_it_comes_back_in_the_other_kind_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
+def test_large_numbers_survive_a_change_of_database(spots: Spots, tmp_path: Path, of: str) -> None:
     """Every number survives a backup and a restore. Results of later games are added to it exactly."""
     old = veteran(spots, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
@@ -259,7 +259,7 @@ def store(url: str) -> Iterator[Store]:
         yield opened
 
 
-def test_results_are_added_to_what_many_games_have_left(store: Store, url: str) -> None:
+def test_results_are_added_to_large_sums(store: Store, url: str) -> None:
     """The sums of real games are multiplied by a billion.
 
     The numbers of games and events continue from there.

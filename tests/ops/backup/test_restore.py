@@ -78,7 +78,7 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
     assert not set(dealt[0].seeds) & set(dealt[1].seeds)
 
 
-def test_the_same_arena_as_before(live: Spot, kept: Path, spots: Spots) -> None:
+def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spots) -> None:
     """Only the audit log, which has an entry on the restore, and the installation's id differ."""
     there = spots.make("there")
     manifest = restored(kept, there)
@@ -105,7 +105,7 @@ def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_pat
     assert differing == {"tables/audit"}
 
 
-def test_stdout_takes_a_backup_too(live: Spot, spots: Spots, tmp_path: Path) -> None:
+def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> None:
     """It can be piped to another host."""
     there = spots.make("there")
     made = live.arena("backup", "-", folder=tmp_path)
@@ -145,7 +145,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) ->
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_restore_that_ended_when_all_was_there_is_whole(
+def test_a_restore_killed_at_its_very_end_can_be_completed(
     live: Spot, kept: Path, spots: Spots, tmp_path: Path, kind: str
 ) -> None:
     """Repeating the restore only completes it, and another backup is refused. Neither removes anything."""
@@ -195,7 +195,7 @@ def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Sp
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
 
 
-def test_an_arena_that_runs_there_is_left_alone(kept: Path, spots: Spots) -> None:
+def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
     """A restore needs the lock of the data directory."""
     there = spots.make("there")
     with data_dir_lock(there.settings.data_dir), pytest.raises(CannotStart, match="another arena is running"):
@@ -238,7 +238,7 @@ def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path:
 
 
 @pytest.mark.parametrize(("at", "value"), [(8, 0x01), (10, 0x0E), (10, 0x63)])
-def test_parts_that_say_they_are_packed_otherwise_are_refused(
+def test_parts_with_another_compression_are_refused(
     kept: Path, spots: Spots, tmp_path: Path, at: int, value: int
 ) -> None:
     """The cases are encryption, an unknown compression method, and the wrong one."""
@@ -252,7 +252,7 @@ def test_parts_that_say_they_are_packed_otherwise_are_refused(
     assert nothing_in(there)
 
 
-def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
+def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """The format or the revision of the tables shows that. The error says what to do."""
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
@@ -262,7 +262,7 @@ def test_what_newer_programs_made_is_refused(kept: Path, spots: Spots, tmp_path:
     assert nothing_in(there)
 
 
-def test_a_part_can_be_nowhere_else(kept: Path, spots: Spots, tmp_path: Path) -> None:
+def test_parts_outside_the_data_directory_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """Names that lead out of the data directory are invalid."""
     with zipfile.ZipFile(kept) as file:
         parts = msgspec.json.decode(file.read(MANIFEST))["parts"]
@@ -272,7 +272,7 @@ def test_a_part_can_be_nowhere_else(kept: Path, spots: Spots, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
-def test_another_file_is_no_backup(spots: Spots, tmp_path: Path, content: bytes) -> None:
+def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -> None:
     """The command says so in one line."""
     (tmp_path / "list.txt").write_bytes(content)
     done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
@@ -302,7 +302,7 @@ def test_a_backup_from_before_the_first_release_is_refused(
 
 @pytest.mark.postgresql
 @pytest.mark.parametrize("to", ["sqlite", "postgresql"])
-def test_an_older_revision_is_brought_up(
+def test_an_older_revision_is_migrated(
     live: Spot, kept: Path, spots: Spots, monkeypatch: pytest.MonkeyPatch, to: str
 ) -> None:
     """The migration runs on the restored rows, as it would have on the original database."""
@@ -339,7 +339,7 @@ def test_rows_come_back_however_the_bytes_are_cut() -> None:
         list(unpacked([content[:-1]]))
 
 
-def test_a_restored_database_is_opened_without_more_ado(kept: Path, spots: Spots) -> None:
+def test_a_restored_database_can_be_opened(kept: Path, spots: Spots) -> None:
     """It has the newest tables, and consists of one file."""
     there = spots.make("there")
     restored(kept, there)
@@ -349,7 +349,7 @@ def test_a_restored_database_is_opened_without_more_ado(kept: Path, spots: Spots
 
 
 @pytest.mark.postgresql
-def test_a_restored_database_checks_all_that_a_new_one_does(kept: Path, spots: Spots) -> None:
+def test_a_restored_database_has_all_foreign_keys(kept: Path, spots: Spots) -> None:
     """A restore adds PostgreSQL's foreign keys to each table after its rows, and leaves none out."""
     there, new = (spots.make(name, postgresql=True) for name in ("there", "new"))
     restored(kept, there)

@@ -76,7 +76,7 @@ class Life:
         pytest.param("postgresql", "postgresql", marks=postgresql),
     ],
 )
-def test_a_restored_arena_is_that_of_one_moment(spots: Spots, tmp_path: Path, of: str, to: str) -> None:
+def test_a_restored_arena_is_from_one_moment(spots: Spots, tmp_path: Path, of: str, to: str) -> None:
     """All of its data is consistent, and it can go on playing."""
     live, restored = (
         spots.make(name, postgresql=kind == "postgresql") for name, kind in (("live", of), ("new", to))

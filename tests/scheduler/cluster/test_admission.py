@@ -36,7 +36,7 @@ def worker(
     return ClusterMember(address="tls://w", card=card, state=WorkerState(busy={}))
 
 
-def test_a_host_that_holds_everything_opens_the_gate(store: Store) -> None:
+def test_a_host_that_passes_all_controls_opens_the_gate(store: Store) -> None:
     """Controls that fail count as passed if the operator accepts that by name. The reports are stored."""
     gate = Gate()
     assert not refusal(worker(msgspec.json.encode(host_report())), RuntimeName.DOCKER, store, gate)
@@ -46,7 +46,7 @@ def test_a_host_that_holds_everything_opens_the_gate(store: Store) -> None:
     assert {status.report.host for status in store.activity.hosts()} == {"ohanami", "b"}
 
 
-def test_a_host_that_does_not_hold_strangers_is_not_used_whatever_the_gate(store: Store) -> None:
+def test_a_host_that_fails_a_control_is_not_used(store: Store) -> None:
     """Its report is still stored, so that the status page shows what the host lacks."""
     gate = Gate()
     assert refusal(worker(msgspec.json.encode(host_report("swap"))), RuntimeName.DOCKER, store, gate)
@@ -55,7 +55,7 @@ def test_a_host_that_does_not_hold_strangers_is_not_used_whatever_the_gate(store
     assert status.unaccepted
 
 
-def test_plain_processes_are_used_for_plain_processes_alone(store: Store) -> None:
+def test_plain_processes_are_used_only_for_plain_processes(store: Store) -> None:
     """They don't open the gate, since they isolate nothing."""
     gate = Gate()
     plain = worker(msgspec.json.encode(host_report(isolates=False)), runtime=RuntimeName.PROCESS)
@@ -64,7 +64,7 @@ def test_plain_processes_are_used_for_plain_processes_alone(store: Store) -> Non
     assert gate.house_only
 
 
-def test_a_report_that_nobody_can_read_is_none(store: Store) -> None:
+def test_an_unreadable_report_is_refused(store: Store) -> None:
     """The worker is refused, and nothing is stored."""
     assert refusal(worker(b"{}"), RuntimeName.DOCKER, store, Gate())
     assert store.activity.hosts() == ()

@@ -69,7 +69,7 @@ def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> Clu
     )
 
 
-def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
+def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
     """Others play the matches that it voids.
@@ -97,7 +97,7 @@ def test_untrue_records_put_no_match_aside_and_their_worker_is_doubted(
     cluster.kill("records")
 
 
-def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, store: Store) -> None:
+def test_a_report_that_can_not_be_stored_affects_only_its_worker(cluster: Hosts, store: Store) -> None:
     """The worker is refused and logged once. The coordinator still notices others that are there or leave."""
     cluster.start("report", "report", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("report"))
@@ -117,7 +117,7 @@ def test_a_report_that_cannot_be_kept_costs_its_worker_alone(cluster: Hosts, sto
     cluster.kill("report")
 
 
-def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -> None:
+def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Store) -> None:
     """They are listed with the reason and since when, even if their card can't be read."""
     for what in ("format", "card"):
         cluster.start(what, what, key="worker", program=liar.main)
@@ -154,14 +154,14 @@ def test_refused_workers_are_known_until_they_go(cluster: Hosts, store: Store) -
     ],
     ids=repr,
 )
-def test_a_card_that_says_what_cannot_be_is_none(wrong: dict[str, object]) -> None:
+def test_an_impossible_card_is_refused(wrong: dict[str, object]) -> None:
     """A card with a value that could not be stored is refused."""
     assert read(write(CARD), WorkerCard) == CARD
     with pytest.raises(ValueError, match=next(iter(wrong))):
         read(write(msgspec.structs.replace(CARD, **wrong)), WorkerCard)
 
 
-def test_nobody_has_fewer_than_no_seats_taken() -> None:
+def test_a_negative_number_of_busy_seats_is_refused() -> None:
     """A worker with a negative number of seats in use would have more room than seats."""
     with pytest.raises(ValueError, match="busy"):
         read(write(WorkerState(busy={"another": -3})), WorkerState)

@@ -168,7 +168,7 @@ def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
     return {(sample.name, *sample.labels.values()): sample.value for sample in samples}
 
 
-def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
+def test_connections_need_a_certificate_of_this_cluster(cluster: Hosts, tmp_path: Path) -> None:
     """Plain connections, and certificates of another authority, are refused."""
     make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
     true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
@@ -181,7 +181,7 @@ def test_nobody_gets_in_without_a_certificate_of_this_cluster(cluster: Hosts, tm
         assert [member.card.host for member in known.members()]
 
 
-def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp_path: Path) -> None:
+def test_a_coordinator_refuses_the_scheduler_of_another_cluster(cluster: Hosts, tmp_path: Path) -> None:
     """A coordinator accepts only schedulers with a certificate from its own authority."""
     make_keys(tmp_path, ["x"], datetime.now(UTC))
     true = keys(cluster.keys, "coordinator")
@@ -190,7 +190,7 @@ def test_a_coordinator_talks_to_no_scheduler_of_someone_else(cluster: Hosts, tmp
 
 
 @pytest.mark.soak  # like the tests above: the scheduler refuses other certificates
-def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Hosts, tmp_path: Path) -> None:
+def test_a_worker_without_the_clusters_keys_can_not_join(cluster: Hosts, tmp_path: Path) -> None:
     """The worker keeps trying, and gets no matches."""
     make_keys(tmp_path, ["worker"], datetime.now(UTC))
     ours = cluster.keys
@@ -206,7 +206,7 @@ def test_a_worker_without_the_clusters_keys_says_so_and_is_not_there(cluster: Ho
     assert cluster.ended("stranger") == 0
 
 
-def test_an_address_that_others_can_reach_takes_keys() -> None:
+def test_an_address_that_others_can_reach_requires_keys() -> None:
     """Without keys a cluster works only on this machine."""
     for host in ("::", "192.0.2.1", "arena.example"):
         with pytest.raises(WrongCluster, match="needs keys"):
@@ -214,7 +214,7 @@ def test_an_address_that_others_can_reach_takes_keys() -> None:
     assert address_of("::1", 8786, None) == "tcp://[::1]:8786"
 
 
-def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) -> None:
+def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> None:
     """Each member's folder has only that member's key. A second call uses the same authority."""
     now = datetime.now(UTC)
     folder = tmp_path / "keys"
@@ -233,7 +233,7 @@ def test_keys_are_for_their_user_alone_and_never_written_over(tmp_path: Path) ->
             make_keys(folder, [name], now)
 
 
-def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow: str) -> None:
+def test_a_match_reports_progress_and_frees_its_seats(cluster: Hosts, slow: str) -> None:
     """Finished rounds are reported during the match, and the record at the end."""
     with members(cluster) as workers:
         heard: list[bytes] = []
@@ -245,7 +245,7 @@ def test_a_match_is_played_with_news_of_it_and_leaves_room(cluster: Hosts, slow:
         assert status.busy == 0
 
 
-def test_after_a_failure_of_the_network_there_is_news_of_matches_again(cluster: Hosts, slow: str) -> None:
+def test_progress_is_reported_again_after_a_network_failure(cluster: Hosts, slow: str) -> None:
     """The connection is lost although the scheduler is up.
 
     The next connection receives matches' progress again.
@@ -260,7 +260,7 @@ def test_after_a_failure_of_the_network_there_is_news_of_matches_again(cluster: 
     assert heard
 
 
-def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
+def test_an_arena_fault_is_returned_as_a_void(cluster: Hosts) -> None:
     """The error has the worker's name and no traceback."""
     with members(cluster) as workers:
         future = played(workers, replace(spec("x"), seeds=("no seed",)))
@@ -268,7 +268,7 @@ def test_a_fault_of_the_arena_comes_back_as_one(cluster: Hosts) -> None:
             future.result(timeout=WAIT_SECONDS)
 
 
-def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
+def test_a_coordinator_that_stops_leaves_no_match_behind(cluster: Hosts, slow: str) -> None:
     """Other coordinators see its seats in use, and then free long before the match would have ended."""
     with members(cluster) as first:
         long = played(first, spec(slow, deals=200))
@@ -283,7 +283,7 @@ def test_a_coordinator_that_goes_leaves_no_match_behind(cluster: Hosts, slow: st
             wait_until(lambda: second.take(4) is not None)
 
 
-def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Hosts, slow: str) -> None:
+def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, slow: str) -> None:
     """Its match fails within seconds. After a restart it counts as a new worker."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
@@ -298,7 +298,7 @@ def test_a_lost_worker_is_known_at_once_and_nothing_is_given_to_it(cluster: Host
 
 
 # Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
-def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
+def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
     """The loss of a silent worker is noticed within 35 s, so that others can play its match.
 
     A restarted worker can't join before the loss is noticed. One that only hung can't rejoin while another
@@ -324,7 +324,7 @@ def test_a_worker_of_which_nothing_is_heard_is_lost_in_time_and_comes_back(clust
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
 
 
-def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler_is_back(
+def test_members_report_readiness_and_recover_with_the_scheduler(
     cluster: Hosts,
 ) -> None:
     """Without the scheduler no member is ready, but all are healthy, and recover without a restart."""
@@ -345,7 +345,7 @@ def test_members_tell_whether_they_are_ready_and_are_so_again_when_the_scheduler
     assert cluster.ended("coordinator") == 0
 
 
-def test_a_worker_counts_what_it_has_played(cluster: Hosts) -> None:
+def test_members_export_metrics(cluster: Hosts) -> None:
     """A worker exports its attempts and seats; a scheduler exports only process metrics."""
     with members(cluster) as workers:
         before = figures(cluster, "worker0")
@@ -387,7 +387,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
     cluster.kill("worker2")
 
 
-def test_a_worker_joins_and_another_leaves_and_no_match_is_lost(cluster: Hosts, tmp_path: Path) -> None:
+def test_no_match_is_lost_when_workers_join_and_leave(cluster: Hosts, tmp_path: Path) -> None:
     """On SIGTERM the leaving worker finishes its matches.
 
     Their results are collected, and others play the rest.

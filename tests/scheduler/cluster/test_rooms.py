@@ -39,7 +39,7 @@ def test_the_worker_with_most_room_is_taken_until_none_has_enough() -> None:
     assert taken(where, 2) in {"a", "b"}
 
 
-def test_what_a_worker_says_of_ones_own_matches_is_older_than_what_one_knows() -> None:
+def test_a_coordinator_knows_its_own_matches_better_than_a_heartbeat() -> None:
     """A heartbeat may still count a match that has ended. It is used only for other coordinators' matches."""
     stale = member("a", state=WorkerState(busy={"mine": 4, "others": 2}))
     where = rooms(stale)
@@ -72,7 +72,7 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
     assert taken(where, 5) == "a"
 
 
-def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None:
+def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     """Its seats are free after both, in either order. So the record is checked before the next match."""
     where = rooms(member("a", seats=5))
     for first, second in ((where.answered, where.judged), (where.judged, where.answered)):
@@ -88,7 +88,7 @@ def test_a_match_takes_its_seats_until_it_has_left_them_and_was_judged() -> None
     assert taken(where, 2) is None
 
 
-def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
+def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
     """Their free seats don't matter."""
     where = rooms(
         member("leaves", state=WorkerState(busy={}, leaving=True)),
@@ -100,7 +100,7 @@ def test_who_leaves_is_in_trouble_or_rests_takes_nothing() -> None:
     assert taken(where, 2, now=10.0) == "rests"
 
 
-def test_it_is_told_why_nobody_takes_matches() -> None:
+def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
     """No reason is given while any worker accepts matches, even if it is full or in backoff."""
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
@@ -114,7 +114,7 @@ def test_it_is_told_why_nobody_takes_matches() -> None:
     assert where.trouble() is None
 
 
-def test_where_matches_are_spoilt_none_is_played_that_others_could_play() -> None:
+def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
     """A worker on probation gets no match that others could play. It would void each, up to the quarantine.
 
     When the probation time is over it gets one match at a time. After a valid match it is trusted again.
