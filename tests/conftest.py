@@ -49,10 +49,8 @@ def pytest_configure() -> None:
     """Prepare the environment that the tests' processes inherit.
 
     A shell that runs the tests in the background makes them ignore Ctrl-C, and their children would inherit
-    that. A
-    `make` started by another one prints additional lines. NumPy gets one thread: its threads wait in busy
-    loops,
-    and there are already more workers than processors.
+    that. A `make` started by another one prints additional lines. NumPy gets one thread: its threads wait in
+    busy loops, and there are already more workers than processors.
     """
     # Otherwise the interpreter would scan all objects several times at exit, which takes a worker 5 s.
     atexit.register(gc.freeze)
@@ -137,8 +135,7 @@ def _leftovers() -> Iterator[None]:
     """Collect what a file's tests left open, so that warnings fail one of its tests, and not a later file's.
 
     Objects held by the last test's fixtures are collected when the next file begins. All others that exist
-    then are
-    frozen, so that later collections skip them: after many files each would take a second.
+    then are frozen, so that later collections skip them: after many files each would take a second.
     """
     gc.collect()
     gc.freeze()

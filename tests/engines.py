@@ -18,8 +18,7 @@ def hasten() -> None:
     """Make engines share compiled statements, and keep SQLite from waiting for the disk.
 
     Otherwise each test would compile its statements again, which is a third of a short test's time. Only a
-    power
-    cut would show that SQLite doesn't wait.
+    power cut would show that SQLite doesn't wait.
     """
 
     def same(one: Dialect, other: object) -> bool:

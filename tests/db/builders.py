@@ -1,8 +1,7 @@
 """Bots, matches and results for tests.
 
 In each game the stand-in plays every seat, and the record and the replay are correct. But the points and
-places
-are those that the test asks for, since the store doesn't compare them with the record.
+places are those that the test asks for, since the store doesn't compare them with the record.
 """
 
 import random

@@ -70,8 +70,7 @@ def test_only_the_arena_and_its_site_can_connect(
     """Their data survives a stop, which takes no time, and a kill.
 
     The health check logs nothing, since it uses a user that the database knows. With another one each check
-    would
-    log three lines.
+    would log three lines.
     """
     with running(docker_client, image, volume) as database:
         await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")

@@ -1,9 +1,8 @@
 """A worker that lies about what its argument names, with the settings of a real worker.
 
 With ``records`` it immediately returns a record of another match. With ``report`` its host report can be
-read,
-but not stored. With ``format`` it has older code. With ``card`` its card can't be read. In the last two cases
-the argument is also its name.
+read, but not stored. With ``format`` it has older code. With ``card`` its card can't be read. In the last two
+cases the argument is also its name.
 """
 
 import asyncio

@@ -302,8 +302,7 @@ def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: st
     """The loss of a silent worker is noticed within 35 s, so that others can play its match.
 
     A restarted worker can't join before the loss is noticed. One that only hung can't rejoin while another
-    worker
-    has its name.
+    worker has its name.
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
