@@ -230,7 +230,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 @on_both
 def test_the_list_of_quarantined_matches_can_be_limited(store: Store) -> None:
-    """With a limit, only the latest quarantined matches are returned."""
+    """The latest are returned then."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "s", versions, matches=2)
     put_aside(store, minute=1)
@@ -270,7 +270,7 @@ def test_an_older_report_without_slots_is_read(store: Store, url: str) -> None:
 
 
 def test_a_host_with_a_long_name_is_stored(store: Store) -> None:
-    """Its report can be stored, and replaced."""
+    """Its report can be replaced."""
     for _ in range(2):
         store.activity.record_host(host_report(host="long-" * 40), ())
     (found,) = store.activity.hosts()

@@ -141,7 +141,7 @@ def five_thousand(store: Store, url: str) -> Iterator[Database]:
 @on_both
 @pytest.mark.usefixtures("five_thousand")
 def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
-    """A search stops after a limited number of games, and returns where to continue."""
+    """It looks through a limited number of games, and returns where to continue."""
     wanted = WantedGames(low=99)
     first = store.histories.games("mine", wanted)
     assert (first.games, first.older, first.looked_through) == ((), 5001 - LOOKED_THROUGH, LOOKED_THROUGH)

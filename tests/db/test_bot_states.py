@@ -315,7 +315,7 @@ def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
 )
 @pytest.mark.usefixtures("other")
 def test_invalid_changes_of_state(store: Store, act: Callable[[Store], object], why: str) -> None:
-    """The change is refused, and isn't recorded in the audit log."""
+    """The error names the bot's state. Nothing is recorded in the audit log."""
     for name in ("mine", "retired"):
         add_bot(store, name)
     store.bot_states.retire("retired", NOW)

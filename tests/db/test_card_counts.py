@@ -53,7 +53,7 @@ def test_the_counts_of_a_match_are_added(store: Store) -> None:
 
 
 def test_a_recount_gives_the_same_statistics(store: Store) -> None:
-    """They are recounted from the records, including variants and faults. Games with a dummy don't count."""
+    """The recount uses the records, including variants and faults. Games with a dummy don't count."""
     fill(store)
     before = store.cards.find()
     rebuilt = store.cards.rebuild()
@@ -129,7 +129,7 @@ def test_games_during_a_recount_are_counted(store: Store, url: str, *, barred: b
 
 
 def test_concurrent_results_are_all_counted(store: Store) -> None:
-    """No count is lost."""
+    """Several threads record matches at the same time."""
     versions = [add_bot(store, name, author=name) for name in "abcd"]
     for number in range(8):
         add_matches(store, f"s{number}", versions[: 2 + number % 3], deals=1, matches=1)
@@ -142,7 +142,7 @@ def test_concurrent_results_are_all_counted(store: Store) -> None:
 
 
 def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All games are counted once, in batches."""
+    """Each game is counted once."""
     monkeypatch.setattr(card_counts, "BATCH", 10)
     versions = [add_bot(store, name, author=name) for name in "ab"]
     for number in range(11):

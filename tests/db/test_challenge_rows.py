@@ -104,7 +104,7 @@ def test_matches_are_played_in_turn_and_published_together(store: Store, ben: Kn
 
 
 def test_challenges_change_no_rating_list_or_number(store: Store, ben: KnownAccount) -> None:
-    """Waiting and played challenges don't change ratings, lists or numbers, and bench no bot."""
+    """That holds while they wait and after they were played. They bench no bot either."""
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other", author="house")
     before = (store.ratings.standings(), store.ratings.candidates(), store.bots.versions("mine"))
     for number in range(3):

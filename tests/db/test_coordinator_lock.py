@@ -62,7 +62,7 @@ def test_one_coordinator_has_the_lock(stores: tuple[Store, Store]) -> None:
 
 @on_both
 def test_the_lock_ends_with_a_killed_holder(url: str) -> None:
-    """Its lock ends with the process."""
+    """The operating system or PostgreSQL releases it."""
     with (
         closing(open_store(url)) as store,
         subprocess.Popen(  # noqa: S603 - the test's own program
@@ -100,7 +100,7 @@ def test_the_lock_survives_a_lost_connection(postgresql_url: str) -> None:
 
 
 def test_a_lock_that_can_not_be_created_is_reported(sqlite_url: str, tmp_path: Path) -> None:
-    """The lock can't be created if a folder has its name."""
+    """Here a folder has its name."""
     with closing(open_store(sqlite_url)) as store:
         (tmp_path / "arena.sqlite3.lock").mkdir()
         why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"

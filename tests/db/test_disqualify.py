@@ -286,7 +286,7 @@ def test_waiting_matches_with_a_disqualified_bot_are_cancelled(store: Store) -> 
 
 
 def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
-    """Their waiting matches are removed. Other bots' submissions continue."""
+    """Their waiting matches are cancelled. Other bots' submissions continue."""
     house = add_bot(store, "house-bot", author="house")
     add_bot(store, "mine", author="ben")
     for id_, bot in (("u1", "mine"), ("u2", "mine"), ("u3", "yours")):
@@ -308,7 +308,7 @@ def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
 
 @on_both
 def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
-    """It is benched, since it could not be started. Resubmitting the same file reactivates it."""
+    """It could not be started. Resubmitting the same file reactivates it."""
     life(store, [WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
     store.bots.note_gone({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)

@@ -129,7 +129,7 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
 
 @on_both
 def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
-    """A bot that was taken over comes last whatever its points, so overtaking it is no comeback."""
+    """It comes last whatever its points, so a bot that passes it makes no comeback."""
     versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]
     match = finished(claimed(store, versions, deals=2), [(3, 1, 2), (1, 2, 3)])
     left = replace(match.games[0], after_two=(50, 20, 24), taken_over=(True, False, False))

@@ -126,7 +126,7 @@ def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: Clock) -> 
 
 @on_both
 def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: Clock) -> None:
-    """A result counts after the end of its lease, until another coordinator has noticed that end."""
+    """A lease may end before the result is stored, as long as no coordinator has noticed that."""
     first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
     assert first
     assert second
@@ -143,7 +143,7 @@ def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: C
 
 @on_both
 def test_leases_of_another_clock_have_expired(store: Store, clock: Clock) -> None:
-    """After a reboot the clock starts again, so all earlier leases have expired."""
+    """A host's clock starts again after a reboot."""
     assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
     clock.seconds, clock.name = 3.0, "after the next start"
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]

@@ -65,7 +65,7 @@ def test_a_name_under_which_bots_play_is_taken(store: Store) -> None:
 
 @pytest.mark.parametrize("name", ["Lily", "greedy", "1ily", "gree-dy0", "G-B0T"])
 def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> None:
-    """A name that looks like that of an account, a bot or an author is refused."""
+    """The other name may be that of an account, a bot or an author."""
     add_account(store, "LiIy")
     add_bot(store, "greedy", author="house")
     add_bot(store, "gree_dyo", author="g_bot")
@@ -407,9 +407,9 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
 
 @on_both
 def test_visits_of_a_deleted_account_have_no_address(store: Store) -> None:
-    """Their entries have the pseudonym, and so have others' attempts to log in to it.
+    """The account's entries have the pseudonym, and so have others' attempts to log in to it.
 
-    Other accounts' are unchanged.
+    Other accounts' entries are unchanged.
     """
     ann = add_account(store, "ann")
     store.people.record(visit(0))

@@ -46,7 +46,7 @@ def waiting_and_running(store: Store) -> tuple[int, int]:
 
 @on_both
 def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
-    """It is queued first. A claim then returns everything needed to play it."""
+    """A claim returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
     random_ = add_bot(store, "random", source="sha256:bb")
     wanted = replace(new_match("s7-0", [greedy, random_]), seatings=((1, 0), (0, 1)))

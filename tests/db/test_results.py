@@ -130,7 +130,7 @@ def test_whatever_a_bot_prints_can_be_stored(store: Store) -> None:
 
 @on_both
 def test_concurrent_results_are_all_rated(store: Store) -> None:
-    """No concurrent result is lost or counted twice."""
+    """No result is lost or counted twice."""
     versions = [add_bot(store, name) for name in "abcde"]
     dice = random.Random(3)  # noqa: S311 - a test's dice
     results = []

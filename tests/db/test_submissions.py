@@ -184,7 +184,7 @@ def test_a_submission_is_not_a_house_bot(store: Store) -> None:
 
 @on_both
 def test_a_quarantined_game_is_replaced(store: Store) -> None:
-    """A quarantined match is replaced, and doesn't count as one of the submission's games."""
+    """The quarantined match doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
     store.submissions.add(new(), PLENTY)
     qualify(store)
@@ -423,7 +423,7 @@ def test_quotas_that_are_not_set_stay(store: Store, ben: KnownAccount) -> None:
 def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount) -> None:
     """They can be higher or lower than the arena's, until they are reset.
 
-    Authors without an account have none.
+    Authors without an account have the arena's.
     """
     mine = replace(new("u9"), account=ben.id)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.docker
 
 
 def run(client: docker.DockerClient, image: str, code: str) -> str:
-    """Run a line of Python like a bot, and return its output."""
+    """Run a line of Python with a bot's restrictions, and return its output."""
     output = client.containers.run(
         image,
         ["python3", "-c", code],

@@ -265,7 +265,7 @@ def test_the_database_starts_and_stops(project: Project) -> None:
 
 @pytest.mark.soak
 def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewhere: Project) -> None:
-    """The site shows rated games, and has few rights. A stop ends the arena cleanly, with all bots.
+    """The site shows rated games, and has few rights. A stop ends the arena and all bots cleanly.
 
     One worker is added on this host, and one as if it were on another host.
     """

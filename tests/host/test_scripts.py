@@ -1,4 +1,4 @@
-"""Tests of the scripts behind the Makefile, run like a user would."""
+"""Tests of the scripts behind the Makefile, run as users run them."""
 
 import json
 import os

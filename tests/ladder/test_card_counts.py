@@ -245,7 +245,7 @@ def test_points_for_the_most_puddings_are_shared() -> None:
 
 
 def test_an_unfinished_game_has_no_points() -> None:
-    """That is an error."""
+    """Asking for them is an error."""
     rules = Rules(players=2)
     with pytest.raises(ValueError, match="not over"):
         earned(new_game(rules, shuffled_deck(rules, bytes(16))), 0)

@@ -78,7 +78,7 @@ def test_few_decisions_are_marked(taken: int, passed: int, *, few: bool) -> None
 
 
 def test_no_games_have_no_rates() -> None:
-    """Without games, a table has the twelve kinds of the basic game, without any rates."""
+    """The table then has the twelve kinds of the basic game."""
     table = table_of(nothing(), 5)
     assert (len(table.cards), table.games, table.win_rate) == (12, 0, None)
     for line in table.cards:

@@ -41,7 +41,7 @@ def test_an_expected_result_is_no_upset() -> None:
 
 
 def test_beating_a_seat_that_was_taken_over_is_no_upset() -> None:
-    """A win over a favourite that crashed is no upset, and the stand-in's points don't count."""
+    """A favourite that crashed was not beaten. The stand-in's points don't count either."""
     found = highlights(1, (STRONG, WEAK), (2, 1), (None, 12))
     assert [(each.kind, each.seat, each.value) for each in found] == [(HighlightKind.POINTS, 1, 12)]
     assert highlights(1, (STRONG, WEAK), (1, 2), (None, None)) == ()
@@ -57,7 +57,7 @@ def test_the_most_points_of_a_game_count() -> None:
 
 @given(st.lists(HIGHLIGHT, max_size=30), st.integers(0, 30))
 def test_the_best_can_be_merged_from_parts(found: list[Highlight], cut: int) -> None:
-    """Merging the best of two parts gives the best of all."""
+    """The best of two parts together contain the best of all."""
     assert best((*best(found[:cut]), *best(found[cut:]))) == best(found) == best(reversed(found))
     for kind in HighlightKind:
         kept = [each.value for each in best(found) if each.kind is kind]

@@ -118,7 +118,7 @@ def test_more_players_than_fit_into_all_fields() -> None:
 
 
 def test_an_unknown_player_has_no_interval() -> None:
-    """An unknown or removed player raises KeyError."""
+    """Asking for it raises KeyError, and so it does for a player who was removed."""
     field = Field({1: Rating(25.0, 1.0)})
     with pytest.raises(KeyError):
         field.interval(2)

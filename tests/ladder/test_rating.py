@@ -119,7 +119,7 @@ def test_every_player_needs_a_place(places: tuple[int, ...]) -> None:
 
 
 def test_nobody_plays_alone() -> None:
-    """One player can't be rated."""
+    """A game has two to five players."""
     with pytest.raises(ValueError, match="2 to 5 players"):
         update((initial(),), (1,))
 
@@ -245,5 +245,5 @@ def test_a_game_has_the_time_of_its_middle_decision() -> None:
 
 
 def test_no_games_have_no_median() -> None:
-    """It is None without a game."""
+    """It is None."""
     assert median(()) is None

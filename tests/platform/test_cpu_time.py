@@ -60,7 +60,7 @@ def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
 
 
 def test_a_sleeping_bot_does_not_wait() -> None:
-    """A bot that sleeps doesn't wait, however busy the host is."""
+    """That holds however busy the host is."""
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (SLEEPS, SPINS, SPINS)]

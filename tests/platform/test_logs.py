@@ -117,7 +117,7 @@ assert spoken("hello %s")
 def test_for_people_nothing_moves_the_cursor() -> None:
     """Control characters are escaped in events, fields, libraries' messages and tracebacks.
 
-    Tracebacks keep lines.
+    Tracebacks keep their line breaks.
     """
     text = logged(
         r"""

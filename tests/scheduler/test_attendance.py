@@ -68,7 +68,7 @@ def test_a_match_without_any_hello_is_void() -> None:
 
 
 def test_a_match_in_which_a_house_bot_sends_no_hello_is_void() -> None:
-    """The house bot is known to start, so the host was too busy. The others get no rating for that match."""
+    """The house bot is known to start, so the host was too busy. The match is not rated."""
     with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
         played({0, 1})
 

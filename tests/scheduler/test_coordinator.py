@@ -180,7 +180,7 @@ def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Pat
 
 
 def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: Path) -> None:
-    """Each game has a new deal and its own stored seat order."""
+    """No deal is used twice, and the stored seat order is the one that was drawn."""
     ladder = ladder_of(store)
     notes = Notes()
     while not notes.finished or len(notes.finished[-1].games) == 1:  # one deal with new bots
@@ -203,7 +203,7 @@ def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: 
 
 
 def test_a_match_that_the_arena_can_not_play_is_quarantined(store: Store, run_dir: Path) -> None:
-    """After three voids it is quarantined, and none of its games is rated."""
+    """That happens after three voids. None of its games is rated."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder")

@@ -28,7 +28,7 @@ class Clock:
 
 
 def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
-    """Even if no worker's status can be stored, matches whose lease has expired are queued again."""
+    """The match of a coordinator that died is queued again."""
     clock, notes = Clock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
     with closing(open_store(url, clock)) as store, closing(Database(url)) as other:

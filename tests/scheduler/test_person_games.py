@@ -61,7 +61,7 @@ def asked_for(store: Store, id_: str, rules: Rules, *bots: str, seat: int = 0, v
 def host(
     store: Store, run_dir: Path, *, tables: int = 1, clock: Clock | None = None
 ) -> Iterator[PersonTables]:
-    """Start the tables for people's games."""
+    """Yield running tables for people's games."""
     settings = store.ladder.settings()
     launcher = Launcher(ProcessRuntime(), "test", run_dir)
     made = PersonTables(

@@ -21,7 +21,7 @@ def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
 
 
 def test_fewer_seats_are_used_on_a_busy_host_but_at_least_one() -> None:
-    """The number of seats is the one that the measured share suffices for, but at least one."""
+    """It is the number of seats for which the measured share suffices."""
     assert [settled(Opening(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
 
 
@@ -35,7 +35,7 @@ def test_the_number_of_seats_does_not_flicker() -> None:
 
 
 def test_a_single_measurement_closes_no_seat() -> None:
-    """A single measurement may coincide with the start of another program."""
+    """It may coincide with the start of another program."""
     assert Opening(5, 0.4).look(0.02, 0, 0.0) == 5
 
 

@@ -1,4 +1,4 @@
-"""Tests of forged backups: their hashes are right, but their data makes no arena."""
+"""Tests of forged backups: their hashes are right, but their data is invalid."""
 
 import math
 import random

@@ -65,7 +65,7 @@ def test_plain_processes_are_used_only_for_plain_processes(store: Store) -> None
 
 
 def test_an_unreadable_report_is_refused(store: Store) -> None:
-    """The worker is refused, and nothing is stored."""
+    """Nothing is stored."""
     assert refusal(worker(b"{}"), RuntimeName.DOCKER, store, Gate())
     assert store.activity.hosts() == ()
 

@@ -155,13 +155,13 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
     ids=repr,
 )
 def test_an_impossible_card_is_refused(wrong: dict[str, object]) -> None:
-    """A card with a value that could not be stored is refused."""
+    """Its values could not be stored."""
     assert read(write(CARD), WorkerCard) == CARD
     with pytest.raises(ValueError, match=next(iter(wrong))):
         read(write(msgspec.structs.replace(CARD, **wrong)), WorkerCard)
 
 
 def test_a_negative_number_of_busy_seats_is_refused() -> None:
-    """A worker with a negative number of seats in use would have more room than seats."""
+    """The worker would have more free seats than seats."""
     with pytest.raises(ValueError, match="busy"):
         read(write(WorkerState(busy={"another": -3})), WorkerState)

@@ -53,7 +53,7 @@ run(choose)
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Hosts]:
-    """Start a cluster with one worker."""
+    """Yield a cluster with one worker."""
     with hosts(workers=1) as cluster:
         yield cluster
 
@@ -182,7 +182,7 @@ def test_connections_need_a_certificate_of_this_cluster(cluster: Hosts, tmp_path
 
 
 def test_a_coordinator_refuses_the_scheduler_of_another_cluster(cluster: Hosts, tmp_path: Path) -> None:
-    """A coordinator accepts only schedulers with a certificate from its own authority."""
+    """The scheduler's certificate must be from the coordinator's own authority."""
     make_keys(tmp_path, ["x"], datetime.now(UTC))
     true = keys(cluster.keys, "coordinator")
     with pytest.raises(SchedulerAway):
@@ -207,7 +207,7 @@ def test_a_worker_without_the_clusters_keys_can_not_join(cluster: Hosts, tmp_pat
 
 
 def test_an_address_that_others_can_reach_requires_keys() -> None:
-    """Without keys a cluster works only on this machine."""
+    """Without keys, only the loopback can be used."""
     for host in ("::", "192.0.2.1", "arena.example"):
         with pytest.raises(WrongCluster, match="needs keys"):
             address_of(host, 8786, None)
@@ -299,7 +299,7 @@ def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, s
 
 # Over 20 s: dask gives up a silent worker after 12 s, and a shorter limit would depend on timing.
 def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: str) -> None:
-    """The loss of a silent worker is noticed within 35 s, so that others can play its match.
+    """The loss is noticed within 35 s, so that others can play its match.
 
     A restarted worker can't join before the loss is noticed. One that only hung can't rejoin while another
     worker has its name.

@@ -115,7 +115,7 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
 
 
 def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
-    """A worker on probation gets no match that others could play. It would void each, up to the quarantine.
+    """Otherwise it could void one match so often that the match is quarantined.
 
     When the probation time is over it gets one match at a time. After a valid match it is trusted again.
     """
