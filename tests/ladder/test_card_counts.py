@@ -238,7 +238,7 @@ def test_each_card_gets_its_share(mine: str, theirs: str, points: str) -> None:
 
 
 def test_points_for_the_most_puddings_are_shared() -> None:
-    """Puddings of earlier rounds share the points. A loss for the fewest is no card's loss."""
+    """Puddings of earlier rounds share the points. A loss for the fewest is assigned to no card."""
     end = ended("pu pu", "pu", puddings=(4, 1), gain=6)
     assert earned(end, 0) == {(1, 1): (POINT * 6 // 4,), (1, 2): (POINT * 6 // 4,)}
     assert earned(end, 1) == {(1, 1): (0,), (1, 2): ()}

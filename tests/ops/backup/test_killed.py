@@ -90,7 +90,7 @@ def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
 @pytest.mark.postgresql
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_killed_restore_can_not_be_started(live: Spot, kept: Path, spots: Spots, kind: str) -> None:
-    """Whether it was writing files or rows, no arena starts there until a restore has finished."""
+    """Whether files or rows were being written, no arena starts there until a restore has finished."""
     there = spots.make("there", postgresql=kind == "postgresql")
     data = there.settings.data_dir
     database = None
