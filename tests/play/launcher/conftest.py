@@ -1,4 +1,4 @@
-"""A launcher over both runtimes."""
+"""Fixtures that play matches with a launcher on each runtime."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """A place to play matches in."""
+    """A launcher with the bots' runtime and a folder for sockets."""
 
     stage: Stage
     launcher: Launcher
@@ -60,19 +60,19 @@ class Hall:
         return decode(self.launcher.play(encode(spec), tuple(range(len(programs)))), MatchRecord)
 
     def leftovers(self) -> list[str]:
-        """Return what is left of all matches."""
+        """Return everything that matches have left behind."""
         return self.stage.leftovers() + [str(path) for path in self.folder.rglob("*")]
 
 
 def faults(record: MatchRecord, seat: int, game: int | None = None) -> list[Fault]:
-    """Return the faults of a seat, in a game or in all, in order."""
+    """Return the faults of a seat in one game, or in all games, in order."""
     games = record.games if game is None else [record.games[game]]
     decisions = [step[seat] for each in games for step in each.steps]
     return [decision.fault for decision in decisions if decision and decision.fault]
 
 
 def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser]) -> None:
-    """See that these seats of a whole game chose, card by card, what their functions choose."""
+    """Check that, at every decision of a complete game, these seats chose what their functions choose."""
     states = played_again(rules, game).states
     assert states[-1].over
     for state, step in zip(states, game.steps, strict=False):
@@ -83,10 +83,10 @@ def check_choices(rules: Rules, game: GameRecord, choosers: Mapping[int, Chooser
 
 
 def referees() -> list[int]:
-    """Return the ids of this process's referees."""
+    """Return the process IDs of this process's referees."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the process has just ended
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
             if parent == os.getpid() and b"arena.play.referee" in (folder / "cmdline").read_bytes():
                 found.append(int(folder.name))
@@ -95,8 +95,8 @@ def referees() -> list[int]:
 
 @contextmanager
 def hall_over(stage: Stage) -> Iterator[Hall]:
-    """Give a hall over a stage, and see that nothing is left of its matches."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: an address holds 107 bytes
+    """Yield a hall on this stage, then check that its matches left nothing behind."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket path is at most 107 bytes
     folder.chmod(0o711)
     hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
     try:
@@ -109,27 +109,27 @@ def hall_over(stage: Stage) -> Iterator[Hall]:
 
 @pytest.fixture
 def process_hall() -> Iterator[Hall]:
-    """Give a hall whose bots are plain processes."""
+    """Yield a hall whose bots are plain processes."""
     with closing(ProcessStage()) as stage, hall_over(stage) as hall:
         yield hall
 
 
 @pytest.fixture(scope="session")
 def docker_stage(docker_client: docker.DockerClient, base_image: str) -> Iterator[DockerStage]:
-    """Give a place for programs in containers, which builds the image of each once."""
+    """Yield a stage for programs in containers. It builds each program's image once."""
     with closing(DockerStage(docker_client, base_image)) as stage:
         yield stage
 
 
 @pytest.fixture
 def docker_hall(docker_stage: DockerStage) -> Iterator[Hall]:
-    """Give a hall whose bots are in containers."""
+    """Yield a hall whose bots run in containers."""
     with hall_over(docker_stage) as hall:
         yield hall
 
 
 @pytest.fixture(params=["process", pytest.param("docker", marks=pytest.mark.docker)])
 def hall(request: pytest.FixtureRequest) -> Hall:
-    """Give a hall over each runtime in turn."""
+    """Return a hall on each runtime in turn."""
     chosen: Hall = request.getfixturevalue(f"{request.param}_hall")
     return chosen

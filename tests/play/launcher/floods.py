@@ -1,4 +1,4 @@
-"""Bots that harm the channel: each greets as a bot does, is asked, and then floods its line."""
+"""Bots that flood their connection, either after a correct greeting and the first request or at once."""
 
 from typing import Final
 

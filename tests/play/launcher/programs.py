@@ -1,4 +1,4 @@
-"""Bots for whole matches: good ones, and one for every way to fail."""
+"""Bots for complete matches: good ones, and one for each way to fail."""
 
 from typing import Final
 
@@ -195,7 +195,7 @@ def choose(view):
 
 run(choose, games_at_once=1)
 """
-"""For this many SECONDS of processor time."""
+"""Uses this many SECONDS of processor time for each decision."""
 
 FORKS: Final = """
 import os, time
@@ -217,4 +217,4 @@ def choose(view):
 
 run(choose, games_at_once=1)
 """
-"""The same work, by six processes."""
+"""The same work, shared by six processes."""

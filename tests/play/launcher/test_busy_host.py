@@ -1,4 +1,4 @@
-"""On a host with other work: what the host keeps from a bot is not the bot's time, and all else is."""
+"""Clocks on a busy host: a bot isn't charged for the time during which the host kept it waiting."""
 
 import os
 import subprocess
@@ -16,13 +16,13 @@ from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 
 CLOCK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=300)
-"""A bot that takes 0.5 s has no fault."""
+"""A bot that takes 0.5 s per decision has no fault."""
 
 LARGER_BANK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=1_200)
-"""A bot that takes 1.8 s has a fault in its second decision, with 0.4 s to spare on either side."""
+"""A bot that takes 1.8 s per decision first times out at its second, with 0.4 s to spare on either side."""
 
 SMALLER_BANK = Clock(start_millis=10_000, move_millis=1_000, bank_millis=850)
-"""A bot that takes 1.5 s has a fault in its second decision."""
+"""A bot that takes 1.5 s per decision first times out at its second."""
 
 GREETING_MILLIS = 6_000
 
@@ -31,7 +31,7 @@ _OTHERS = 2 * (os.cpu_count() or 1)
 
 @contextmanager
 def other_work() -> Iterator[None]:
-    """Keep the processors busy, at the priority of all else."""
+    """Keep all processors busy, at normal priority."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(_OTHERS)]
     try:
         yield
@@ -42,7 +42,7 @@ def other_work() -> Iterator[None]:
 
 
 def play(hall: Hall, program: str, clock: Clock, *, busy: bool) -> tuple[list[Decision], list[Decision]]:
-    """Play a game of a program and a good bot; return what was decided in both seats."""
+    """Play a game of this program against a good bot; return the decisions of each."""
     spec = hall.spec(program, programs.GOOD, clock=clock)
     with other_work() if busy else nullcontext():
         record = decode(hall.launcher.play(encode(spec), (0, 1)), MatchRecord)
@@ -53,14 +53,14 @@ def play(hall: Hall, program: str, clock: Clock, *, busy: bool) -> tuple[list[De
 
 
 def faulted(decisions: list[Decision]) -> list[int]:
-    """Return the numbers of those that timed out, from 0; nothing else went wrong."""
+    """Return the indexes of the decisions that timed out. Check that there were no other faults."""
     faults = {number: each.fault for number, each in enumerate(decisions) if each.fault}
     assert set(faults.values()) <= {Fault.TIMEOUT}
     return list(faults)
 
 
 def in_the_first_turns(program: str, turns: int) -> str:
-    """Return a program that does its work in the first turns of the game only."""
+    """Return a program that works only in the first ``turns`` turns of the game."""
     head, _, body = program.partition("def choose(view):\n")
     assert body
     quick = f"    if (view.round, view.turn) > (1, {turns}):\n        return view.legal_moves()[-1]\n"
@@ -68,18 +68,18 @@ def in_the_first_turns(program: str, turns: int) -> str:
 
 
 def greets_after(seconds: float, program: str) -> str:
-    """Return a program that works for this long before it greets; its libraries take 0.5 s beside that."""
+    """Return a program that works for this long before it greets. Its imports take another 0.5 s."""
     return f"import time\nwhile time.process_time() < {seconds}:\n    pass\n{program}"
 
 
 def told(program: str, seconds: float) -> str:
-    """Return a program that works for this long."""
+    """Return a program that works for this long at each decision."""
     return program.replace("SECONDS", str(seconds))
 
 
 @pytest.mark.docker
-def test_a_busy_host_excuses_nobody_but_whom_it_holds_up(docker_hall: Hall) -> None:
-    """One bot takes too long for its second decision; another, held up too, greets and decides in time."""
+def test_a_busy_host_excuses_only_the_bots_it_delays(docker_hall: Hall) -> None:
+    """A bot whose own work takes too long times out; one that is only delayed by the host doesn't."""
     late = in_the_first_turns(told(programs.WORKS, 0.6), 2)
     held_up = greets_after(0.4, in_the_first_turns(told(programs.WORKS, 0.3), 4))
     spec = docker_hall.spec(late, held_up, clock=replace(SMALLER_BANK, start_millis=GREETING_MILLIS))
@@ -107,7 +107,7 @@ def test_a_busy_host_excuses_nobody_but_whom_it_holds_up(docker_hall: Hall) -> N
 def test_a_bot_times_out_to_the_decision(
     docker_hall: Hall, program: str, clock: Clock, faults: list[int], *, busy: bool
 ) -> None:
-    """By what it does itself, however long the host makes that last."""
+    """The timeout comes at the same decision whether the host is busy or not."""
     own, good = play(docker_hall, program, clock, busy=busy)
     assert faulted(own) == faults
     assert faulted(good) == []
@@ -122,7 +122,7 @@ def test_a_bot_times_out_to_the_decision(
 def test_the_time_to_greet_is_what_a_bot_needs_itself(
     docker_hall: Hall, seconds: float, *, greets: bool
 ) -> None:
-    """Only what it does itself before it greets counts."""
+    """The delay that a busy host causes doesn't count."""
     program = greets_after(seconds, programs.GOOD)
     clock = Clock(start_millis=GREETING_MILLIS, move_millis=20_000, bank_millis=20_000)
     with other_work():

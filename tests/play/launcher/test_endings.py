@@ -1,4 +1,4 @@
-"""Who ended a bot: itself, so that it is to blame, or someone outside, so that the match is void."""
+"""A bot that ends itself is blamed; if something outside ended it, the match is void."""
 
 import re
 import threading
@@ -52,7 +52,7 @@ run(choose)
 """
 
 AT_ONCE = "import os; os.kill(os.getpid(), 9)"
-"""Before it greets."""
+"""Ends before it greets."""
 
 KILLS = {
     "itself": "os.kill(os.getpid(), signal.SIGKILL)",
@@ -70,7 +70,7 @@ KILLS = {
 @pytest.mark.docker
 @pytest.mark.parametrize("table", [0, 1])
 def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
-    """However it ends itself, and whatever it calls itself: it is blamed, and the others are not."""
+    """A bot is blamed however it ends itself and whatever name its process has; the others aren't."""
     bots = [*(ENDS_ITSELF.replace("END", end) for end in KILLS.values()), AT_ONCE][table::2]
     record = docker_hall.play(*bots, programs.GOOD)
     assert [fault for fault in faults(record) if fault is not None] == [Fault.CRASH] * len(bots)
@@ -96,7 +96,7 @@ def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
     ],
 )
 def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, how: str) -> None:
-    """Through the engine: nobody is blamed, and the text says what was asked of it."""
+    """If a bot's container was ended through the engine, no bot is blamed, and the error gives the cause."""
     ends: dict[str, Callable[[Any], object]] = {
         "kill": lambda container: container.kill(),
         "stop": lambda container: container.stop(timeout=0),
@@ -111,7 +111,7 @@ def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, h
 
 @pytest.mark.docker
 def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
-    """Its clock has run out while the engine held it."""
+    """If its clock runs out while the engine has it paused, the match is void."""
     with (
         interfered(docker_hall, lambda container: container.pause()),
         pytest.raises(MatchVoid, match="the engine was asked to pause"),
@@ -123,7 +123,7 @@ RECORD = (
     "oom-kill:constraint={constraint},nodemask=(null),cpuset={bot},mems_allowed=0,{where},"
     "task_memcg=/kaiten/94bca616/{bot},task={name},pid=10747,uid=65001"
 )
-"""As Linux 6.18 writes it."""
+"""A kernel log line in the format of Linux 6.18."""
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ RECORD = (
     ],
 )
 def test_the_kernel_tells_whose_memory_ran_out(constraint: str, where: str, name: str, *, host: bool) -> None:
-    """That of the host, or of all bots together, or the bot's own; whatever the bot's process is called."""
+    """The log shows whether the host, all bots together or one bot reached the limit, whatever its name."""
     bot, other = "ab" * 32, "cd" * 32
     record = RECORD.format(constraint=constraint, where=where.format(bot=bot), bot=bot, name=name)
     log = ["python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0", record, f"task={bot}"]
@@ -159,7 +159,7 @@ def faults(record: MatchRecord) -> list[Fault | None]:
 
 @contextmanager
 def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]:
-    """Do something to the first seat's container, once its bot is where it stays."""
+    """Do something to the first seat's container once its bot has reached the point where it waits."""
     stage = hall.stage
     assert isinstance(stage, DockerStage)
     labels = [f"{INSTALL_LABEL}={stage.install}", f"{SEAT_LABEL}=0"]
@@ -174,7 +174,7 @@ def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]
                         interfere(container)
                         return
                 time.sleep(0.2)
-        except BaseException as error:  # noqa: BLE001 - shown in the test's own thread
+        except BaseException as error:  # noqa: BLE001 - checked in the test's thread
             failed.append(error)
 
     thread = threading.Thread(target=await_and_interfere)
@@ -188,7 +188,7 @@ def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]
 
 @pytest.mark.docker
 def test_a_late_bot_shows_where_it_is_in_its_container(docker_hall: Hall) -> None:
-    """The library's timer and its handler are allowed there; the stack has the bot's own line."""
+    """The sandbox permits the library's timer and signal handler; the stack names the bot's own line."""
     clock = Clock(start_millis=60_000, move_millis=500, bank_millis=0)
     record = docker_hall.play(programs.SLEEPS, programs.GOOD, clock=clock)
     assert [bool(re.search(STACK, seat.stderr)) for seat in record.seats] == [True, False]

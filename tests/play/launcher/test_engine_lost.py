@@ -1,4 +1,4 @@
-"""A Docker engine that goes away in the middle of a match."""
+"""A Docker engine that fails in the middle of a match."""
 
 import gc
 import shutil
@@ -30,22 +30,22 @@ from tests.sandbox.stage import DockerStage
 
 ENGINE = "/var/run/docker.sock"
 _LONG_SECONDS = 600
-"""What asks an engine to do something waits longer than any of these tests."""
+"""Timeout of engine requests, longer than any of these tests."""
 
 _SAID = b'{"message":"get kaiten-init: database not open"}'
 CLOSED = (
     b"HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\n"
     b"Content-Length: %d\r\n\r\n%s" % (len(_SAID), _SAID)
 )
-"""What dockerd 20.10 answers while it ends."""
+"""The response of dockerd 20.10 while it shuts down."""
 
 
 class EngineLine:
-    """A socket that leads to the engine until it is cut.
+    """A socket that forwards to the engine until it is cut.
 
     Attributes:
-        ending: Whether the engine answers as one does that is ending: it is well, but has closed its volumes.
-        silent: Whether it takes what it is asked, and says nothing more.
+        ending: Whether to act like an engine that is shutting down: healthy, but its volumes are closed.
+        silent: Whether to accept requests without ever responding.
     """
 
     def __init__(self, path: Path) -> None:
@@ -58,7 +58,7 @@ class EngineLine:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def cut(self) -> None:
-        """End all connections, and take no more."""
+        """Close all connections and accept no more."""
         self.path.unlink(missing_ok=True)
         for end in self._open:
             with suppress(OSError):
@@ -87,7 +87,7 @@ class EngineLine:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Give a short folder."""
+    """Yield a folder with a short path."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-e-"))
     yield folder
     shutil.rmtree(folder)
@@ -95,7 +95,7 @@ def folder() -> Iterator[Path]:
 
 @contextmanager
 def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iterator["_Place"]:
-    """Give a worker whose engine can be taken from it."""
+    """Yield a worker whose connection to the engine can be cut."""
     stage = DockerStage(client, base_image)
     line = EngineLine(folder / "engine.sock")
     try:
@@ -125,17 +125,17 @@ class _Place:
     hall: Hall
 
     def play(self, *programs: str, clock: Clock | None = None) -> "Future[bytes]":
-        """Begin a match."""
+        """Start a match."""
         place = self.workers.take(len(programs))
         assert place is not None
         return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
 
-    def running(self) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # a module that its stubs hide
-        """Return the containers of its matches."""
+    def running(self) -> list["docker.models.containers.Container"]:  # type: ignore[name-defined] # not in the stubs
+        """Return the containers of the worker's matches."""
         return self.client.containers.list(filters={"label": f"kaiten.install={self.stage.install}"})
 
 
-# docker-py leaves the sockets of cut connections to the garbage collector, which warns of them.
+# docker-py leaves the sockets of cut connections to the garbage collector, which warns about them.
 pytestmark = [
     pytest.mark.docker,
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -145,7 +145,7 @@ pytestmark = [
 def test_bots_that_end_with_their_engine_are_not_to_blame(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """Nobody can tell why they ended: the match is void, and without an engine no other begins."""
+    """The cause of their end is unknown, so the match is void; no other begins until the engine is back."""
     with _hall_on(docker_client, base_image, folder) as at:
         match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
         await_that(lambda: len(at.running()) == 2, "two containers")
@@ -156,7 +156,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         assert isinstance(match.exception(60), HostFailed)
         assert at.workers.status()[0].busy == 0
         assert at.workers.take(2) is None
-        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and there is none yet
+        time.sleep(4 * LOOK_SECONDS)  # the worker checks again, and there is still no engine
         assert at.workers.take(2) is None
         line = EngineLine(at.line.path)
         await_that(lambda: at.workers.take(2) is not None, "room for two")
@@ -166,7 +166,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
 def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """However long it might have taken to greet."""
+    """The launcher doesn't wait until the time to greet is over."""
     with _hall_on(docker_client, base_image, folder) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
         await_that(lambda: len(at.running()) == 2, "two containers")
@@ -179,11 +179,11 @@ def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
 def test_an_engine_that_is_ending_can_play_nothing(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """It says that it is well, and refuses the rest: no match is to blame for it, and none comes next."""
+    """Its ping succeeds but it refuses all else: the host is blamed, and no other match starts."""
     with _hall_on(docker_client, base_image, folder) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
-        time.sleep(4 * LOOK_SECONDS)  # then it looks again, and the engine answers
+        time.sleep(4 * LOOK_SECONDS)  # the worker checks again, and the engine's ping succeeds
         assert at.workers.take(2) is None
         at.line.ending = False
         await_that(lambda: at.workers.take(2) is not None, "room for two")
@@ -192,7 +192,7 @@ def test_an_engine_that_is_ending_can_play_nothing(
 def test_an_engine_that_hangs_holds_nobody_up(
     docker_client: docker.DockerClient, base_image: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A request for room has its answer meanwhile, and a question how it is has one before long."""
+    """Requests for slots don't wait for the engine, and the host's state is soon reported as failed."""
     monkeypatch.setattr(engine, "_PING_SECONDS", 1)
     with (
         _hall_on(docker_client, base_image, folder) as at,
@@ -220,7 +220,7 @@ def test_an_engine_that_hangs_holds_nobody_up(
 
 @contextmanager
 def closing_line(line: EngineLine) -> Iterator[None]:
-    """Cut a line in the end, for anyone who still waits at it."""
+    """Finally cut the connection, to release threads that still wait for it."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Floods of the channel: each ends its own bot's seat, and nothing else.
+"""Bots that flood their connection: each loses its seat, and nothing else is affected.
 
 The bots are plain processes, so that a flood is as fast as this machine allows.
 """
@@ -22,24 +22,24 @@ CLOCK = Clock(start_millis=30_000, move_millis=5_000, bank_millis=10_000)
 PEAK_MIB = 200
 MOST_PLAYERS = 5
 FLOOD = 1
-"""The seat that floods; where several do, the first of them."""
+"""The first seat with a flooding bot."""
 
 
 class Peak:
-    """The most memory that a referee of this process has had, in MiB."""
+    """The peak memory of this process's referee, in MiB."""
 
     mib = 0.0
 
 
 @contextmanager
 def watched() -> Iterator[Peak]:
-    """Watch the referee that this process starts meanwhile."""
+    """Measure the referee that this process starts inside the ``with`` block."""
     peak, over = Peak(), threading.Event()
 
     def watch() -> None:
         cmdline: Path | None = None
         while not over.wait(0.02):
-            # Looking at all processes takes long: once it is found, only that one is looked at.
+            # Scanning all processes is slow: once the referee is found, only its status is read.
             for found in Path("/proc").glob("[0-9]*/cmdline") if cmdline is None else (cmdline,):
                 status = _status(found)
                 if status.get("PPid") == str(os.getpid()):
@@ -67,9 +67,9 @@ def _status(cmdline: Path) -> dict[str, str]:
 
 
 def play(hall: Hall, *floods_: str) -> MatchRecord:
-    """Play a match of some floods after a good bot, and before another if there is room.
+    """Play a match with these floods after a good bot, and before another one if there is a seat left.
 
-    The good ones and the referee have to be well.
+    Check that the good bots have no faults and that the referee's memory stays small.
     """
     programs_ = (programs.GOOD, *floods_, programs.GOOD)[:MOST_PLAYERS]
     with watched() as peak:
@@ -103,10 +103,10 @@ FLOODS = {
     **{f"{name}, then": (floods.AFTER_HELLO[name], limit) for name, limit in LIMITS.items()},
     **{f"{name}, at once": (floods.BEFORE_HELLO[name], limit) for name, limit in LIMITS_BEFORE_HELLO.items()},
 }
-"""Bots with the limit that ends them: some greet and are asked first."""
+"""Bots, each with the limit that it exceeds. Those named "then" first greet and receive a request."""
 
 SHORT = ("headers, then", "4 GiB, then", "PING, at once", "CONTINUATION, at once")
-"""A table of floods of each kind; test_frames.py has all limits without bots."""
+"""One table with floods of both kinds; test_frames.py tests all limits without bots."""
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ SHORT = ("headers, then", "4 GiB, then", "PING, at once", "CONTINUATION, at once
 def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
     process_hall: Hall, names: tuple[str, ...]
 ) -> None:
-    """The seat is lost at its first decision; nobody else notices, and the referee stays small."""
+    """The bot loses its seat at its first decision. The other bots aren't affected."""
     record = play(process_hall, *(FLOODS[name][0] for name in names))
     for seat, name in enumerate(names, FLOOD):
         assert faults(record, seat, 0) == [Fault.CRASH]
@@ -134,9 +134,9 @@ def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
 
 @pytest.mark.soak
 def test_messages_without_end_expel(process_hall: Hall) -> None:
-    """It is the protocol that they break, so every fault of the seat is one of the protocol.
+    """Such messages break the protocol, not the channel's limits, so the bot doesn't count as crashed.
 
-    Bots by gRPC's library send more slowly, so three faults may take the seat over before it is expelled.
+    A bot that uses gRPC's library sends more slowly: it may lose its seat by three faults before that.
     """
     words = {
         "empty messages": "more than 18 messages for 1 request",
@@ -152,7 +152,7 @@ def test_messages_without_end_expel(process_hall: Hall) -> None:
 
 
 def assert_protocol_faults(record: MatchRecord, seat: int) -> None:
-    """See that the seat has faults, and that they are all of the protocol."""
+    """Check that the seat has faults, and that all are protocol faults or an expulsion."""
     got = faults(record, seat, 0)
     assert got
     assert set(got) <= {Fault.PROTOCOL, Fault.EXPELLED}

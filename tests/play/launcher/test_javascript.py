@@ -1,4 +1,4 @@
-"""Whole matches of bots in JavaScript, in containers, beside bots in Python."""
+"""Complete matches between bots in JavaScript and bots in Python, in containers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,13 +49,13 @@ call.write(Buffer.alloc(200_000));
 
 
 def source(hall: Hall, image: str, program: str) -> str:
-    """Return the id of an image whose bot is this ES module."""
+    """Return the ID of an image whose bot is this ES module."""
     assert isinstance(hall.stage, DockerStage)
     return hall.stage.started_by(["node", "--input-type=module", "--eval", program], image)
 
 
 def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -> MatchRecord:
-    """Play between these images, and see that the rules agree with the record."""
+    """Play a match between these images, and check its record against the rules."""
     spec = hall.spec(*[programs.GOOD] * len(seats), games=games)
     spec = replace(spec, seats=seats, rules=rules or spec.rules, seeds=SEEDS[:games])
     record = decode(hall.launcher.play(encode(spec), tuple(range(len(seats)))), MatchRecord)
@@ -76,7 +76,7 @@ def match(hall: Hall, *seats: str, rules: Rules | None = None, games: int = 1) -
 def test_greedy_chooses_alike_in_both_languages(
     docker_hall: Hall, docker_client: docker.DockerClient, javascript_image: str, rules: Rules
 ) -> None:
-    """One in JavaScript chooses, card by card, what the one in Python would; nobody has a fault."""
+    """In every decision, the JavaScript bot chooses what the Python bot would choose, without faults."""
     assert javascript_image
     script, python = (build_bot_image(docker_client, BOTS / name) for name in ("greedy-js", "greedy"))
     record = match(docker_hall, script, *[python] * (rules.players - 1), rules=rules, games=4)
@@ -88,7 +88,7 @@ def test_greedy_chooses_alike_in_both_languages(
 
 
 def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, javascript_image: str) -> None:
-    """Two cards with chopsticks, the dummy's card, both, and notes: all are played without fault."""
+    """Two cards with chopsticks, a card for the dummy, both at once, and notes are played without faults."""
     bot = source(docker_hall, javascript_image, LAST_MOVE)
     record = match(docker_hall, bot, bot, rules=Rules(players=2, dummy=True), games=8)
     assert len(record.games) == 8
@@ -100,7 +100,7 @@ def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, java
 
 
 def test_their_own_trouble_is_a_crash(docker_hall: Hall, javascript_image: str) -> None:
-    """Bots that take too much memory or break the channel's limits crash; the other one plays on."""
+    """Bots that use too much memory or break the channel's limits crash; the other bot plays on."""
     words = {EATS_MEMORY: "JavaScript heap out of memory", EATS_MEMORY_OUTSIDE_THE_HEAP: "", HUGE_MESSAGE: ""}
     bots = [source(docker_hall, javascript_image, program) for program in (*words, LAST_MOVE)]
     record = match(docker_hall, *bots)

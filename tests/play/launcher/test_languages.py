@@ -1,6 +1,7 @@
-"""Bots in every language of docs/base-images.md, in the ladder's own sandbox: nobody has a fault.
+"""Bots in every language of docs/base-images.md play in the ladder's sandbox without faults.
 
-Their images are built as the pages say and as `arena init` does. ``-s`` shows the figures for that page.
+Their images are built as the documentation describes, or from the files that `arena init` writes.
+``pytest -s`` prints the figures for docs/base-images.md.
 """
 
 import os
@@ -30,30 +31,30 @@ BOTS: Final = Path(__file__).parent / "languages"
 
 
 def call(folder: Path, *command: str, **variables: str) -> None:
-    """Run a compiler in a folder."""
+    """Run a build command in this folder."""
     subprocess.run(command, cwd=folder, env=os.environ | variables, check=True)  # noqa: S603 - our own
 
 
 def bridged(folder: Path, command: str, *steps: str) -> None:
-    """Write the Dockerfile of a program that speaks lines of JSON, as docs/protocol.md gives it."""
+    """Write the Dockerfile from docs/protocol.md, for a program that reads and writes lines of JSON."""
     entry = ", ".join(f'"{word}"' for word in ("python3", "-m", "arena.sdk.bridge", *command.split()))
     lines = ("FROM kaiten/bot-base-python", *steps, f"ENTRYPOINT [{entry}]")
     (folder / "Dockerfile").write_text("\n".join(lines) + "\n")
 
 
 def python(folder: Path) -> None:
-    """Put NumPy into what `arena init` makes."""
+    """Write the files of `arena init`, with a bot that uses NumPy."""
     write_starter(folder, starter_files("mybot", StarterLanguage.PYTHON))
     shutil.copy(BOTS / "bot.py", folder)
 
 
 def javascript(folder: Path) -> None:
-    """Take what `arena init` makes."""
+    """Write the files of `arena init`."""
     write_starter(folder, starter_files("mybot", StarterLanguage.JAVASCRIPT))
 
 
 def cpp(folder: Path) -> None:
-    """Compile what `arena init` makes."""
+    """Write and compile the files of `arena init`."""
     write_starter(folder, starter_files("mybot", StarterLanguage.CPP))
     call(folder, "make", "bot")
 
@@ -66,14 +67,14 @@ def go(folder: Path) -> None:
 
 
 def rust(folder: Path) -> None:
-    """Compile a program that needs the C library only."""
+    """Compile a program that needs only the C library."""
     folder.mkdir()
     call(folder, "rustc", "-O", "-o", "bot", str(BOTS / "bot.rs"))
     bridged(folder, "/bot/bot", "COPY bot /bot/bot")
 
 
 def java(folder: Path) -> None:
-    """Compile a class, link a JVM for it, and preload the join that the page gives."""
+    """Compile a class, link a JVM for it, and preload the ``pthread_join`` from docs/base-images.md."""
     folder.mkdir()
     call(folder, "javac", "-d", "classes", str(BOTS / "Bot.java"))
     call(folder, "jlink", "--add-modules", "java.base", "--output", "java")
@@ -93,12 +94,12 @@ LANGUAGES: Final[Mapping[str, tuple[Callable[[Path], None], Mapping[str, str]]]]
     "rust": (rust, {"rustc": "rustc"}),
     "java": (java, {"jlink": "default-jdk-headless", "cc": "gcc"}),
 }
-"""How to make a bot, and the programs for that with Debian's packages."""
+"""For each language, the function that builds a bot, and the tools it needs with their Debian packages."""
 
 
 @pytest.fixture(params=LANGUAGES)
 def bot(request: pytest.FixtureRequest, docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[str]:
-    """Give the image of a bot in each language."""
+    """Yield the image of a bot in each language."""
     name: str = request.param
     make, tools = LANGUAGES[name]
     for program, package in tools.items():
@@ -114,7 +115,7 @@ def bot(request: pytest.FixtureRequest, docker_client: docker.DockerClient, tmp_
 
 
 def test_a_hundred_games_without_a_fault(bot: str, docker_hall: Hall, request: pytest.FixtureRequest) -> None:
-    """With the ladder's limits and clock, against itself."""
+    """The bot plays against itself with the ladder's limits and clock."""
     spec = docker_hall.spec(*[programs.GOOD] * 2)
     spec = replace(spec, seats=(bot, bot), seeds=tuple(f"{number:032x}" for number in range(GAMES)))
     record = decode(docker_hall.launcher.play(encode(spec), (0, 1)), MatchRecord)

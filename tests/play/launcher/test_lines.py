@@ -1,4 +1,4 @@
-"""What is logged while a match is played, in whatever thread, has the match's ids."""
+"""Every log line about a match has the match's IDs, whichever thread writes it."""
 
 from contextlib import closing
 
@@ -14,7 +14,7 @@ IDS = {"match": "m", "attempt": 1}
 
 
 class _Heard:
-    """A sandbox that notes with which ids it would log."""
+    """A sandbox that records the IDs with which its caller would log."""
 
     def __init__(self, sandbox: Sandbox, heard: list[tuple[str, object]]) -> None:
         self._sandbox = sandbox
@@ -38,19 +38,19 @@ class _Heard:
 
 
 class _Listening(ProcessRuntime):
-    """A runtime that does so, and starts what it is told to."""
+    """A process runtime that records these IDs too."""
 
     def __init__(self) -> None:
         super().__init__()
         self.heard: list[tuple[str, object]] = []
 
-    def launch(self, spec: SandboxSpec) -> Sandbox:  # type: ignore[override] # one that it wraps
+    def launch(self, spec: SandboxSpec) -> Sandbox:  # type: ignore[override] # a wrapped sandbox
         self.heard.append(("launch", get_contextvars()))
         return _Heard(super().launch(spec), self.heard)
 
 
-def test_every_thread_of_a_match_knows_which_it_is() -> None:
-    """Those that start sandboxes, watch them and remove them; afterwards nothing is left of it."""
+def test_every_thread_of_a_match_logs_with_its_ids() -> None:
+    """The threads that start, watch and remove sandboxes have the IDs; after the match they are gone."""
     with closing(ProcessStage()) as stage:
         stage.runtime = runtime = _Listening()
         with hall_over(stage) as hall:

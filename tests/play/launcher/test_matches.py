@@ -1,4 +1,4 @@
-"""Whole matches with real processes and containers: good bots, and every way to fail."""
+"""Complete matches with real processes and containers: good bots, and every way to fail."""
 
 import os
 import signal
@@ -19,12 +19,12 @@ from tests.play.launcher.conftest import Hall, faults, referees
 from tests.sandbox.stage import DockerStage
 
 PATIENT = Clock(start_millis=60_000, move_millis=20_000, bank_millis=20_000)
-"""For good bots beside one that is gone at once: however busy this machine is, they have the time."""
+"""Enough time for the good bots, however busy this machine is. The failing bots end at once."""
 
 
 @pytest.mark.parametrize("players", [2, pytest.param(5, marks=pytest.mark.soak)])
 def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
-    """A match of good bots has all its games, no fault, and a report that names what held each bot."""
+    """The record has all games, no faults, and each bot's runtime and limits."""
     record = hall.play(*[programs.GOOD] * players, games=3)
     assert len(record.games) == 3
     assert len(record.seats) == players
@@ -34,9 +34,9 @@ def test_good_bots_play_every_game(hall: Hall, players: int) -> None:
 
 
 def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) -> None:
-    """Three illegal moves a game, then the stand-in; the next game begins afresh.
+    """After three illegal moves the stand-in finishes the game; the next game starts without faults.
 
-    What the referee writes down is what the rules give when it is played again.
+    Replaying the referee's record by the rules gives the same games.
     """
     spec = process_hall.spec(programs.GOOD, programs.ANSWERS_RUBBISH, programs.GOOD, games=2)
     record = decode(process_hall.launcher.play(encode(spec), (0, 1, 2)), MatchRecord)
@@ -48,9 +48,9 @@ def test_illegal_answers_take_the_seat_over_in_every_game(process_hall: Hall) ->
 
 
 def test_bots_that_never_get_going_lose_one_game(process_hall: Hall) -> None:
-    """Each gets a typed fault and a reason in words; the stand-in finishes the game, the rest is not played.
+    """Each bot gets a fault and a reason. The stand-in finishes the game; the other games aren't played.
 
-    What a dying bot printed is kept, and there is no traceback of the arena's own.
+    The stderr of a bot that exits has what it printed, without a traceback from the arena's library.
     """
     expected = {
         programs.DIES_AT_START: (Fault.CRASH, "exit code 3"),
@@ -73,7 +73,7 @@ def test_bots_that_never_get_going_lose_one_game(process_hall: Hall) -> None:
 
 
 def test_a_table_where_nobody_greets_is_over(process_hall: Hall) -> None:
-    """Whatever they do instead, they are waited for together, and the stand-in plays for all."""
+    """The time to greet is the same for all bots, whatever they do in it; then stand-ins play one game."""
     silent = (
         programs.NEVER_CONNECTS,
         programs.CONNECTS_AND_SAYS_NOTHING,
@@ -88,7 +88,7 @@ def test_a_table_where_nobody_greets_is_over(process_hall: Hall) -> None:
 
 
 def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
-    """Nothing is lost because the match is over and its bots are ended."""
+    """Ending the bots after the match loses none of their output."""
     record = hall.play(programs.TALKS, programs.TALKS)
     lines = [f"round {number}, turn {turn}" for number in (1, 2, 3) for turn in range(1, 10)]
     assert [seat.stderr.splitlines() for seat in record.seats] == [lines, lines]
@@ -96,7 +96,7 @@ def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
 
 
 def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
-    """The game goes on without it, the next one is played without it, and its owner can read why."""
+    """The rest of the game and the next one are played without it, and its owner can read why."""
     record = hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=3)
     assert [faults(record, 1, game) for game in range(len(record.games))] == [[Fault.CRASH]] * 2
     assert "division of sushi by zero" in record.seats[1].stderr
@@ -105,9 +105,9 @@ def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
 
 
 def test_a_slow_bot_uses_up_its_bank_and_then_times_out(process_hall: Hall) -> None:
-    """The first overrun is paid from the bank, the following ones are faults."""
-    # It sleeps for 0.6 s at each decision. A bank of 1.1 s holds one overrun of 0.59 s, also where waking up
-    # takes longer, and no two of them.
+    """The first overrun is paid from the bank; the following ones are faults."""
+    # The bot sleeps for 0.6 s at each decision. A bank of 1.1 s covers one overrun of 0.59 s, even if waking
+    # up takes longer, but not two.
     record = process_hall.play(
         programs.TOO_SLOW, programs.GOOD, clock=Clock(move_millis=10, bank_millis=1_100)
     )
@@ -118,14 +118,14 @@ def test_a_slow_bot_uses_up_its_bank_and_then_times_out(process_hall: Hall) -> N
 
 
 def test_a_second_stream_is_refused_and_harms_nobody(process_hall: Hall) -> None:
-    """One stream a seat: the first one goes on."""
+    """Each seat has one stream: the first one continues."""
     record = process_hall.play(programs.SECOND_STREAM, programs.GOOD)
     assert faults(record, 0) == []
     assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
 
 
 def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) -> None:
-    """Without its privileges it can't go through a closed folder, and what it needs lies right before it."""
+    """Without privileges the referee can't enter a closed folder, but it uses relative paths."""
     process_hall.folder.chmod(0o700)
     record = process_hall.play(programs.GOOD, programs.GOOD)
     assert [seat.trouble for seat in record.seats] == [None, None]
@@ -133,7 +133,7 @@ def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) ->
 
 @pytest.mark.docker
 def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
-    """A container that runs out of memory is a crash that says so."""
+    """If a container runs out of memory, its bot crashes with that reason."""
     record = docker_hall.play(programs.EATS_MEMORY, programs.GOOD, games=2)
     assert faults(record, 0, 0) == [Fault.CRASH]
     assert record.seats[0].out_of_memory
@@ -141,7 +141,7 @@ def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
 
 
 def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
-    """A match that is stopped raises, and its sandboxes, sockets and processes are gone."""
+    """Stopping a match raises LauncherStopped and removes its sandboxes, sockets and processes."""
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
     failure: list[BaseException] = []
 
@@ -161,7 +161,7 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
 
 
 def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -> None:
-    """The match is void, says how its referee ended, and its sandboxes and sockets go at once."""
+    """The match is void; the error says how its referee ended. Sandboxes and sockets are removed at once."""
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
     with ThreadPoolExecutor(1) as pool:
         match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
@@ -175,7 +175,7 @@ def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -
 
 @pytest.mark.docker
 def test_a_missing_image_voids_the_match(docker_hall: Hall) -> None:
-    """An image that the engine does not have is the arena's fault, and no bot's."""
+    """An image that the engine does not have is an arena fault, not a bot's."""
     spec = docker_hall.spec(programs.GOOD, programs.GOOD)
     missing = replace(spec, seats=(spec.seats[0], "sha256:" + "0" * 64))
     with pytest.raises(MatchVoid, match="sha256:0000"):
@@ -183,7 +183,7 @@ def test_a_missing_image_voids_the_match(docker_hall: Hall) -> None:
 
 
 def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
-    """The other bot's game is played all the same."""
+    """The other bot's game is still played."""
     spec = process_hall.spec(programs.GOOD, programs.GOOD)
     empty = replace(spec, seats=(spec.seats[0], process_hall.stage.empty_source()))
     record = decode(process_hall.launcher.play(encode(empty), (0, 1)), MatchRecord)
@@ -193,7 +193,7 @@ def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
 
 @pytest.mark.docker
 def test_an_image_that_can_not_start_is_the_bots_fault(docker_hall: Hall) -> None:
-    """A wrong entry point is a crash, and what was tried to be started is in its stderr."""
+    """A wrong entry point is a crash, and the bot's stderr names the missing program."""
     assert isinstance(docker_hall.stage, DockerStage)
     broken = docker_hall.stage.image('ENTRYPOINT ["/no/such/program"]')
     spec = docker_hall.spec(programs.GOOD, programs.GOOD, games=2)

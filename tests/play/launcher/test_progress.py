@@ -1,4 +1,4 @@
-"""What a launcher tells of a match while it is played."""
+"""Progress that a launcher reports during a match."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ SLOW = Clock(move_millis=60_000)
 
 
 def waiting(*files: Path) -> str:
-    """Return a bot that begins each round from the second on when its file is there."""
+    """Return a bot that waits, at the start of rounds 2 and 3, until the round's file exists."""
     return f"""
 import time
 from pathlib import Path
@@ -32,8 +32,8 @@ run(choose)
 """
 
 
-def test_rounds_are_told_when_they_are_over_and_never_before(process_hall: Hall, tmp_path: Path) -> None:
-    """While a round is played nothing more is told; what is said is what the record says in the end."""
+def test_rounds_are_reported_when_they_are_over_and_never_before(process_hall: Hall, tmp_path: Path) -> None:
+    """Nothing is reported during a round, and the reported steps equal those in the match's record."""
     files = [tmp_path / f"round-{number}" for number in (2, 3)]
     spec = process_hall.spec(waiting(*files), programs.GOOD, clock=SLOW)
     told: list[Progress] = []
@@ -62,8 +62,8 @@ def test_rounds_are_told_when_they_are_over_and_never_before(process_hall: Hall,
         assert each.steps == record.games[0].steps[: len(each.steps)]
 
 
-def test_a_quick_match_tells_little(process_hall: Hall) -> None:
-    """Games that last milliseconds pass without a word, so that watching costs the ladder nothing."""
+def test_a_quick_match_reports_little(process_hall: Hall) -> None:
+    """Most games that last milliseconds aren't reported, so that spectators don't slow down the ladder."""
     spec = process_hall.spec(programs.GOOD, programs.GOOD, games=32)
     told: list[bytes] = []
     began = time.monotonic()

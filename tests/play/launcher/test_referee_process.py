@@ -1,4 +1,4 @@
-"""The referee's process, as its launcher sees it."""
+"""The referee's process, as seen by its launcher."""
 
 import os
 import signal
@@ -23,8 +23,8 @@ from tests.soak import many
 
 @pytest.fixture
 def spec() -> Iterator[RefereeSpec]:
-    """Give a match to which nobody ever comes."""
-    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as name:  # short: an address holds 107 bytes
+    """Yield a match whose bots never connect."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-r-") as name:  # short: a socket path is at most 107 bytes
         folder = Path(name)
         inner = folder / "referee"
         inner.mkdir()
@@ -41,7 +41,7 @@ def spec() -> Iterator[RefereeSpec]:
 
 
 def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
-    """Anyone who looks after the arena reads why the referee was ended, and not only that it was."""
+    """The error that the operator reads says why the referee was ended."""
     with RefereeProcess(spec) as referee:
         timer = None
         for message in referee.messages():
@@ -51,8 +51,8 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
         assert referee.last_words() == "the match did not end within 0 s, the maximum that its clocks allow"
 
 
-def test_a_referee_that_is_ended_says_how(spec: RefereeSpec) -> None:
-    """Its exit code is told where it was ended by something else."""
+def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> None:
+    """The text has the exit code if something other than the time limit ended the referee."""
     with RefereeProcess(spec) as referee:
         for _ in referee.messages():
             referee.kill()
@@ -73,7 +73,7 @@ IMPATIENT = "raise SystemExit('nobody answers')"
 def _stood_still(
     hall: Hall, folder: Path, rest: str, seconds: float, clock: Clock | None = None
 ) -> MatchRecord:
-    """Play a match whose referee stands still for so long before the first bot goes on with the rest."""
+    """Play a match whose referee is suspended for ``seconds`` when the first bot continues with ``rest``."""
     there, go = folder / "there", folder / "go"
     bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
 
@@ -96,7 +96,7 @@ def _stood_still(
 
 
 def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path: Path) -> None:
-    """For longer than the time to greet: nobody gives up, and nobody is blamed."""
+    """Even if the standstill exceeds the time to greet, no bot gives up and none is blamed."""
     clock = Clock(start_millis=many(3_000, 10_000))
     record = _stood_still(process_hall, tmp_path, programs.GOOD, many(4, 13), clock)
     assert not any(decision.fault for step in record.games[0].steps for decision in step if decision)
@@ -106,6 +106,6 @@ def test_bots_wait_for_a_referee_that_stands_still(process_hall: Hall, tmp_path:
 def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
-    """Anyone who is less patient than our library ends, and the match is void."""
+    """If a bot without our library's patience exits, the match is void."""
     with pytest.raises(MatchVoid, match=r"the referee did not run for .* while the bot of seat 0 started"):
         _stood_still(process_hall, tmp_path, IMPATIENT, 6)

@@ -1,4 +1,4 @@
-"""How many bots may run at a time, and how much of the cores each gets."""
+"""The number of bots that may run at a time, and each bot's share of the cores."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits
 
 PLENTY = 1 << 30
-"""Memory in MiB."""
+"""Enough memory for any number of slots, in MiB."""
 
 
 @pytest.mark.parametrize(
@@ -17,14 +17,14 @@ PLENTY = 1 << 30
     [(1, 5, 0.2), (2, 5, 0.4), (3, 7, 0.4), (4, 10, 0.4), (64, 160, 0.4)],
 )
 def test_slots_of_a_host(cores: int, size: int, share: float) -> None:
-    """A table of five fits on any host; on a single core each of its bots gets less."""
+    """A table of five fits on any host; on a single core each bot's share is smaller."""
     pool = SlotPool.for_host(cores, PLENTY, Limits())
     assert (pool.size, pool.share) == (size, share)
 
 
 @given(cores=st.integers(1, 512), cpus=st.sampled_from([0.05, 0.1, 0.25, 0.3, 0.4, 0.5, 1.0, 2.0]))
 def test_shares_never_exceed_the_cores(cores: int, cpus: float) -> None:
-    """Whatever the host and the share: all seats together get no more than there is, and five of them fit."""
+    """On any host and with any share, all slots together use at most the host's cores, and five slots fit."""
     pool = SlotPool.for_host(cores, PLENTY, Limits(cpus=cpus))
     assert pool.size * pool.share <= cores + 1e-6
     assert pool.size >= 5
@@ -33,7 +33,7 @@ def test_shares_never_exceed_the_cores(cores: int, cpus: float) -> None:
 
 @given(cores=st.integers(1, 512), memory=st.integers(0, 1 << 20))
 def test_slots_fit_into_the_memory(cores: int, memory: int) -> None:
-    """What all slots may use, and one more, is there beside a reserve; or no table can be seated."""
+    """The memory suffices for all slots, one more and a reserve; a host too small for a table is refused."""
     if memory < 6 * 256 + 384:
         with pytest.raises(HostTooSmall, match=f"1920 MiB of memory; this one has {memory} MiB"):
             SlotPool.for_host(cores, memory, Limits())
@@ -44,7 +44,7 @@ def test_slots_fit_into_the_memory(cores: int, memory: int) -> None:
 
 
 def test_fewer_slots_are_used_while_the_host_has_other_work() -> None:
-    """What is taken stays so; one table always fits, and none where nothing is used."""
+    """Slots in use stay in use. With a limit above 0 one table always fits; with 0 none does."""
     pool = SlotPool(10, 0.4)
     first = pool.take(5)
     assert first is not None
@@ -65,7 +65,7 @@ def test_fewer_slots_are_used_while_the_host_has_other_work() -> None:
 
 @given(st.lists(st.integers(1, 5), max_size=20))
 def test_a_slot_is_taken_once(wanted: list[int]) -> None:
-    """Slots in use are all different, and no more than there are; given back, they can be taken again."""
+    """No slot is in use twice; slots that are given back can be taken again."""
     pool = SlotPool(7, 0.4)
     taken = [slots for count in wanted if (slots := pool.take(count)) is not None]
     used = [slot for slots in taken for slot in slots]
@@ -76,8 +76,8 @@ def test_a_slot_is_taken_once(wanted: list[int]) -> None:
     assert pool.take(1) is None
 
 
-def test_a_match_that_was_given_is_played_though_fewer_slots_are_used_by_now() -> None:
-    """The host had room when it was given the match; it became busy while that was on its way."""
+def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> None:
+    """The host had room when it was assigned the match, and became busy before the match arrived."""
     slots = SlotPool(5, 0.4)
     assert slots.take(2) == (0, 1)
     slots.use(0)

@@ -1,4 +1,4 @@
-"""The folders of a match's sockets."""
+"""Folders for the sockets of a match."""
 
 import os
 import socket
@@ -15,18 +15,18 @@ SEATS = 5
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """Give a folder with a short path."""
+    """Yield a folder with a short path."""
     with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
         yield Path(folder)
 
 
 def padded(folder: Path, size: int) -> Path:
-    """Return a folder below another whose path has this many bytes."""
+    """Return a path below this folder that is ``size`` bytes long."""
     return folder / ("x" * (size - len(os.fsencode(folder)) - 1))
 
 
-def test_sockets_can_be_made_below_the_longest_folder_and_no_longer_one(short: Path) -> None:
-    """The limit that is checked at the start is the very one."""
+def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(short: Path) -> None:
+    """LONGEST_RUN_DIR, which is checked at startup, is the exact limit."""
     for size, fits in ((LONGEST_RUN_DIR, True), (LONGEST_RUN_DIR + 1, False)):
         with seat_sockets(padded(short, size), tuple(range(SEATS))) as sockets:
             for path in sockets.paths:

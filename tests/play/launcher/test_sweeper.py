@@ -1,4 +1,4 @@
-"""What a match has left behind goes while the arena runs."""
+"""The sweeper removes what matches have left behind, while the arena runs."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ SLEEPS = "import signal; signal.pause()"
 
 @pytest.mark.docker
 def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
-    """A sandbox that no match looks after is removed; those of a match that is played are not touched."""
+    """A sandbox that belongs to no match is removed; those of a match in progress aren't touched."""
     stage = docker_hall.stage
     with listening(slot=4) as (folder, _):
-        # Started before there is a sweeper, which would not wait until it has been.
+        # Launched before the sweeper starts, which would otherwise remove it during the launch.
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
@@ -33,7 +33,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
 
 
 def test_homes_of_processes_are_told_apart(process_hall: Hall) -> None:
-    """Of plain processes the home folder is the leftover: a spared sandbox keeps it, another loses it."""
+    """A sweep removes the home folder of a stray process and keeps that of a spared one."""
     stage = process_hall.stage
     with listening() as (folder, _):
         spared, stray = (spec_for(stage, stage.source(SLEEPS), folder) for _ in range(2))

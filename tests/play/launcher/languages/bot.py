@@ -1,4 +1,4 @@
-"""A bot that chooses with NumPy: the card with the greatest of some weights."""
+"""A bot that uses NumPy: it plays the card with the largest weight."""
 
 import numpy as np
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Write};
 use std::sync::mpsc;
 use std::thread;
 
-/// Returns what stands between a key and one of the ends.
+/// Returns the text between a key and the first end character after it.
 fn after<'a>(text: &'a str, key: &str, ends: &[char]) -> &'a str {
     let start = text.find(key).expect(key) + key.len();
     let rest = text[start..].trim_start();
