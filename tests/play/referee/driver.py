@@ -1,4 +1,4 @@
-"""Drives a match by hand: the test is the clock and the bots."""
+"""A match driven by the test, which sets the time and answers for the bots."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -14,12 +14,12 @@ Choose = Callable[[View], Move]
 
 
 def first(view: View) -> Move:
-    """Play the last legal move: never what the stand-in would play, where there is a choice of kinds."""
+    """Play the last legal move. It differs from the stand-in's if the hand has several kinds of cards."""
     return view.legal_moves()[-1]
 
 
 class Driver:
-    """A match, the time, and what every bot was told. Without ``seatings`` every bot keeps its place."""
+    """A match, the time, and the events sent to each bot. Without ``seatings`` no bot changes its seat."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class Driver:
         self.asks: dict[int, dict[int, Ask]] = defaultdict(dict)
 
     def greet(self, games_at_once: Iterable[int] = ()) -> None:
-        """Let every bot greet."""
+        """Send the greetings of all bots."""
         wishes = tuple(games_at_once) or (1,) * self.players
         for seat, wish in enumerate(wishes):
             self.match.greeted(seat, Hello(wish, f"test/{seat}"), self.now)
         self.collect()
 
     def collect(self) -> None:
-        """Take what the match wants to say."""
+        """Store the events that the match has to send."""
         for seat, events in self.match.outbox():
             self.told[seat] += events
             for event in events:
@@ -55,18 +55,18 @@ class Driver:
         self.send(seat, PlayerAnswer(game, ask.view.round, ask.view.turn, choose(ask.view), note))
 
     def send(self, seat: int, *answers: PlayerAnswer) -> None:
-        """Let a seat send this."""
+        """Send these answers from a seat."""
         self.match.answered(seat, answers, self.now)
         self.collect()
 
     def tick(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the time."""
         self.now += seconds
         self.match.tick(self.now)
         self.collect()
 
     def play_on(self, seats: Iterable[int] | None = None, choose: Choose = first) -> None:
-        """Let seats answer for as long as they are asked."""
+        """Answer for these seats until they have no open requests."""
         seats = range(self.players) if seats is None else tuple(seats)
         while any(self.asks[seat] for seat in seats):
             for seat in seats:
@@ -74,11 +74,11 @@ class Driver:
                     self.answer(seat, choose)
 
     def decision(self, game: int, step: int, seat: int) -> Decision:
-        """Return what was recorded of a decision."""
+        """Return the record of a decision."""
         decision = self.match.games()[game].steps[step][seat]
         assert decision is not None
         return decision
 
     def kinds_told(self, seat: int, kind: type[Event]) -> list[Event]:
-        """Return the events of one kind that a seat was told."""
+        """Return the events of one kind that a seat received."""
         return [event for event in self.told[seat] if isinstance(event, kind)]

@@ -1,4 +1,4 @@
-"""Matches between real players: bots in this process, and bots in processes that dial sockets."""
+"""Matches between bots in this process and bots in processes that connect to sockets."""
 
 import asyncio
 import os
@@ -53,14 +53,14 @@ CHOOSERS: dict[str, Callable[[View], Move]] = {"last": last, "fails": fails}
 
 
 def attended() -> AttendedTime:
-    """Return a referee's clock."""
+    """Return a referee's clock on the real time."""
     return AttendedTime(time.monotonic, OwnWaits())
 
 
 def conduct(
     players: Sequence[SeatPlayer], rules: Rules, games: int, clock: Clock | None = None
 ) -> tuple[GameRecord, ...]:
-    """Play a match to its end."""
+    """Play a match to its end and return its games."""
     seeds = [f"{number:032x}" for number in range(1, games + 1)]
 
     async def play() -> tuple[GameRecord, ...]:
@@ -81,7 +81,10 @@ def conduct(
 def bots_over_sockets(
     names: Sequence[str], games_at_once: int, program: str = BOT
 ) -> Iterator[list[GrpcPlayer]]:
-    """Start bots as processes that dial players' sockets; the program gets a name and the games at once."""
+    """Yield players for bots that run as processes.
+
+    The arguments of ``program`` are the bot's name and the number of games it plays at once.
+    """
     encoder = Encoder()
     with tempfile.TemporaryDirectory(prefix="kaiten-p-") as folder:
         sockets = [Path(folder, f"{seat}.sock") for seat in range(len(names))]

@@ -1,4 +1,4 @@
-"""Players for tests, beside the real one: a function in this process, and a script of answers."""
+"""A player for tests: a bot that runs in this process."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ class InProcessPlayer:
     """A bot that is a function.
 
     Args:
-        choose: Returns a move, or raises: that is its crash.
-        games_at_once: What it says in its greeting.
+        choose: Returns a move. A RuntimeError that it raises is the bot's crash.
+        games_at_once: The number in the bot's greeting.
     """
 
     def __init__(self, choose: Callable[[View], Move], games_at_once: int = 1) -> None:
@@ -27,23 +27,23 @@ class InProcessPlayer:
         self._listener: Listener | None = None
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Greet as soon as the loop runs."""
+        """Greet in the next iteration of the event loop."""
         self._seat, self._listener = seat, listener
         asyncio.get_running_loop().call_soon(listener.greeted, seat, Hello(self._games_at_once, "in-process"))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Answer what is asked, after the caller has returned."""
+        """Answer the requests after the caller has returned."""
         self.told += events
         asks = [event for event in events if isinstance(event, Ask)]
         if asks:
             asyncio.get_running_loop().call_soon(self._answer, asks)
 
     def dismiss(self, lost: Lost) -> None:
-        """Remember it."""
+        """Store the reason."""
         self.dismissed = lost
 
     async def close(self, void: str | None = None) -> None:
-        """Remember it."""
+        """Store that it was called, and the text."""
         self.closed = True
         self.void = void
 

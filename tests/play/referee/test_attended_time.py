@@ -1,4 +1,4 @@
-"""A referee's clock, which stands still while the referee does."""
+"""The referee's clock stops while the referee isn't running."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from arena.play.referee.clock import STANDSTILL_SECONDS, AttendedTime
 
 
 class Monotonic:
-    """A clock that someone sets, and what its thread has waited meanwhile."""
+    """A clock set by the test, and the time for which its thread has waited for a processor."""
 
     def __init__(self) -> None:
         self.seconds = 1_000.0
@@ -19,18 +19,18 @@ class Monotonic:
 
 @pytest.fixture
 def monotonic() -> Monotonic:
-    """Give a clock to set."""
+    """Return a clock that the test can set."""
     return Monotonic()
 
 
 @pytest.fixture
 def time(monotonic: Monotonic) -> AttendedTime:
-    """Give the referee's clock by it."""
+    """Return a referee's clock that is driven by ``monotonic``."""
     return AttendedTime(monotonic, lambda: monotonic.waited)
 
 
-def test_it_goes_as_long_as_someone_looks(monotonic: Monotonic, time: AttendedTime) -> None:
-    """However many looks there are."""
+def test_it_runs_as_long_as_it_is_read(monotonic: Monotonic, time: AttendedTime) -> None:
+    """Gaps of up to STANDSTILL_SECONDS between readings don't stop the clock."""
     begun = time()
     for _ in range(100):
         monotonic.seconds += STANDSTILL_SECONDS
@@ -38,8 +38,8 @@ def test_it_goes_as_long_as_someone_looks(monotonic: Monotonic, time: AttendedTi
     assert time() - begun == 100 * STANDSTILL_SECONDS
 
 
-def test_what_was_missed_is_nobodys_time(monotonic: Monotonic, time: AttendedTime) -> None:
-    """It goes on from the last look, each time."""
+def test_missed_time_is_not_counted(monotonic: Monotonic, time: AttendedTime) -> None:
+    """After each longer gap the clock continues from the last reading."""
     begun = time()
     for missed in (3_600.0, 0.5):
         monotonic.seconds += 0.125
@@ -51,16 +51,16 @@ def test_what_was_missed_is_nobodys_time(monotonic: Monotonic, time: AttendedTim
     assert time() - begun == 3 * 0.125
 
 
-def test_what_the_referee_waited_itself_is_taken_out_of_an_arrival(
+def test_the_referees_own_wait_is_subtracted_from_an_arrival(
     monotonic: Monotonic, time: AttendedTime
 ) -> None:
-    """What it can read now was there before its turn came, at most since its last look; now is now."""
+    """Readable data may have arrived at any time in that wait, which starts after the last reading."""
     begun = time()
     monotonic.seconds += 0.125
     monotonic.waited += 0.0625
     assert time.arrived() - begun == 0.0625
     assert time() - begun == 0.125
-    # What other bots sent is read in the same look at the sockets.
+    # Data from other bots is read in the same poll of the sockets.
     assert time.arrived() - begun == 0.0625
     monotonic.waited += 9.0
     monotonic.seconds += 0.125
@@ -70,14 +70,14 @@ def test_what_the_referee_waited_itself_is_taken_out_of_an_arrival(
 def test_a_referee_that_waits_for_a_processor_does_not_pause(
     monotonic: Monotonic, time: AttendedTime
 ) -> None:
-    """Its bots go on: what the host keeps from them is counted for each."""
+    """The bots keep running meanwhile; their own waits are measured for each bot."""
     begun = time()
     monotonic.seconds += 1.5
     monotonic.waited += 1.375
     assert time() - begun == 1.5
     assert time.missed == 0.0
     assert time.arrived() - begun == 0.125
-    # Until it has had as much time again, answers from then may be inside it.
+    # Until as much time has passed again, answers from that wait may still be in the referee's queues.
     behind = [time.behind]
     for _ in range(5):
         monotonic.seconds += 0.25
@@ -86,8 +86,8 @@ def test_a_referee_that_waits_for_a_processor_does_not_pause(
     assert behind == [1.375, 1.125, 0.875, 0.625, 0.375, 0.125]
 
 
-def test_a_host_that_stood_still_is_told_from_a_busy_one(monotonic: Monotonic, time: AttendedTime) -> None:
-    """A thread that wanted to run when its host was paused seems to have waited for hours."""
+def test_a_suspended_host_is_distinguished_from_a_busy_one(monotonic: Monotonic, time: AttendedTime) -> None:
+    """A thread that was runnable when its host was suspended seems to have waited for hours."""
     begun = time()
     monotonic.seconds += 3_600.0
     monotonic.waited += 3_600.0

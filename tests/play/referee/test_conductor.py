@@ -1,4 +1,4 @@
-"""A match joined to its players: the same bots in process and over a real socket give the same games."""
+"""Matches with their players, either in this process or connected to a real socket."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tests.play.referee.players import InProcessPlayer
 
 
 def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, ...] | None]]]:
-    """Return what was decided, without how long it took."""
+    """Return the decisions without their times."""
 
     def plain(decision: Decision | None) -> tuple[object, ...] | None:
         if decision is None:
@@ -32,7 +32,7 @@ def without_times(games: Sequence[GameRecord]) -> list[list[list[tuple[object, .
     ids=str,
 )
 def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, games_at_once: int) -> None:
-    """Whatever lies between a match and its bots changes nothing in it."""
+    """The connection between a match and its bots doesn't affect the games."""
     names = ["last"] * rules.players
     here = conduct([InProcessPlayer(last, games_at_once) for _ in names], rules, 3)
     with bots_over_sockets(names, games_at_once) as players:
@@ -42,7 +42,7 @@ def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, g
 
 
 def test_a_crash_in_process_and_over_sockets_is_the_same() -> None:
-    """A crash in round 2 and the stand-in from there on, then one whole game without the bot."""
+    """The stand-in plays from the crash in round 2 to the end, then one complete game."""
     names = ["last", "fails", "last"]
     rules = Rules(players=3)
     here = conduct([InProcessPlayer(CHOOSERS[name]) for name in names], rules, 3)
@@ -54,15 +54,15 @@ def test_a_crash_in_process_and_over_sockets_is_the_same() -> None:
     assert len(here) == 2
 
 
-def test_every_line_is_closed_in_the_end() -> None:
-    """After the last game every player has been told the end, and its line is closed."""
+def test_every_player_is_closed_at_the_end() -> None:
+    """After the last game, the conductor closes every player."""
     players = [InProcessPlayer(last) for _ in range(4)]
     conduct(players, Rules(players=4), 2)
     assert all(player.closed for player in players)
 
 
 def test_a_defect_in_the_match_is_raised_and_not_blamed_on_a_bot() -> None:
-    """What goes wrong on the arena's side ends the match with that error."""
+    """An error on the arena's side ends the match and is raised."""
 
     class Broken(InProcessPlayer):
         def send(self, events: Sequence[object]) -> None:
@@ -81,7 +81,7 @@ class Silent(InProcessPlayer):
 
 @pytest.mark.parametrize("started_before", [True, False])
 def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, started_before: bool) -> None:
-    """Even if the referee learns of the bot's start only after the standstill."""
+    """This also applies if the referee learns of the bot's start only after the standstill."""
     moment = 100.0
     players = [Silent(last), Silent(last)]
 
@@ -105,7 +105,7 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
 
 
 def test_a_bot_that_never_greets_is_absent() -> None:
-    """Its time runs from its start; the others' game is played."""
+    """The time to greet runs from the bot's start. The game is played by the others and a stand-in."""
     (game,) = conduct([Silent(last), InProcessPlayer(last)], Rules(players=2), 3, Clock(start_millis=200))
     assert game.steps[0][0] is not None
     assert game.steps[0][0].fault is Fault.ABSENT

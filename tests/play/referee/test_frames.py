@@ -1,4 +1,4 @@
-"""The guard of a connection: what it lets through and what it refuses, however the bytes are cut."""
+"""The frame guard: what it accepts and rejects, however the bytes are split."""
 
 from itertools import pairwise
 
@@ -37,13 +37,13 @@ PINGS = frame(PING, bytes(8))
 
 
 def verdict(data: bytes, cuts: list[int] | None = None) -> str:
-    """Return what a guard says to these bytes, cut at these places."""
+    """Return a guard's verdict on these bytes, split at these places."""
     guard = FrameGuard(SendBudget())
     places = [0, *sorted(cuts or []), len(data)]
     try:
         for start, stop in pairwise(places):
             guard.feed(data[start:stop])
-            # A frame's header and a prefix for every call, neither of them whole.
+            # At most an incomplete frame header, and an incomplete message prefix per call.
             assert guard.held <= 8 + 4 * FRAMES[HEADERS].first
     except NotHttp2:
         return "not HTTP/2"
@@ -58,7 +58,7 @@ def breach(what: str) -> str:
 
 
 def test_an_ordinary_call_passes() -> None:
-    """Greeting, headers, messages in one frame and in several, window updates, pings, the end of the call."""
+    """The guard accepts split and joined messages, window updates, pings and the end of a call."""
     halves = message(b"x" * 300)
     data = conversation(
         frame(DATA, message(b"hello"), call=1),
@@ -108,18 +108,18 @@ def test_an_ordinary_call_passes() -> None:
     ],
 )
 def test_what_goes_beyond_the_limits_is_named(frames: bytes, why: str) -> None:
-    """Every limit has its sentence, with what came and what is allowed."""
+    """The error of every limit names the frame and the limit."""
     assert verdict(conversation(frames)) == breach(why)
 
 
-def test_a_message_in_crumbs_is_too_many_frames() -> None:
-    """A byte a frame costs far more to read than to send."""
+def test_a_message_in_single_bytes_has_too_many_frames() -> None:
+    """A frame with a single byte costs far more to read than to send."""
     crumbs = b"".join(frame(DATA, bytes([byte]), call=1) for byte in message(b"x" * 300))
     assert verdict(conversation(crumbs)) == breach("257 DATA frames (limit 256)")
 
 
-def test_a_flood_of_messages_is_no_conversation() -> None:
-    """It is the protocol that they break, not the channel: 17 of them, or more bytes than 17 need."""
+def test_a_flood_of_messages_breaks_the_protocol() -> None:
+    """Too many messages, or too many bytes in them, expel the bot rather than count as its crash."""
     small, large = frame(DATA, message(b"x"), call=1), frame(DATA, message(b"x" * 16_000), call=1)
     assert verdict(conversation(small * 16)) == "fine"
     assert verdict(conversation(small * 17)) == "expelled: more than 16 messages for 0 requests"
@@ -127,13 +127,13 @@ def test_a_flood_of_messages_is_no_conversation() -> None:
 
 
 @pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n", b"\x16\x03\x01", b"PRI * HTTP/2.0\r\n\r\nSN"])
-def test_anything_but_a_preface_has_no_verdict_of_its_own(data: bytes) -> None:
-    """It is no bot's conversation at all, so its time to greet decides."""
+def test_bytes_without_the_preface_are_not_a_fault(data: bytes) -> None:
+    """They aren't HTTP/2 at all. The bot loses its seat only when its time to greet is over."""
     assert verdict(data) == "not HTTP/2"
 
 
-def test_the_counts_of_a_seat_go_on_over_its_connections() -> None:
-    """Who dials again has no new allowance."""
+def test_a_seats_connections_share_one_budget() -> None:
+    """A bot that connects again has no new allowance."""
     allowance = SendBudget()
     for _ in range(2):
         FrameGuard(allowance).feed(conversation(PINGS * 128))
@@ -161,15 +161,15 @@ CONVERSATIONS = st.one_of(
 
 
 @given(data=CONVERSATIONS, cuts=st.lists(st.integers(0, 400), max_size=30))
-def test_how_bytes_are_cut_changes_no_verdict(data: bytes, cuts: list[int]) -> None:
-    """Whole, byte by byte or cut anywhere: the same verdict, no other error, and hardly a byte kept."""
+def test_splitting_the_bytes_does_not_change_the_verdict(data: bytes, cuts: list[int]) -> None:
+    """The verdict is the same for the whole data, for single bytes and for any cuts."""
     whole = verdict(data)
     assert verdict(data, [min(cut, len(data)) for cut in cuts]) == whole
     assert verdict(data, list(range(1, len(data)))) == whole
 
 
-def test_what_the_referee_says_allows_more() -> None:
-    """Window updates and pings for every message, answers for every request."""
+def test_each_request_of_the_referee_raises_the_limits() -> None:
+    """Each message from the referee allows eight more pings, and each request two more messages."""
     allowance = SendBudget()
     guard = FrameGuard(allowance)
     guard.feed(conversation(PINGS * 256, frame(DATA, message(b"x"), call=1) * 16))

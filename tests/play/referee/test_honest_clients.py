@@ -1,4 +1,4 @@
-"""Clients of gRPC as they are use a small part of what a bot may send."""
+"""Ordinary gRPC clients use only a small part of a bot's send budget."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from arena.wire.v1 import referee_pb2 as pb, referee_pb2_grpc as pb_grpc
 
 outbox = queue.SimpleQueue()
 outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1, games_at_once=int(sys.argv[2]))))
-# As lively as the library can be made: a ping whenever it may, and one that measures the line.
+# The library's most talkative settings: keepalive pings as often as possible, and bandwidth probes.
 options = [
     ("grpc.keepalive_time_ms", 10), ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0), ("grpc.http2.bdp_probe", 1),
@@ -27,14 +27,14 @@ for message in stub.Play(iter(outbox.get, None)):
             move = pb.Move(game=asked.game, round=asked.position.round, turn=asked.position.turn)
             move.cards.append(asked.hand[0])
             move.note = "n" * 256
-            outbox.put(pb.BotMessage(moves=[move]))  # one by one, where others would put them together
+            outbox.put(pb.BotMessage(moves=[move]))  # one per message, although they could be sent together
 """
 
 
 @pytest.mark.parametrize("games_at_once", [1, 32])
 @pytest.mark.parametrize("program", [BOT, SYNCHRONOUS], ids=["SDK", "synchronous"])
 def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_at_once: int) -> None:
-    """Of frames at most a quarter, and never more than the two messages a request that are allowed."""
+    """The clients use at most half of the limits on messages and moves, and a quarter of all others."""
     games = many(32, 64)
     with bots_over_sockets(["last"] * 2, games_at_once, program) as players:
         assert len(conduct(players, Rules(players=2), games)) == games

@@ -1,4 +1,4 @@
-"""Matches, clocks and faults, with time and bots under the test's control."""
+"""Matches, clocks and faults. The test sets the time and answers for the bots."""
 
 import pytest
 
@@ -236,7 +236,7 @@ EARLY = "an answer to game 0, round 1, turn 2, sent before it was asked for"
 
 @pytest.mark.parametrize("when", ["with its own turn open", "before the others", "after the others"])
 def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> None:
-    """Whoever answers first, the decision that it names is a protocol fault, and no other."""
+    """In any order of answers, only the decision that the early answer names has a protocol fault."""
     driver = Driver(Rules(players=2))
     driver.greet()
     ask = driver.asks[0].pop(0)
@@ -265,7 +265,7 @@ def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> 
 
 
 def test_one_message_cannot_answer_what_it_causes_to_be_asked() -> None:
-    """An early answer in the same message as the open decision's is refused even without a nonce."""
+    """An early answer is refused even without a nonce, if its message also answers the open decision."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -464,7 +464,7 @@ def test_a_slow_game_does_not_hold_up_the_others() -> None:
 
 @pytest.mark.parametrize("dummy", [False, True])
 def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
-    """It plays the first card of the hand, and in control of the dummy gives it the next one."""
+    """It plays the first card of the hand, and if it controls the dummy, the next card for the dummy."""
     rules = Rules(players=2, dummy=dummy)
     seen = view(new_game(rules, shuffled_deck(rules, bytes.fromhex(SEEDS[0]))), 0)
     move = stand_in(seen)

@@ -1,4 +1,4 @@
-"""What the referee says of games while they are played: rounds that are over, and nothing else."""
+"""The referee's news of games in progress: only rounds that are over."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ SECRET = "I keep the wasabi for round 3"  # noqa: S105 - a bot's note
 
 
 def turns_until(driver: Driver, round_number: int) -> Iterator[None]:
-    """Play turn by turn until such a round has begun in the newest game, or the match is over."""
+    """Play turn by turn until the newest game has reached this round, or the match is over."""
     while not driver.match.over and driver.match.rounds[-1][1] < round_number:
         for seat in range(driver.players):
             if driver.asks[seat]:
@@ -28,8 +28,8 @@ def labels(news: RoundsOver) -> list[list[tuple[str, ...]]]:
 
 
 @pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
-def test_a_round_is_told_once_it_is_over(rules: Rules) -> None:
-    """After its last decision, with those of the rounds before; within a round there is never any news."""
+def test_a_round_is_reported_once_it_is_over(rules: Rules) -> None:
+    """The news after its last decision includes the rounds before it. There is no news within a round."""
     driver = Driver(rules)
     driver.greet()
     asked = rules.turns - (not rules.dummy)
@@ -45,8 +45,8 @@ def test_a_round_is_told_once_it_is_over(rules: Rules) -> None:
     assert labels(news) == labels(RoundsOver(0, game.steps))
 
 
-def test_what_is_private_is_not_told() -> None:
-    """Neither notes, nor in words what was wrong with an answer; that there was a fault is."""
+def test_private_texts_are_not_reported() -> None:
+    """The news includes the kind of a fault, but neither its explanation nor the bots' notes."""
 
     def wrong(view: View) -> Move:
         return first(view) if (view.round, view.turn) != (1, 2) else Move((first(view).cards[0],) * 2)
@@ -68,8 +68,8 @@ def test_what_is_private_is_not_told() -> None:
     )
 
 
-def test_of_quick_games_only_the_newest_is_told_and_then_to_its_end() -> None:
-    """So a match that plays many games at once says no more than one that plays them one by one."""
+def test_only_the_newest_of_several_games_is_reported_and_then_to_its_end() -> None:
+    """A match that plays many games at once reports no more than one that plays them in sequence."""
     driver = Driver(Rules(players=2), games=5)
     driver.greet((4, 4))
 

@@ -1,4 +1,4 @@
-"""Section "Places": where faults took seats over."""
+"""Section "Places" of the rules, for seats that were taken over after faults."""
 
 import pytest
 from hypothesis import given
@@ -29,7 +29,7 @@ NOBODY = (None, None, None)
 def test_when_a_seat_is_taken_over(
     faults: list[tuple[str | None, ...]], moments: tuple[int | None, ...]
 ) -> None:
-    """At the first crash or the third fault of any kind."""
+    """The first crash or the third fault of any kind decides."""
     assert taken_over(faults, 3) == moments
 
 
@@ -49,15 +49,15 @@ def test_when_a_seat_is_taken_over(
 def test_places_with_faults(
     rules_places: tuple[int, ...], moments: tuple[int | None, ...], expected: tuple[int, ...]
 ) -> None:
-    """Seats that were taken over rank below all others, among themselves by how long they lasted."""
+    """Seats that were taken over rank below all others, and among themselves by how long they lasted."""
     assert places_with_faults(rules_places, moments) == expected
 
 
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.one_of(st.none(), st.integers(0, 3))), min_size=2, max_size=5)
 )
-def test_places_are_counted_from_those_who_did_better(seats: list[tuple[int, int | None]]) -> None:
-    """Each place is one more than the number of seats that did better."""
+def test_a_place_is_one_more_than_the_number_of_better_seats(seats: list[tuple[int, int | None]]) -> None:
+    """This holds for any combination of places and takeovers."""
     result = places_with_faults([place for place, _ in seats], [moment for _, moment in seats])
     for mine, (place, moment) in zip(result, seats, strict=True):
         better = 0

@@ -1,4 +1,4 @@
-"""The referee as a process: what it needs after it has given up its privileges."""
+"""The referee as a process that drops its privileges."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ process.main()
 
 @contextmanager
 def referee_of(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", RefereeSpec]]:
-    """Give a referee that listens, started by this command."""
+    """Start a referee with this command; yield it once it listens."""
     with tempfile.TemporaryDirectory(prefix="kaiten-r-") as root:
         folder = Path(root, "referee")
         folder.mkdir(0o700)
@@ -65,7 +65,7 @@ def say(referee: "subprocess.Popen[bytes]", line: bytes) -> None:
 
 
 def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
-    """Files may be out of its user's reach by then, so a whole match goes without."""
+    """The referee's user may not have access to the files, so a complete match must work without them."""
     with referee_of("-c", REFEREE) as (referee, spec):
         bots = [
             subprocess.Popen(  # noqa: S603 - our own bot
@@ -78,7 +78,7 @@ def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
             say(referee, msgspec.json.encode(Started(seat)))
         assert referee.stdout is not None
         said = (msgspec.json.decode(line, type=FromReferee) for line in referee.stdout)
-        # On a busy machine it tells of rounds before the match is over.
+        # On a busy host it reports rounds before the match is over.
         finished = next(message for message in said if not isinstance(message, RoundsOver))
         assert [bot.wait(WAIT_SECONDS) for bot in bots] == [0, 0]
         assert isinstance(finished, Finished)
@@ -87,8 +87,8 @@ def test_nothing_is_imported_or_opened_once_privileges_are_gone() -> None:
         assert referee.stderr.read().decode() == ""
 
 
-def test_a_line_that_makes_no_sense_ends_the_match() -> None:
-    """The referee fails at once: it would never hear which bots were started."""
+def test_a_line_that_can_not_be_read_ends_the_match() -> None:
+    """The referee fails at once, since it couldn't learn which bots were started."""
     with referee_of("-m", "arena.play.referee") as (referee, _):
         say(referee, b"{}")
         assert referee.stdout is not None

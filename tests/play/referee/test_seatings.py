@@ -1,4 +1,4 @@
-"""Matches in which bots change their seats from game to game."""
+"""Matches in which bots change seats from game to game."""
 
 from arena.play.referee.player import Ask, FaultNoticed, GameEnded, GameStarted, Hello, Lost, PlayerAnswer
 from arena.protocol.faults import Fault
@@ -6,23 +6,23 @@ from arena.rules import Rules
 from tests.play.referee.driver import Driver
 
 SEATINGS = ((2, 0, 1), (0, 1, 2), (1, 2, 0))
-"""Of three games: which bot sits on each seat."""
+"""For each of three games, the bot on each seat."""
 
 
 def driver(games_at_once: int = 1) -> Driver:
-    """Return a match of three bots that has begun."""
+    """Return a match of three bots that have greeted."""
     its = Driver(Rules(players=3), 3, seatings=SEATINGS)
     its.greet((games_at_once,) * 3)
     return its
 
 
 def seats(its: Driver, bot: int) -> list[int]:
-    """Return the seat that a bot was told in each game."""
+    """Return the seats that GameStarted events named to a bot."""
     return [each.seat for each in its.kinds_told(bot, GameStarted) if isinstance(each, GameStarted)]
 
 
 def test_every_bot_is_told_its_seat_of_each_game() -> None:
-    """And is asked there: what it sees is that seat's."""
+    """Its requests also have the view of that seat."""
     its = driver()
     its.play_on()
     assert its.match.over
@@ -35,7 +35,7 @@ def test_every_bot_is_told_its_seat_of_each_game() -> None:
 
 
 def test_an_answer_is_recorded_on_the_seat_of_its_game() -> None:
-    """Several games at once: the note of each answer is found where its bot sat."""
+    """With several games at once, each answer's note is recorded on the seat that its bot had."""
     its = driver(games_at_once=3)
     while any(its.asks[bot] for bot in range(3)):
         for bot in range(3):
@@ -46,8 +46,8 @@ def test_an_answer_is_recorded_on_the_seat_of_its_game() -> None:
             assert [decision.note for decision in step if decision] == [f"bot {bot}" for bot in bots]
 
 
-def test_who_leaves_is_taken_over_on_its_seat_of_every_game() -> None:
-    """Of the games that have begun; what became of a bot is told by its place in the match."""
+def test_a_bot_that_leaves_is_taken_over_on_its_seat_in_every_game() -> None:
+    """This applies to the games that have begun. The match's list of ends is in the order of the bots."""
     its = driver(games_at_once=2)
     its.match.lose(1, Lost(Fault.CRASH, "it ended"), its.now)
     its.collect()
@@ -61,8 +61,8 @@ def test_who_leaves_is_taken_over_on_its_seat_of_every_game() -> None:
     assert [end.lost for end in its.match.seats()] == [None, "it ended", None]
 
 
-def test_who_never_came_pays_on_its_seat_of_the_first_game() -> None:
-    """The stand-in plays there; bots that greeted play on the others."""
+def test_an_absent_bot_has_its_fault_on_its_seat_in_the_first_game() -> None:
+    """The stand-in plays on that seat, and the bots that greeted play on the others."""
     its = Driver(Rules(players=3), 3, seatings=SEATINGS)
     for bot in (0, 1):
         its.match.greeted(bot, Hello(1, ""), its.now)
@@ -76,8 +76,8 @@ def test_who_never_came_pays_on_its_seat_of_the_first_game() -> None:
     assert game.totals
 
 
-def test_what_answers_nothing_is_punished_on_the_seat_of_its_bot() -> None:
-    """In a game under way, and before the first one."""
+def test_an_unasked_answer_is_a_fault_on_the_seat_of_its_bot() -> None:
+    """This applies during a game and before the first one."""
     its = driver()
     ask = its.asks[0][0]
     its.send(0, PlayerAnswer(7, 1, 1, ask.view.legal_moves()[0]))

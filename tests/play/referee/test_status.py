@@ -1,4 +1,4 @@
-"""The end of a stream as its bot sees it: the status and message of the call."""
+"""The end of a stream as its bot sees it: the call's status and message."""
 
 import asyncio
 import itertools
@@ -42,7 +42,7 @@ Bot = Callable[[Call], Awaitable[object]]
 
 
 class Seen(NamedTuple):
-    """The end of the match for seat 0, and the status that its bot got."""
+    """The match after its end, with the faults of seat 0 and the status that its bot received."""
 
     code: grpc.StatusCode
     words: str
@@ -60,7 +60,7 @@ def _play(
     return asyncio.run(asyncio.wait_for(_played(bot, clock, timeout, line_clock), WAIT))
 
 
-async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: AttendedTime | None) -> Seen:  # noqa: ASYNC109 - the call's own
+async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: AttendedTime | None) -> Seen:  # noqa: ASYNC109 - the timeout of the call
     async with _table(clock, line_clock) as (match, address, ended):
         async with aio.insecure_channel(address) as channel:
             call: Call = channel.stream_stream(PLAY)(timeout=timeout)
@@ -75,7 +75,10 @@ async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: Att
 async def _table(
     clock: Clock, line_clock: AttendedTime | None = None, other: InProcessPlayer | None = None
 ) -> "AsyncIterator[tuple[RefereedMatch, str, asyncio.Task[None]]]":
-    """Open a table for a connecting bot and one in this process; yield the match, the address and its end."""
+    """Open a table for a bot that connects and one in this process.
+
+    Yield the match, the address for the bot, and the task that plays the match.
+    """
     match = RefereedMatch(Rules(players=2), SEEDS[:1], clock)
     with tempfile.TemporaryDirectory(prefix="kaiten-s-") as folder:
         path = Path(folder, "0.sock")
@@ -99,7 +102,7 @@ def _player(path: Path, listening: socket.socket, now: AttendedTime | None = Non
 
 
 class _Held(InProcessPlayer):
-    """A listener that delays all events until it is released."""
+    """A player that delays all events until it is released."""
 
     held: list[Event] | None = None
 
@@ -127,7 +130,7 @@ async def _first_request(call: Call) -> pb.TurnRequest:
     return (await _read(call)).events[-1].turn_request
 
 
-def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - whatever the message has
+def _move(request: pb.TurnRequest, **fields: Any) -> pb.Move:  # noqa: ANN401 - any field of the message
     position = request.position
     whole = {
         "game": request.game,
@@ -167,12 +170,12 @@ def test_a_match_ends_with_match_end_and_ok() -> None:
 
 
 class _Interrupting(InProcessPlayer):
-    """Cancels the task that opens the table, while the previous server is starting."""
+    """A player that cancels the task that opens the table while the other player's server is starting."""
 
     opening: "asyncio.Task[None] | None" = None
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """As in SeatPlayer."""
+        """Greet as usual, but also cancel the opening of the table."""
         await super().open(seat, listener)
         assert self.opening is not None
         self.opening.cancel()
@@ -243,7 +246,7 @@ def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) ->
     assert seen.match.over
 
 
-def test_a_bot_that_does_not_greet_in_time_reads_so() -> None:
+def test_a_bot_that_does_not_greet_in_time_reads_why() -> None:
     """A bot that opens its stream without a Hello gets a status that says so."""
 
     async def silent(call: Call) -> None:
@@ -255,7 +258,7 @@ def test_a_bot_that_does_not_greet_in_time_reads_so() -> None:
 
 
 def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
-    """A second stream is refused, since one stream carries all games of a match."""
+    """One stream carries all games of a match."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
@@ -304,7 +307,7 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
         async with _table(PATIENT) as (match, address, ended):
             reader, writer = await _greet_in_frames(address)
             heard = b""
-            while b"\x1a" not in heard:  # a request is there: its event's tag
+            while b"\x1a" not in heard:  # the tag of a request's event
                 heard += await reader.read(65536)
             writer.write(wire.frame(wire.PING, bytes(8)) * 1000)
             with suppress(ConnectionError):
@@ -316,18 +319,18 @@ def test_a_flood_of_frames_is_answered_with_a_status_before_the_line_is_cut() ->
     heard, lost = asyncio.run(asyncio.wait_for(play(), WAIT))
     assert lost is not None
     assert "PING frames" in lost
-    # Literal text in HPACK where that is no longer than its Huffman code; the status is a number of one byte.
+    # HPACK encodes a text without Huffman codes if they wouldn't shorten it, so one of the two is readable.
     assert b"grpc-status" in heard or b"grpc-message" in heard
 
 
-def test_bots_are_told_when_the_arena_fails() -> None:
+def test_bots_read_in_the_status_that_the_arena_failed() -> None:
     """The match doesn't count, and the status blames no bot."""
 
     async def play() -> None:
         async with _table(PATIENT) as (match, address, ended), aio.insecure_channel(address) as channel:
             call: Call = channel.stream_stream(PLAY)()
             request = await _first_request(call)
-            match.answered = None  # type: ignore[method-assign,assignment]  # a defect of the arena's own
+            match.answered = None  # type: ignore[method-assign,assignment]  # an arena fault
             await call.write(pb.BotMessage(moves=[_move(request)]).SerializeToString())
             assert await call.code() is grpc.StatusCode.ABORTED
             assert await call.details() == "arena fault: the match does not count"
@@ -338,7 +341,7 @@ def test_bots_are_told_when_the_arena_fails() -> None:
 
 
 def test_a_request_says_how_long_it_has_waited() -> None:
-    """With a clock that advances by a second per reading, every request has waited when it is sent."""
+    """The clock advances by a second per reading, so every request has waited when it is sent."""
 
     class Hasty(AttendedTime):
         seconds = itertools.count()
@@ -355,11 +358,11 @@ def test_a_request_says_how_long_it_has_waited() -> None:
 
 
 def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
-    """Delays by HTTP/2 flow control count for the bot. Repeated answers don't change that."""
+    """A bot's time includes delays that it causes by HTTP/2 flow control, even if it repeats an answer."""
     held = 2.0
 
     class Attentive(AttendedTime):
-        """A bot that handles every event."""
+        """A clock that never stops."""
 
         def __call__(self) -> float:
             return time.monotonic()
@@ -373,7 +376,7 @@ def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
             await _close_window(reader, writer)
             writer.write(_answer_in_a_frame(first))
             await asyncio.sleep(held / 4)
-            # Whatever else the server has to say it says now, and not when it has the next request.
+            # Make the server send its other frames now, and not together with the next request.
             writer.write(wire.frame(wire.PING, bytes(8)))
             while (await _frame(reader))[0] != wire.PING:
                 pass
@@ -416,7 +419,7 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
             await _until(lambda: match.asked_since(0) is None)
             other.release()
             await _until(lambda: match.asked_since(0) is not None)
-            await asyncio.sleep(0.1)  # the write is with the library
+            await asyncio.sleep(0.1)  # the library has begun the write
             if goes is None:
                 writer.close()
             else:
@@ -432,7 +435,7 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110 - a match has no event for it
+    while not condition():  # noqa: ASYNC110 - a match has no event to wait for
         await asyncio.sleep(0.01)
 
 
@@ -446,7 +449,7 @@ async def _greet_in_frames(address: str) -> tuple[asyncio.StreamReader, asyncio.
 
 
 async def _close_window(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Close the flow control window, and wait until the referee has noticed."""
+    """Set the flow control window to 0, and wait until the referee has acknowledged it."""
     writer.write(wire.frame(wire.SETTINGS, b"\x00\x04" + bytes(4)))
     while await _frame(reader) != (wire.SETTINGS, 1, b""):
         pass
@@ -459,7 +462,7 @@ async def _frame(reader: asyncio.StreamReader) -> tuple[int, int, bytes]:
 
 
 async def _request_in_frames(reader: asyncio.StreamReader) -> pb.TurnRequest:
-    """Read one message, and return the request at its end."""
+    """Read one message and return the request in its last event."""
     data = b""
     while len(data) < 5 or len(data) < 5 + int.from_bytes(data[1:5], "big"):
         kind, _, payload = await _frame(reader)

@@ -1,4 +1,4 @@
-"""Bytes of HTTP/2 and gRPC, made by hand."""
+"""Hand-made bytes of HTTP/2 and gRPC."""
 
 from arena.play.referee.frames import PREFACE
 
@@ -8,7 +8,7 @@ DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDO
 
 
 def text(value: bytes) -> bytes:
-    """Return a literal string of HPACK, of at most 126 bytes."""
+    """Return an HPACK string literal without Huffman codes, of at most 126 bytes."""
     return bytes([len(value)]) + value
 
 
@@ -32,15 +32,15 @@ def frame(kind: int, payload: bytes = b"", flags: int = 0, call: int = 0) -> byt
 
 
 def head(kind: int, length: int, flags: int = 0, call: int = 0) -> bytes:
-    """Return a frame's header alone, which may claim any length."""
+    """Return only the header of a frame; it may claim any length."""
     return length.to_bytes(3, "big") + bytes([kind, flags]) + call.to_bytes(4, "big")
 
 
 def message(body: bytes, compressed: int = 0) -> bytes:
-    """Return a message of gRPC with its prefix."""
+    """Return a gRPC message with its prefix."""
     return bytes([compressed]) + len(body).to_bytes(4, "big") + body
 
 
 def conversation(*frames: bytes) -> bytes:
-    """Return what a client sends that has opened call 1, and then sends these frames."""
+    """Return the bytes of a client that opens call 1 and then sends these frames."""
     return PREFACE + frame(SETTINGS) + frame(HEADERS, bytes(200), flags=4, call=1) + b"".join(frames)
