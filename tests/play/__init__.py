@@ -1,1 +1,1 @@
-"""Referee, launcher and replays."""
+"""Tests of the referee, launcher, replays and analysis."""

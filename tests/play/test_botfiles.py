@@ -1,4 +1,4 @@
-"""Loading the folders of bots."""
+"""Loading bots from their folders."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from arena.rules import Card, Rules, View, new_game, shuffled_deck, view
 
 @pytest.fixture
 def seen() -> View:
-    """Give a view to choose from."""
+    """Return the view at the start of a game."""
     rules = Rules(players=2)
     return view(new_game(rules, shuffled_deck(rules, bytes(16))), 0)
 
@@ -23,7 +23,7 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def test_sample_bots_are_found_by_name() -> None:
-    """Those that come with the arena, each a folder with a file that can be loaded."""
+    """Each of the bots that come with the arena is a folder whose bot can be loaded."""
     names = known(samples())
     assert {"random", "greedy"} <= set(names)
     for name in names:
@@ -31,14 +31,14 @@ def test_sample_bots_are_found_by_name() -> None:
 
 
 def test_a_function_is_shared_by_all_games(tmp_path: Path, seen: View) -> None:
-    """A stateless bot offers ``choose``."""
+    """A bot with a function ``choose`` has no state."""
     factory = load(write(tmp_path, "plain", "def choose(view):\n    return view.hand[0]\n"))
     assert factory() is factory()
     assert factory()(seen) is seen.hand[0]
 
 
-def test_a_class_is_made_anew_for_every_game(tmp_path: Path, seen: View) -> None:
-    """What it remembers of one game is gone in the next."""
+def test_a_class_is_instantiated_for_every_game(tmp_path: Path, seen: View) -> None:
+    """The state of one game doesn't carry over to the next."""
     text = (
         "class Bot:\n    turns = 0\n    def choose(self, view):\n"
         "        self.turns += 1\n        return view.hand[self.turns]\n"
@@ -50,7 +50,7 @@ def test_a_class_is_made_anew_for_every_game(tmp_path: Path, seen: View) -> None
 
 
 def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
-    """The file is run for each seat, as it is in a container."""
+    """The file is executed for each seat, as in a container."""
     folder = write(
         tmp_path, "counting", "seen = []\ndef choose(view):\n    seen.append(1)\n    return len(seen)\n"
     )
@@ -59,7 +59,7 @@ def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
 
 
 def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
-    """The module can be looked up by its name."""
+    """They look up the bot's module by its name."""
     text = (
         "from __future__ import annotations\nfrom dataclasses import dataclass, field\n"
         "from arena.rules import Card\n@dataclass\nclass Bot:\n    card: Card = Card.WASABI\n"
@@ -77,7 +77,7 @@ def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
         ("choose = 3", r"bot\.py has neither a function choose\(view\) nor a class Bot"),
     ],
 )  # fmt: skip
-def test_a_file_that_is_no_bot(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_without_a_bot_is_refused(tmp_path: Path, text: str, said: str) -> None:
     """The error names the file and the reason."""
     with pytest.raises(BotBroken, match=said):
         load(write(tmp_path, "broken", text))

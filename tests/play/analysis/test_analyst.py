@@ -1,4 +1,4 @@
-"""The analyst values what rules allow, by what a seat could know, and the same way twice."""
+"""The analyst evaluates every legal move, by what its seat could know, and reproducibly."""
 
 from functools import cache
 from random import Random
@@ -24,7 +24,7 @@ FEW = 8
 
 
 def dice() -> Random:
-    """Give the same dice each time."""
+    """Return a random generator with a fixed seed."""
     return Random(1)  # noqa: S311 - a test's dice
 
 
@@ -36,7 +36,7 @@ def analysed(rules: Rules) -> Analysis:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_every_decision_is_valued(rules: Rules) -> None:
-    """Each legal move is an option, the best first, and the played one is the recorded one."""
+    """Every legal move is an option, with the best first; ``played`` is the recorded move."""
     recorded = replay_of(rules)
     analysis = analysed(rules)
     made = decisions(recorded)
@@ -57,7 +57,7 @@ def test_every_decision_is_valued(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_chances_from_all_hands_add_up_to_one(rules: Rules) -> None:
-    """Every playout ends with one first place, which may be shared; so does the game."""
+    """Every playout, like the game itself, has one first place, which seats may share."""
     recorded = replay_of(rules)
     analysis = analysed(rules)
     states = replay(log_of(recorded)).states
@@ -72,7 +72,7 @@ def test_chances_from_all_hands_add_up_to_one(rules: Rules) -> None:
 
 
 def test_the_same_arguments_give_the_same_numbers() -> None:
-    """And another seed gives others."""
+    """Another seed gives other numbers."""
     recorded = replay_of(Rules(players=2))
     first = analyse(recorded, seed=7, playouts=FEW)
     assert analyse(recorded, seed=7, playouts=FEW) == first
@@ -80,7 +80,7 @@ def test_the_same_arguments_give_the_same_numbers() -> None:
 
 
 def test_a_seat_is_judged_by_what_it_could_know() -> None:
-    """Other seats' hands, exchanged, change nothing for it; they change the chances from all hands."""
+    """Exchanging others' hands changes the chances from all hands, but not those from the seat's knowledge."""
     rules = Rules(players=3)
     deck = shuffled_deck(rules, SEED)
     size = rules.hand_size
@@ -99,7 +99,7 @@ def test_a_seat_is_judged_by_what_it_could_know() -> None:
 
 
 def test_the_last_decision_has_the_values_that_the_rules_give() -> None:
-    """With two players all cards are known: points lie within those of the other seat's answers."""
+    """With two players all cards are known, so an option's points lie within those of the other's moves."""
     recorded = replay_of(Rules(players=2))
     log = log_of(recorded)
     state = replay(log).states[-2]
@@ -118,7 +118,7 @@ def test_the_last_decision_has_the_values_that_the_rules_give() -> None:
 
 
 def test_futures_deal_only_cards_that_are_left() -> None:
-    """In round 3 nothing follows; before it, rounds bring points and no more puddings than are left."""
+    """Round 3 has a single, empty future. Round 2's add points, and no more puddings than are left."""
     recorded = replay_of(Rules(players=5))
     states = {state.round: state for state in replay(log_of(recorded)).states[:-1]}
     assert len(Futures(states[3], dice())) == 1

@@ -1,4 +1,4 @@
-"""Grades follow the lost chance, and summaries and turning points the decisions and turns."""
+"""Grades, summaries and turning points."""
 
 import pytest
 
@@ -19,12 +19,12 @@ from arena.protocol.analysis import AnalysedDecision, AnalysedTurn, Grade, Optio
     ],
 )
 def test_a_grade_is_by_lost_chance_beyond_the_margin(lost: float, margin: float, expected: Grade) -> None:
-    """What playouts can't tell from nothing is no mistake."""
+    """A loss within the playouts' margin of error is not a mistake."""
     assert grade(lost, margin) is expected
 
 
 def turn(number: int, *chances: float) -> AnalysedTurn:
-    """Make a turn of round 1."""
+    """Return a turn of round 1."""
     outlooks = tuple(Outlook(chance=chance, points=0.0) for chance in chances)
     return AnalysedTurn(round=1, turn=number, known=outlooks, dealt=outlooks)
 
@@ -33,13 +33,13 @@ TURNS = (turn(1, 0.5, 0.5), turn(2, 0.55, 0.45), turn(3, 0.2, 0.8), turn(4, 0.4,
 
 
 def test_turning_points_are_the_largest_changes_in_order() -> None:
-    """A change below a tenth is none, and the end counts as what follows the last turn."""
+    """Changes below 0.1 don't count. The last turn is compared with the result."""
     assert turning_points(TURNS, (1.0, 0.0)) == (1, 2, 3)
     assert turning_points(TURNS[:2], (0.6, 0.4)) == ()
 
 
 def decision(seat: int, played: int, *chances: float) -> AnalysedDecision:
-    """Make a decision between options with these chances."""
+    """Return a decision between options with these chances."""
     lost = chances[0] - chances[played]
     return AnalysedDecision(
         round=1,
@@ -56,7 +56,7 @@ def decision(seat: int, played: int, *chances: float) -> AnalysedDecision:
 
 
 def test_accuracy_is_the_share_of_what_was_at_stake_that_a_seat_kept() -> None:
-    """And a seat whose options were all alike has none."""
+    """A seat whose options all had the same chance has no accuracy."""
     made = [decision(0, 1, 0.5, 0.4, 0.3), decision(0, 0, 0.6, 0.4), decision(1, 1, 0.2, 0.2)]
     first, second = summaries(TURNS, (1.0, 0.0), made)
     assert first.accuracy == pytest.approx(0.75)

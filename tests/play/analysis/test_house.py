@@ -1,4 +1,4 @@
-"""What house bots would have played."""
+"""The moves that house bots would have played."""
 
 import random
 from pathlib import Path
@@ -13,7 +13,7 @@ RULES = Rules(players=2, soy_sauce=True)
 
 
 def test_house_bots_play_the_recorded_decisions() -> None:
-    """The same game gives the same moves, whatever was drawn before, and other seeds other ones."""
+    """The same game and seed give the same moves, whatever the state of Python's random generator."""
     game = replay_of(RULES)
     bots = {name: bot for name, bot in house_bots(samples()).items() if name != "mcts"}
     assert {"expected", "greedy", "rollout", "spoiler"} <= set(bots)
@@ -26,7 +26,7 @@ def test_house_bots_play_the_recorded_decisions() -> None:
 
 
 def test_what_a_bot_cannot_answer_is_left_out() -> None:
-    """An error or an illegal move costs that bot that decision, and the shared dice are as they were."""
+    """After an error or an illegal move the decision lacks that bot. Python's random state is preserved."""
 
     def fails() -> Chooser:
         def choose(view: View) -> Move:
@@ -44,7 +44,7 @@ def test_what_a_bot_cannot_answer_is_left_out() -> None:
 
 
 def test_a_bot_that_cannot_be_loaded_is_left_out(tmp_path: Path) -> None:
-    """The others are asked; there may be none."""
+    """The others are still loaded. A folder without bots is not an error."""
     assert house_bots(tmp_path) == {}
     for name, source in {"broken": "def choose(", "fine": "def choose(view): return view.hand[0]"}.items():
         (tmp_path / name).mkdir()

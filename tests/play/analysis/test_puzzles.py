@@ -1,4 +1,4 @@
-"""Which decisions make puzzles."""
+"""The choice of decisions for puzzles."""
 
 from dataclasses import replace
 from functools import cache
@@ -34,7 +34,7 @@ PUZZLE = AnalysedDecision(
 
 @cache
 def analysed() -> Analysis:
-    """Return a game's analysis."""
+    """Return the analysis of a random game."""
     return analyse(replay_of(Rules(players=2)), playouts=8)
 
 
@@ -71,13 +71,13 @@ def puzzle_among(*made: AnalysedDecision) -> AnalysedDecision | None:
     ],
 )
 def test_a_puzzle_is_clear_and_was_missed(changed: AnalysedDecision) -> None:
-    """Whatever lacks one of both isn't one."""
+    """A decision that fails one of the conditions is not a puzzle."""
     assert puzzle_among(PUZZLE, changed) == PUZZLE
     assert puzzle_among(changed) is None
 
 
-def test_the_clearest_that_most_missed_is_the_best() -> None:
-    """The lead counts as much as the share of bots that missed it."""
+def test_the_clearest_decision_that_most_bots_missed_is_the_best() -> None:
+    """A puzzle's merit is the best move's lead times the share of bots that missed it."""
     missed_by_all = replace(PUZZLE, house=dict.fromkeys(PUZZLE.house, 1))
     assert merit(PUZZLE) == pytest.approx(0.2 * 2 / 3)
     assert merit(missed_by_all) == pytest.approx(0.2)

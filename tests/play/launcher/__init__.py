@@ -1,1 +1,1 @@
-"""Tests of whole matches: launcher, referee process, sandboxes, bots."""
+"""Tests of complete matches, with the launcher, the referee process, sandboxes and bots."""

@@ -1,4 +1,4 @@
-"""Played games to record."""
+"""Random games, and replays of them."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ SEED = bytes(range(16))
 
 
 def seats(rules: Rules) -> list[Seat]:
-    """Name a bot for every seat."""
+    """Return a bot for every seat."""
     return [Seat(bot=f"bot-{number}", version=number + 1, author="ann") for number in range(rules.players)]
 
 
@@ -23,7 +23,7 @@ def played(rules: Rules, seed: bytes = SEED) -> State:
 
 
 def spread(state: State, chosen: list[Move]) -> list[Move | None]:
-    """Give the moves to the seats that were asked, None to the others."""
+    """Return a move for each seat that was asked, and None for the others."""
     moves: list[Move | None] = [None] * state.rules.players
     for seat, move in zip(asked(state), chosen, strict=True):
         moves[seat] = move
@@ -31,12 +31,12 @@ def spread(state: State, chosen: list[Move]) -> list[Move | None]:
 
 
 def replay_of(rules: Rules, seed: bytes = SEED) -> PublicReplay:
-    """Record a random game without faults."""
+    """Return the replay of a random game without faults."""
     return build(game="game-1", seed=seed.hex(), state=played(rules, seed), seats=seats(rules))
 
 
 def faulty(rules: Rules, faults: Mapping[tuple[int, int], Fault], seed: bytes = SEED) -> PublicReplay:
-    """Record a random game in which (step, seat) had these faults, as a referee would."""
+    """Return the replay of a random game with these faults by (step, seat), as a referee would record it."""
     steps: list[list[Decision | None]] = []
     for _, moves in random_game(rules, seed):
         if moves is None:

@@ -1,4 +1,4 @@
-"""Recording a game."""
+"""Building a game's replay."""
 
 import json
 
@@ -16,7 +16,7 @@ DUMMY = Rules(players=2, dummy=True)
 
 
 def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
-    """Keys, order and shapes are those of the format, and the text is compact."""
+    """The shapes of the values also match the format, and the text is compact."""
     line = encode(replay_of(THREE))
     document = json.loads(line)
     assert list(document) == [
@@ -40,8 +40,8 @@ def test_the_document_has_the_keys_of_the_format_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("rules", "participants", "turns"), [(THREE, 3, 27), (DUMMY, 3, 27), (Rules(players=5), 5, 21)]
 )
-def test_lists_have_one_entry_a_seat_or_a_participant(rules: Rules, participants: int, turns: int) -> None:
-    """The dummy counts where cards and points are concerned, not where bots and places are."""
+def test_lists_have_one_entry_per_seat_or_participant(rules: Rules, participants: int, turns: int) -> None:
+    """Lists of cards and points include the dummy; lists of bots and places don't."""
     replay = replay_of(rules)
     assert len(replay.turns) == turns
     assert len(replay.deals) == len(replay.rounds) == 3
@@ -59,7 +59,7 @@ def test_lists_have_one_entry_a_seat_or_a_participant(rules: Rules, participants
 
 
 def test_deals_are_in_deal_order_and_the_pile_comes_last() -> None:
-    """Hands as they came from the deck, not sorted."""
+    """Hands have the deck's order and aren't sorted."""
     replay = replay_of(DUMMY)
     expected = deals(DUMMY, shuffled_deck(DUMMY, SEED))
     assert replay.deals == tuple(
@@ -67,12 +67,12 @@ def test_deals_are_in_deal_order_and_the_pile_comes_last() -> None:
     )
 
 
-def test_what_the_referee_noted_stands_at_its_turn() -> None:
-    """Faults, stand-ins and times of a step are those of its turn; automatic turns have none."""
+def test_the_referees_notes_are_in_their_turn() -> None:
+    """The turn of a step has its faults, stand-ins and times; automatic turns have none."""
     replay = faulty(THREE, {(8, 1): Fault.TIMEOUT})
     assert replay.turns[7].standin == (False, False, False)
     assert replay.turns[7].millis == (1.5, 1.5, 1.5)
-    # Step 8 is turn 9: the automatic last turn of round 1 lies between.
+    # Step 8 belongs to turns[9], since turns[8] is the automatic last turn of round 1.
     assert replay.turns[8].millis == (None, None, None)
     assert (replay.turns[9].round, replay.turns[9].turn) == (2, 1)
     assert replay.turns[9].fault == (None, Fault.TIMEOUT, None)
@@ -81,27 +81,27 @@ def test_what_the_referee_noted_stands_at_its_turn() -> None:
 
 
 def test_a_seat_that_is_not_asked_has_no_notes() -> None:
-    """The opponent's automatic card in the last turn of a round with a dummy."""
+    """In the last turn of a round with a dummy, one player's card is automatic and has no time."""
     replay = faulty(DUMMY, {})
     assert replay.turns[8].millis == (1.5, None)
     assert replay.turns[17].millis == (None, 1.5)
 
 
 def test_a_record_can_be_read_again() -> None:
-    """What is written is what is read."""
+    """Encoding and parsing give the same replay."""
     replay = faulty(THREE, {(3, 0): Fault.CRASH, (5, 2): Fault.ILLEGAL})
     assert parse(encode(replay)) == replay
 
 
 def test_only_a_finished_game_is_recorded() -> None:
-    """Half a game is refused."""
+    """Building the replay of an unfinished game raises ValueError."""
     state = new_game(THREE, shuffled_deck(THREE, SEED))
     with pytest.raises(ValueError, match="game game-1 is not over"):
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE))
 
 
 def test_lists_that_do_not_fit_are_refused() -> None:
-    """A seat too few, a place too many, a step too few."""
+    """The numbers of seats, places and steps are checked."""
     state = played(THREE)
     with pytest.raises(ValueError, match="2 seats and 3 places for 3 players"):
         build(game="game-1", seed=SEED.hex(), state=state, seats=seats(THREE)[:2])

@@ -1,4 +1,4 @@
-"""A replay played again says what its document says."""
+"""The course of a replay: its game played again, turn by turn."""
 
 import dataclasses
 from pathlib import Path
@@ -15,8 +15,8 @@ GOLDEN = sorted((Path(__file__).parents[2] / "golden").glob("*.jsonl"))
 
 
 @pytest.mark.parametrize("file", GOLDEN, ids=lambda path: path.stem)
-def test_golden_games_go_as_they_went(file: Path) -> None:
-    """Every turn is there with what was placed; the tables at a round's end give its points."""
+def test_golden_games_have_the_recorded_course(file: Path) -> None:
+    """Every turn has the recorded cards, and the tables at a round's end score its points."""
     for line in file.read_text().splitlines():
         replay = parse(line)
         steps = course(replay)
@@ -33,7 +33,7 @@ def test_golden_games_go_as_they_went(file: Path) -> None:
 
 
 def test_hands_begin_as_they_were_dealt() -> None:
-    """In each round, those of the deal, in the order of the table of kinds."""
+    """The hands at the start of each round have the cards of its deal."""
     replay = replay_of(Rules(players=4, pass_both_ways=True))
     firsts = [step.moment.state for step in course(replay) if step.noted.turn == 1]
     for state, dealt in zip(firsts, replay.deals, strict=True):
@@ -43,10 +43,10 @@ def test_hands_begin_as_they_were_dealt() -> None:
 
 
 def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
-    """The third fault, or the first final one."""
+    """This is the decision of its third fault or its first final fault."""
     faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}
     steps = course(faulty(Rules(players=3), faults))
-    # Step 7 is turn 8 of round 1, the last in which anybody is asked.
+    # Step 7 is turn 8 of round 1, the last one with decisions.
     assert [step.gone for step in steps[4:9]] == [
         (False, False, False),
         (False, True, False),
@@ -56,8 +56,8 @@ def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
     ]
 
 
-def test_a_replay_that_does_not_hold_is_refused() -> None:
-    """With the first difference."""
+def test_a_wrong_replay_is_refused() -> None:
+    """The error has the first difference."""
     replay: PublicReplay = replay_of(Rules(players=2))
     wrong = dataclasses.replace(replay, totals=(1, 2))
     with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):

@@ -1,4 +1,4 @@
-"""The decisions of a recorded game are those that its seats were asked for."""
+"""The decisions of a recorded game, with the view and the move of each."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ VARIANTS = (
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_the_log_plays_the_same_game(rules: Rules) -> None:
-    """From the same deck to the same end."""
+    """Replaying the log leads to the same end."""
     again = replay(log_of(replay_of(rules)))
     assert again.stopped is None
     assert again.state == played(rules)
@@ -29,7 +29,7 @@ def test_the_log_plays_the_same_game(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_decisions_are_the_views_and_the_moves_placed(rules: Rules) -> None:
-    """Each is the seat's view of its state, with a legal move that the document shows as placed."""
+    """Each decision has the seat's view and the legal move that the document shows."""
     recorded = replay_of(rules)
     states = replay(log_of(recorded)).states
     placed = {(turn.round, turn.turn): turn.plays for turn in recorded.turns}
@@ -46,7 +46,7 @@ def test_decisions_are_the_views_and_the_moves_placed(rules: Rules) -> None:
 
 
 def test_decisions_tell_who_chose() -> None:
-    """The stand-in's have its mark, from the fault that ended the bot's part in the game."""
+    """The stand-in's decisions are marked: single ones, and all after a takeover."""
     recorded = faulty(Rules(players=3), {(2, 1): Fault.TIMEOUT, (5, 0): Fault.CRASH}, SEED)
     found = {(each.step, each.view.seat): each for each in decisions(recorded)}
     assert found[2, 1].fault is Fault.TIMEOUT
@@ -59,7 +59,7 @@ def test_decisions_tell_who_chose() -> None:
 
 
 def test_a_broken_replay_is_refused() -> None:
-    """With its first difference."""
+    """The error has the first difference."""
     wrong = dataclasses.replace(replay_of(Rules(players=2)), totals=(1, 2))
     with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):
         decisions(wrong)

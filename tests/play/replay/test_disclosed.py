@@ -1,4 +1,4 @@
-"""What may be seen of a game that is still being played."""
+"""The public part of a game in progress."""
 
 from random import Random
 
@@ -15,7 +15,7 @@ from tests.play.replay.twins import VARIANTS, Steps, deck_of, play_rounds, twin_
 
 
 def shown(state: State, steps: Steps) -> DisclosedGame:
-    """Disclose a game after a round."""
+    """Return the public part of a game after a round."""
     rules = state.rules
     return disclose(
         game="m-0",
@@ -28,10 +28,10 @@ def shown(state: State, steps: Steps) -> DisclosedGame:
 
 @settings(max_examples=30)
 @given(rules=st.sampled_from(VARIANTS), rounds=st.integers(1, 2), number=st.integers(0, 2**64))
-def test_what_is_shown_tells_nothing_of_what_is_not(rules: Rules, rounds: int, number: int) -> None:
-    """Two games whose first rounds are the same and whose later deals are not: the same to the byte.
+def test_the_public_part_reveals_nothing_about_later_rounds(rules: Rules, rounds: int, number: int) -> None:
+    """Two games with the same first rounds and different later deals have identical public parts.
 
-    So are the states that it is played again with, whose decks must not hold the real one.
+    The same applies to the states of their course, whose decks must not contain the real later cards.
     """
     deck = deck_of(rules, number)
     twin = twin_of(rules, deck, rounds, Random(number))  # noqa: S311 - a test's dice
@@ -45,8 +45,8 @@ def test_what_is_shown_tells_nothing_of_what_is_not(rules: Rules, rounds: int, n
 
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
-def test_what_is_shown_is_what_the_replay_is_going_to_say(rules: Rules) -> None:
-    """Deals, turns, points and course of the rounds that are over; at the end also puddings and totals."""
+def test_the_public_part_equals_the_beginning_of_the_replay(rules: Rules) -> None:
+    """It has the deals, turns and points of finished rounds; at the end also puddings and totals."""
     state, steps = play_rounds(rules, deck_of(rules, 7), 3, Random(7))  # noqa: S311 - a test's dice
     replay = build(game="m-0", seed=f"{7:032x}", state=state, seats=seats(rules), steps=steps)
     for rounds in (1, 2, 3):
@@ -66,7 +66,7 @@ def test_what_is_shown_is_what_the_replay_is_going_to_say(rules: Rules) -> None:
 
 
 def test_within_a_round_nothing_can_be_shown() -> None:
-    """Neither before the first has ended, nor after a turn of a later one."""
+    """This applies before the end of round 1 and within a later round."""
     rules = Rules(players=3)
     deck = deck_of(rules, 1)
     dice = Random(1)  # noqa: S311 - a test's dice
@@ -86,13 +86,13 @@ def test_within_a_round_nothing_can_be_shown() -> None:
     ["", "{}", '{"format":"kaiten-live/1"}', "[]"],
 )
 def test_something_else_is_refused(text: str) -> None:
-    """With an error that says so."""
+    """Other texts raise InvalidReplay."""
     with pytest.raises(InvalidReplay, match="not a valid partial game"):
         parse_disclosed(text)
 
 
 def test_a_game_that_the_rules_do_not_agree_with_is_refused() -> None:
-    """A card that was never dealt, or dealt too often, is no course."""
+    """Another format, or a card that was dealt too often, raises InvalidReplay."""
     rules = Rules(players=2)
     text = encode_disclosed(shown(*play_rounds(rules, deck_of(rules, 3), 1, Random(3))))  # noqa: S311 - a test's dice
     with pytest.raises(InvalidReplay, match="this program reads only"):

@@ -1,4 +1,4 @@
-"""Checking a record: every change is found and named, and no text brings the check down."""
+"""Verification of replays: it finds and names every change, and no text makes it fail otherwise."""
 
 import json
 from typing import Any
@@ -23,22 +23,22 @@ JSON = st.recursive(
     max_leaves=8,
 )
 FREE = {"game", "bot", "version", "author", "millis"}
-"""Keys about which the rules say nothing."""
+"""Keys whose values don't follow from the rules."""
 
 
 def document(rules: Rules = THREE) -> dict[str, Any]:
-    """Record a random game as plain JSON."""
+    """Return the replay of a random game as plain JSON."""
     return dict(json.loads(encode(replay_of(rules))))
 
 
 def check(changed: dict[str, Any]) -> str:
-    """Read and verify; return what is said about it."""
+    """Parse and verify a document; return the difference as text."""
     return str(verify(parse(json.dumps(changed))))
 
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_true_record_has_no_difference(rules: Rules) -> None:
-    """Every combination of players and variants, many games each."""
+    """This holds for many games of every combination of players and variants."""
     for game in range(20):
         assert verify(parse(encode(replay_of(rules, game.to_bytes(16, "big"))))) is None
 
@@ -50,7 +50,7 @@ def test_a_true_record_has_no_difference(rules: Rules) -> None:
 def test_a_true_record_with_faults_has_no_difference(
     rules: Rules, faults: dict[tuple[int, int], Fault]
 ) -> None:
-    """As a referee records them: none of a seat that is not asked or was taken over before."""
+    """As in a referee's record, only seats that are asked and not yet taken over have faults."""
     noted: dict[tuple[int, int], Fault] = {}
     counts = dict.fromkeys(range(5), 0)
     for (step, seat), fault in sorted(faults.items()):
@@ -95,7 +95,7 @@ def test_a_true_record_with_faults_has_no_difference(
     ],
 )  # fmt: skip
 def test_a_difference_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
-    """Where it is, what is there, and what the rules give."""
+    """The text has the path, the value, and the value that the rules give."""
     changed = document()
     words = {
         "first": changed["deals"][0][0][0],
@@ -115,7 +115,7 @@ def test_a_difference_is_named_with_its_path(path: list[str | int], value: objec
 
 
 def test_a_play_that_only_later_shows_is_found() -> None:
-    """Another legal card is no difference where it is played, but where the cards then lack."""
+    """If another legal card was played, the difference appears only later, where that card is missing."""
     changed = document()
     hand = sorted(set(changed["deals"][0][0]) - {changed["turns"][0]["plays"][0][0]})
     changed["turns"][0]["plays"][0] = [hand[0]]
@@ -123,7 +123,7 @@ def test_a_play_that_only_later_shows_is_found() -> None:
 
 
 def test_a_turn_too_many_or_too_few() -> None:
-    """The end of the list is checked, also where only the automatic last turn lacks."""
+    """The end of the list is checked, even if only the automatic last turn is missing."""
     changed = document()
     changed["turns"].append(changed["turns"][-1])
     assert check(changed) == "turns[27]: is one turn more than the game has"
@@ -146,7 +146,7 @@ def test_the_dummys_play_is_one_card() -> None:
     ids=["crash", "third fault"],
 )
 def test_places_follow_from_the_faults(faults: dict[tuple[int, int], Fault], place: int) -> None:
-    """A record that ignores that a seat was taken over is found."""
+    """Places that ignore a takeover are a difference."""
     replay = faulty(THREE, faults)
     assert replay.places[0] == place
     changed = json.loads(encode(replay))
@@ -156,7 +156,7 @@ def test_places_follow_from_the_faults(faults: dict[tuple[int, int], Fault], pla
 
 
 def test_a_seat_that_was_taken_over_has_no_more_faults() -> None:
-    """And the stand-in plays it to the end."""
+    """The stand-in plays that seat to the end."""
     changed = json.loads(encode(faulty(THREE, {(2, 1): Fault.CRASH})))
     changed["turns"][5]["fault"][1] = "timeout"
     assert check(changed) == 'turns[5].fault[1]: is "timeout", but the seat had been taken over'
@@ -166,7 +166,7 @@ def test_a_seat_that_was_taken_over_has_no_more_faults() -> None:
 
 
 def paths(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """List the paths to everything in a document."""
+    """Return the paths of all values in a document."""
     inner: list[tuple[Any, object]] = []
     if isinstance(value, dict):
         inner = list(value.items())
@@ -180,7 +180,7 @@ PLACES = [path for path in paths(document()) if path]
 
 @given(st.sampled_from(PLACES), JSON)
 def test_whatever_is_put_anywhere_is_found_or_allowed(path: tuple[str | int, ...], value: object) -> None:
-    """Any value anywhere: unreadable, a difference, the same as before, or in a field that is free."""
+    """A changed value is an error or a difference, unless it is equal or its field is free."""
     changed = document()
     inner: Any = changed
     for key in path[:-1]:
@@ -196,8 +196,8 @@ def test_whatever_is_put_anywhere_is_found_or_allowed(path: tuple[str | int, ...
 
 
 @given(st.sampled_from(PLACES))
-def test_whatever_is_left_out_is_found(path: tuple[str | int, ...]) -> None:
-    """Every key and every entry is needed."""
+def test_a_missing_part_is_found(path: tuple[str | int, ...]) -> None:
+    """Every key and every entry is required."""
     changed = document()
     inner: Any = changed
     for key in path[:-1]:
@@ -228,8 +228,8 @@ def test_whatever_is_left_out_is_found(path: tuple[str | int, ...]) -> None:
     ],
     ids=range(12),
 )  # fmt: skip
-def test_what_is_no_replay_is_refused_with_the_reason(text: bytes, said: str) -> None:
-    """Not JSON, not an object, another version, a field missing or of another type."""
+def test_other_texts_are_refused_with_the_reason(text: bytes, said: str) -> None:
+    """Reasons are invalid JSON, another type or version, and missing fields."""
     with pytest.raises(InvalidReplay) as caught:
         parse(text)
     assert str(caught.value).startswith(said)
@@ -247,7 +247,7 @@ def test_what_is_no_replay_is_refused_with_the_reason(text: bytes, said: str) ->
     ],
 )
 def test_a_wrong_type_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
-    """The error says where and what was expected."""
+    """The error also names the expected type."""
     changed = document()
     inner: Any = changed
     for key in path[:-1]:
@@ -259,7 +259,7 @@ def test_a_wrong_type_is_named_with_its_path(path: list[str | int], value: objec
 
 
 @given(st.binary(max_size=200))
-def test_no_bytes_bring_the_reader_down(text: bytes) -> None:
-    """Any bytes are refused as no replay."""
+def test_any_bytes_are_refused_without_another_error(text: bytes) -> None:
+    """The only exception is InvalidReplay."""
     with pytest.raises(InvalidReplay):
         parse(text)

@@ -16,12 +16,12 @@ VARIANTS = (
 
 
 def deck_of(rules: Rules, number: int) -> tuple[Card, ...]:
-    """Return a deck."""
+    """Return the deck with this number as its seed."""
     return shuffled_deck(rules, number.to_bytes(16, "big"))
 
 
 def twin_of(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -> tuple[Card, ...]:
-    """Return a deck that deals the same in this many rounds, and something else in the next one."""
+    """Return a deck with the same deals in this many rounds and different cards after them."""
     dealt = rounds * rules.participants * rules.hand_size
     rest = list(deck[dealt:])
     while rest == list(deck[dealt:]):
@@ -30,7 +30,7 @@ def twin_of(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -> tu
 
 
 def play_rounds(rules: Rules, deck: Sequence[Card], rounds: int, dice: Random) -> tuple[State, Steps]:
-    """Play this many rounds at random, and return where that leads and what was decided."""
+    """Play this many rounds at random; return the state after them and the decisions."""
     state, steps = new_game(rules, deck), []
     while len(state.rounds) < rounds:
         moves: list[Move | None] = [None] * rules.players
