@@ -1,4 +1,4 @@
-"""Runs small test programs in a runtime, in containers or as plain processes."""
+"""Stages that run small test programs in containers or as plain processes."""
 
 import io
 import os
@@ -37,7 +37,7 @@ class Stage(Protocol):
 
     @property
     def install(self) -> str:
-        """Id of the installation that its sandboxes belong to."""
+        """ID of the installation that its sandboxes belong to."""
 
     def source(self, program: str) -> str:
         """Return the source of a bot that runs this Python program."""
@@ -49,7 +49,7 @@ class Stage(Protocol):
         """Return the remains of this stage's sandboxes on this host."""
 
     def close(self) -> None:
-        """Remove everything."""
+        """Remove everything that the stage has created."""
 
 
 class DockerStage:
@@ -69,10 +69,10 @@ class DockerStage:
         self._sources: dict[str, str] = {}
 
     def image(self, instructions: str, base: str = "") -> str:
-        """Build an image from lines of a Dockerfile on a base, by default Python's; return its id."""
+        """Build an image from these Dockerfile lines on a base, by default Python's; return its ID."""
         # The label makes the image unique, so that removing it affects no other test.
         text = f"FROM {base or self._base}\nLABEL kaiten.test={uuid.uuid4().hex}\n{instructions}\n"
-        # Without the cache, since another test may be removing the cached steps, which fails the build.
+        # No cache: the build fails if another test removes the cached steps at the same time.
         image, _ = self.client.images.build(
             fileobj=io.BytesIO(text.encode()), rm=True, nocache=True, network_mode="none"
         )
@@ -82,13 +82,13 @@ class DockerStage:
         return image.id
 
     def source(self, program: str) -> str:
-        """Return the id of an image whose command is this program."""
+        """Return the ID of an image whose command is this program."""
         if program not in self._sources:
             self._sources[program] = self.started_by(["python3", "-c", program])
         return self._sources[program]
 
     def started_by(self, command: list[str], base: str = "") -> str:
-        """Commit an image of a base with this command, a third of a build's time, and return its id."""
+        """Commit an image of a base with this command; return its ID. A build takes three times as long."""
         container = self.client.api.create_container(base or self._base)["Id"]
         try:
             made = self.client.api.commit(container, conf={"Entrypoint": command, "Cmd": None})
@@ -99,7 +99,7 @@ class DockerStage:
         return image
 
     def empty_source(self) -> str:
-        """Return the id of an image without a command."""
+        """Return the ID of an image without a command."""
         return self.image("ENTRYPOINT []\nCMD []")
 
     def leftovers(self) -> list[str]:
@@ -108,9 +108,9 @@ class DockerStage:
         return [container["Names"][0] for container in found]
 
     def close(self) -> None:
-        """Remove containers and images."""
+        """Remove the stage's containers and images."""
         self.runtime.sweep(self.install)
-        for image in reversed(self._images):  # some are based on earlier ones
+        for image in reversed(self._images):  # later images may be based on earlier ones
             with suppress(ImageNotFound):
                 self.client.images.remove(image, force=True)
         self.runtime.close()
@@ -146,7 +146,7 @@ class ProcessStage:
         ]
 
     def close(self) -> None:
-        """Remove folders."""
+        """Remove the stage's folders."""
         self.runtime.sweep(self.install)
         shutil.rmtree(self._folder)
 
@@ -160,8 +160,8 @@ def _read(path: str) -> bytes:
 
 @contextmanager
 def listening(slot: int = 0) -> Iterator[tuple[Path, socket.socket]]:
-    """Create a socket folder like the arena's, with a listening socket."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: a socket's path may have 107 bytes
+    """Yield a socket folder like the arena's, and the listening socket in it."""
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-s-"))  # short: a socket path is at most 107 bytes
     path = folder / SOCKET_NAME
     try:
         with socket.socket(socket.AF_UNIX) as server:
@@ -195,7 +195,7 @@ def spec_for(
 def launched(
     stage: Stage, source: str, *, slot: int = 0, limits: Limits = LAUNCH_LIMITS
 ) -> Iterator[tuple[Sandbox, socket.socket]]:
-    """Start a sandbox, return it with its referee's socket, and remove it at the end."""
+    """Start a sandbox, yield it with its referee's socket, and remove it at the end."""
     with listening(slot) as (folder, server):
         sandbox = stage.runtime.launch(spec_for(stage, source, folder, slot=slot, limits=limits))
         try:

@@ -36,14 +36,14 @@ console.error((await WebAssembly.instantiate(new Uint8Array(empty))).module inst
 
 
 def test_numpy_computes_in_one_thread(docker_stage: DockerStage) -> None:
-    """NumPy is imported from the read-only root, and multiplies and inverts matrices in one thread."""
+    """NumPy can be imported from the read-only root. It multiplies and inverts matrices in one thread."""
     ended, said = run(docker_stage, USES_NUMPY, limits=Limits())
     assert ended.code == 0, said
     assert said.endswith("threads 1\n")
 
 
-def test_numpy_would_start_a_thread_for_each_core(docker_stage: DockerStage) -> None:
-    """Only the image's environment prevents this: without it NumPy starts one thread per core."""
+def test_numpy_without_the_setting_starts_a_thread_for_each_core(docker_stage: DockerStage) -> None:
+    """Only the image's environment prevents this."""
     untold = f"import os\ndel os.environ['OPENBLAS_NUM_THREADS']\n{USES_NUMPY}"
     ended, said = run(
         docker_stage, untold + "print(len(os.sched_getaffinity(0)), file=sys.stderr)", limits=Limits()

@@ -39,7 +39,7 @@ class WeakClient(docker.APIClient):
 
     change: Change
 
-    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as docker-py has it
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in docker-py
         """Create the container without the removed controls."""
         weaker = copy.deepcopy(arguments)
         if "canary" in str(arguments.get("name")):
@@ -49,14 +49,14 @@ class WeakClient(docker.APIClient):
 
 @pytest.fixture(scope="module")
 def image(docker_client: docker.DockerClient, base_image: str) -> str:
-    """Return the id of the canary's image."""
+    """Return the ID of the canary's image."""
     assert base_image
     return build_canary_image(docker_client)
 
 
 @pytest.fixture
 def run_dir() -> Iterator[Path]:
-    """Create a folder with a short path for sockets."""
+    """Yield a folder with a short path, for sockets."""
     folder = Path(tempfile.mkdtemp(prefix="kaiten-k-"))
     folder.chmod(0o711)
     yield folder
@@ -70,7 +70,7 @@ def missing(
     owner: Owner = slot_owner,
     runtime: str | None = None,
 ) -> dict[str, str]:
-    """Return the failed controls with their observations, for weakened containers.
+    """Return the controls that fail in changed containers, with their observations.
 
     The canary must warn that it can't measure the host's share if a container is gone or in another group.
     """
@@ -147,7 +147,7 @@ def with_open_socket_folder(arguments: dict[str, Any]) -> None:
 
 
 def on_the_host_network(arguments: dict[str, Any]) -> None:
-    """Use the host's network. Not a bridge, which can deadlock Docker 20.10."""
+    """Use the host's network. A bridge could deadlock Docker 20.10."""
     arguments["network_disabled"] = False
     arguments["host_config"]["NetworkMode"] = "host"
 
@@ -194,19 +194,19 @@ WEAKENED: dict[str, Change] = {
 }
 
 FALLS_WITH = {"no-new-privileges": ["call-arguments", "host-counters"]}
-"""Linux lets nobody close files or calls to himself who may gain privileges."""
+"""Linux refuses Landlock rules and seccomp filters to a process that may gain privileges."""
 
 
 PARTS = 2
 
 
-def test_the_template_holds_on_this_engine(
+def test_the_template_passes_on_this_engine(
     image: str, run_dir: Path, docker_client: docker.DockerClient
 ) -> None:
     """With the unchanged template every control is tested and passes, and no container or folder is left."""
     assert missing(image, run_dir) == {}
     found = docker_client.api.containers(all=True, filters={"label": f"{INSTALL_LABEL}={INSTALL}"})
-    # Other canaries may be out at the same time; one's own are known by where their sockets lie.
+    # Other canaries may run at the same time. This test's have their sockets in run_dir.
     mounted = [mount.get("Source", "") for container in found for mount in container["Mounts"]]
     assert not [source for source in mounted if source.startswith(str(run_dir))]
     assert list(run_dir.iterdir()) == []
@@ -217,9 +217,9 @@ def test_controls_that_are_missing_are_named(
     part: int, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With some controls removed, exactly these fail, so each test can fail."""
-    lacking = list(WEAKENED)[part::PARTS]  # neighbours in the list may depend on each other
+    lacking = list(WEAKENED)[part::PARTS]  # separate neighbours, which may depend on each other
     if "deadline" in lacking:
-        monkeypatch.setattr(check, "_DEADLINE_PATIENCE_SECONDS", 2.0)  # all of it is waited for
+        monkeypatch.setattr(check, "_DEADLINE_PATIENCE_SECONDS", 2.0)  # the test waits for all of it
 
     def weaken(arguments: dict[str, Any]) -> None:
         for control in lacking:
@@ -236,8 +236,8 @@ def test_a_control_that_is_missing_is_named(control: str, image: str, run_dir: P
     assert missing(image, run_dir, WEAKENED[control]).keys() == {control, *FALLS_WITH.get(control, ())}
 
 
-def test_every_call_that_the_kernel_does_is_named(image: str, run_dir: Path) -> None:
-    """The canary tries rare options, and calls that reveal what the host does, one by one.
+def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) -> None:
+    """The canary tries rare options, and calls that reveal the host's activity, one by one.
 
     ioctl is left out: together with fcntl it would send the probe a signal.
     """
@@ -281,7 +281,7 @@ def test_layers_out_of_reach_are_named(
     """The control fails if the engine doesn't report the layers' folders, or the arena can't see them."""
 
     def inspect(client: docker.APIClient, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = docker.APIClient.inspect_image(client, name)  # type: ignore[no-untyped-call] # so in its stubs
+        found: dict[str, Any] = docker.APIClient.inspect_image(client, name)  # type: ignore[no-untyped-call] # untyped in the stubs
         return {**found, "GraphDriver": driver}
 
     monkeypatch.setattr(WeakClient, "inspect_image", inspect, raising=False)
@@ -295,16 +295,16 @@ def test_every_control_of_a_container_is_shown_to_fail() -> None:
     assert {*WEAKENED, "other-sockets", "layers-in-memory"} == set(CONTROL_NAMES)
 
 
-def test_a_probe_that_says_nothing_holds_nothing(base_image: str, run_dir: Path) -> None:
+def test_controls_fail_if_the_probe_prints_nothing(base_image: str, run_dir: Path) -> None:
     """If the probe exits immediately, every control that it should have tested fails."""
     found = missing(base_image, run_dir)
-    # These are not the probe's to try.
+    # The probe doesn't test these.
     assert set(CONTROL_NAMES) - found.keys() <= {"all-bots-memory", "disk-rate", "layers-in-memory"}
     assert found["network"] == "the probe did not answer"
 
 
-def test_an_engine_without_the_image_is_trouble_of_the_arena(run_dir: Path) -> None:
-    """Without its image the check can't report anything, so it raises."""
+def test_a_missing_canary_image_is_an_arena_fault(run_dir: Path) -> None:
+    """Without the image the check can't report anything, so it raises RuntimeTrouble."""
     with pytest.raises(RuntimeTrouble):
         missing("sha256:" + "0" * 64, run_dir)
 
@@ -316,7 +316,7 @@ def test_gvisor_is_judged_by_effect(gvisor_stage: DockerStage, image: str, run_d
 
 
 @pytest.mark.parametrize("control", ["memory", "cpu", "deadline", "tmp-size", "environment"])
-def test_under_gvisor_too_a_missing_control_is_named(
+def test_a_missing_control_is_named_under_gvisor_too(
     gvisor_stage: DockerStage, control: str, image: str, run_dir: Path
 ) -> None:
     """Controls that are tested by effect can fail under gVisor too."""

@@ -50,7 +50,7 @@ SEEN: dict[str, Any] = {
     "v2_swap": None,
     "quota": None,
 }
-"""What the probe says where all is held, control groups left out: so it is in gVisor too."""
+"""The probe's output if all controls pass, without control group values (gVisor doesn't show them either)."""
 
 V1 = {"v1_memory": 256 * MIB, "v1_memory_and_swap": 256 * MIB, "quota": 0.4}
 V2 = {"v2_swap": 0, "quota": 0.4}
@@ -80,7 +80,7 @@ CPU = Trial(
 
 
 def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
-    """Return evidence with which all controls pass, with some changes."""
+    """Return evidence with which all controls pass, apart from these changes."""
     looked = Trial(
         said=SEEN | (V1 if version == "1" else V2) | seen,
         exit=Exit(0),
@@ -127,8 +127,8 @@ def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - field
 
 
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_everything_is_held(version: str) -> None:
-    """All controls pass with both cgroup versions."""
+def test_all_controls_pass(version: str) -> None:
+    """This holds for both cgroup versions."""
     assert lacking(evidence(version)) == {}
 
 
@@ -167,8 +167,8 @@ BROKEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", BROKEN)
 @pytest.mark.parametrize("version", ["1", "2"])
-def test_what_the_probe_could_do_is_named(version: str, name: str) -> None:
-    """If the probe can do one thing, exactly its control fails."""
+def test_an_action_that_succeeded_is_named(version: str, name: str) -> None:
+    """If the probe can do one thing, only the control against it fails."""
     control, seen = BROKEN[name]
     assert lacking(evidence(version, **seen)).keys() == {control}
 
@@ -202,13 +202,13 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
 
 @pytest.mark.parametrize("name", ENDED)
 def test_how_a_container_ended_is_judged(name: str) -> None:
-    """If a container ends in the wrong way, exactly the control that it tests fails."""
+    """If a container ends in the wrong way, only the control that it tests fails."""
     control, task, trial = ENDED[name]
     assert lacking(evidence(trials={task: trial})).keys() == {control}
 
 
-def test_a_container_that_nobody_could_watch_holds_nothing() -> None:
-    """If a container couldn't be watched, all controls that are read from its control group fail."""
+def test_controls_fail_if_the_container_could_not_be_watched() -> None:
+    """This applies to all controls that are read from the container's control group."""
     unseen = Trial(said=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
@@ -237,21 +237,21 @@ def test_a_busy_host_is_judged_by_its_quota() -> None:
         ("2", {"v2_swap": -1}),
     ],
 )
-def test_swap_is_judged_by_what_the_group_says(version: str, seen: dict[str, Any]) -> None:
+def test_swap_is_judged_by_the_control_group(version: str, seen: dict[str, Any]) -> None:
     """Any swap beyond the memory limit fails the control."""
     assert lacking(evidence(version, **seen)).keys() == {"swap"}
 
 
-def test_swap_without_a_group_to_see_is_judged_by_the_engine() -> None:
-    """Under gVisor, and on cgroup v1 without swap accounting, the engine's setting counts; there it is -1."""
+def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
+    """This applies under gVisor, and on cgroup v1 without swap accounting, where the setting is -1."""
     blind = evidence("1", v1_memory=None, v1_memory_and_swap=None)
     assert lacking(blind) == {}
     assert lacking(looked(blind, memory_and_swap=-1)).keys() == {"swap"}
     assert lacking(looked(blind, memory=0, memory_and_swap=0)).keys() == {"swap"}
 
 
-def test_a_kernel_of_its_own_answers_calls_harmlessly() -> None:
-    """Calls that succeed in gVisor never reach the host, so they pass. Only `tmp-files` fails."""
+def test_calls_that_gvisors_kernel_answers_are_harmless() -> None:
+    """They never reach the host, so these controls pass. Only `tmp-files` fails."""
     blind = looked(evidence(), said=SEEN | GVISOR)
     assert lacking(blind).keys() == {"tmp-files"}
 
@@ -276,19 +276,19 @@ def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
     assert warning in detail[1]
 
 
-def test_a_probe_that_says_nothing_holds_nothing() -> None:
-    """Without output from the probe, no control passes."""
+def test_no_control_passes_if_the_probe_prints_nothing() -> None:
+    """The only exception is a control that the arena checks itself."""
     silent = {
         task: Trial(said=None, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
     }
     found = lacking(evidence(trials=silent))
-    assert set(found) == set(CONTROL_NAMES) - {"layers-in-memory"}  # the arena's own to see
+    assert set(found) == set(CONTROL_NAMES) - {"layers-in-memory"}  # checked by the arena
     assert found["network"] == "the probe did not answer"
 
 
-def test_an_attempt_that_failed_is_told_with_its_error() -> None:
-    """A failed attempt is reported with its error, and the other controls are judged as usual."""
+def test_a_failed_attempt_is_reported_with_its_error() -> None:
+    """The other controls are judged as usual."""
     found = looked(evidence(), said={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
     said = dict(found.trials["look"].said or {})
     del said["tmp_files"]
@@ -296,7 +296,7 @@ def test_an_attempt_that_failed_is_told_with_its_error() -> None:
 
 
 def test_the_report_says_where_and_when() -> None:
-    """The report has host, engine, runtime, control groups, time, findings and warnings."""
+    """It also has the engine, the runtime, the control groups, the findings and the warnings."""
     checked = datetime(2026, 3, 1, tzinfo=UTC)
     report = report_of(looked(evidence("2"), warnings=("careful",)), "docker/runc", checked)
     assert (report.host, report.engine, report.cgroup) == ("vm", "24.0.7", "v2, systemd")
@@ -317,8 +317,8 @@ def test_the_last_readable_line_counts() -> None:
     assert last_words("canary nothing\nTraceback") is None
 
 
-def test_a_share_is_what_was_used_between_two_moments() -> None:
-    """The share is measured by the engine's clock, whose times have nine decimals or none."""
+def test_a_share_is_the_use_between_two_moments() -> None:
+    """It is measured by the engine's clock, whose times have nine decimals or none."""
 
     def usage(read: str, nanos: int, periods: int) -> dict[str, Any]:
         stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}
@@ -333,6 +333,6 @@ def test_a_share_is_what_was_used_between_two_moments() -> None:
 
 
 def test_a_life_is_measured_by_the_engine() -> None:
-    """The lifetime is the time from the engine's start to its end of the container."""
+    """The lifetime runs from the container's start to its end by the engine's clock."""
     state = {"StartedAt": "2026-03-01T10:00:00.5Z", "FinishedAt": "2026-03-01T10:00:01.750000001Z"}
     assert seconds_of_life(state) == 1.25

@@ -29,12 +29,12 @@ def written(place: GroupPlace) -> list[tuple[str, str]]:
 
 
 def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
-    """Memory and processes have one slot to spare, so that play never reaches the limit; CPU has none."""
+    """Memory and processes have room for one more slot, so that matches never reach the limit."""
     assert cap_for(Limits(), 5, 64) == CAP
 
 
 def test_files_of_version_1() -> None:
-    """Each hierarchy has a folder. The limit with swap, which must be the higher one, is raised first."""
+    """Each hierarchy has a folder. The limit with swap is removed first, since it can't be the lower one."""
     assert written(V1) == [
         ("memory/kaiten/1a2b/memory.use_hierarchy", "1"),
         ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "-1"),
@@ -47,7 +47,7 @@ def test_files_of_version_1() -> None:
 
 
 def test_files_of_version_2() -> None:
-    """There is one folder, for which the controllers are enabled."""
+    """There is one folder, whose parents enable its controllers."""
     assert written(V2) == [
         ("cgroup.subtree_control", "+cpu +memory +pids"),
         ("kaiten/cgroup.subtree_control", "+cpu +memory +pids"),
@@ -58,7 +58,7 @@ def test_files_of_version_2() -> None:
     ]
 
 
-def test_where_systemd_has_a_slice() -> None:
+def test_names_under_systemd() -> None:
     """Slices are nested by their names, and containers are scopes."""
     assert SLICE.path == "kaiten.slice/kaiten-1a2b.slice"
     assert replace(SLICE, parent="kaiten.slice").path == "kaiten.slice"
@@ -81,13 +81,13 @@ def test_where_systemd_has_a_slice() -> None:
         ("200000 100000", "max 100000", False),
     ],
 )
-def test_what_a_file_may_say(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column
+def test_values_that_pass(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column of the table
     """The cap or a lower value passes; a higher one or no limit fails."""
     assert holds(Line(file="f", value=value), found) is enough
 
 
 @pytest.mark.parametrize("place", [V1, V2])
-def test_it_is_held_where_it_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
+def test_the_cap_passes_if_its_files_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
     """Written values are read back. A higher value is later reported with its file's name."""
     group = CommonGroup(replace(place, root=tmp_path), CAP)
     assert not group.held().held
@@ -123,8 +123,8 @@ def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
     )
 
 
-def test_where_nothing_can_be_written(tmp_path: Path) -> None:
-    """If the files aren't writable, the arena reports this with a remedy, without an error."""
+def test_the_cap_fails_if_its_files_can_not_be_written(tmp_path: Path) -> None:
+    """The finding has a remedy; no exception is raised."""
     (tmp_path / "kaiten").write_text("in the way")
     group = CommonGroup(replace(V2, root=tmp_path), CAP)
     group.hold()
@@ -144,7 +144,7 @@ with socket.socket(socket.AF_UNIX) as channel:
 
 
 def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.socket | None:
-    """Return a bot's line after it has allocated all its memory, or None if it was killed before."""
+    """Return a bot's connection, made after it has allocated its memory, or None if it was killed before."""
     server.settimeout(0.1)
     while not ended.done():
         try:
@@ -155,7 +155,7 @@ def finished_or_has_it(server: socket.socket, ended: Future[Exit]) -> socket.soc
 
 
 def how_it_ended(ended: Future[Exit]) -> int | str | None:
-    """Return a bot's exit code, or the reason why it isn't blamed."""
+    """Return a bot's exit code, or the reason for which it isn't blamed."""
     try:
         return ended.result(timeout=WAIT_SECONDS).code
     except RuntimeTrouble as trouble:
@@ -163,7 +163,7 @@ def how_it_ended(ended: Future[Exit]) -> int | str | None:
 
 
 def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
-    """Run four bots that allocate 80 MiB each under the cap for some slots, and return how they ended."""
+    """Run four bots that allocate 80 MiB each under the cap for ``slots`` slots; return how they ended."""
     limits = replace(LAUNCH_LIMITS, memory_mib=96, cpus=0.2)
     runtime = DockerRuntime(connect(), install=f"test{uuid.uuid4().hex[:12]}")
     group = runtime.common_group(limits, slots)
@@ -192,7 +192,7 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
 
 
 def test_overruns_are_counted(tmp_path: Path) -> None:
-    """Version 1 has a peak of usage, which is reset; version 2 has events of the group."""
+    """Version 1 has a peak usage, which the arena resets; version 2 has event counts."""
     one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1, root=tmp_path)
     folder = tmp_path / "memory" / "kaiten" / "a"
     folder.mkdir(parents=True)
@@ -218,8 +218,8 @@ def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None
     driver = docker_stage.client.info()["CgroupDriver"]
     if driver == "systemd":
         pytest.skip("slices are systemd's: an operator limits them")
-    assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB for 4 times 80 and a little
-    ended = hoard_together(docker_stage, slots=2)  # 288 MiB
+    assert hoard_together(docker_stage, slots=6) == [0, 0, 0, 0]  # 672 MiB: enough for 4 times 80 MiB
+    ended = hoard_together(docker_stage, slots=2)  # 288 MiB: not enough
     assert set(ended) == {0, "all bots together ran out of memory"}
 
 
@@ -247,8 +247,8 @@ def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequ
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("root")
-def test_what_is_left_in_the_group_is_ended(docker_stage: DockerStage) -> None:
-    """Removing the group kills processes that a runtime has left in it, and leaves nothing."""
+def test_processes_left_in_the_group_are_killed(docker_stage: DockerStage) -> None:
+    """Removing the group kills processes that a runtime has left in it, and deletes its folders."""
     if docker_stage.client.info()["CgroupDriver"] == "systemd":
         pytest.skip("slices are systemd's")
     install = f"test{uuid.uuid4().hex[:12]}"
@@ -265,5 +265,5 @@ def test_what_is_left_in_the_group_is_ended(docker_stage: DockerStage) -> None:
     finally:
         runtime.close()
         group.remove()
-    groups = Path("/sys/fs/cgroup")  # not "**": groups of other tests come and go
+    groups = Path("/sys/fs/cgroup")  # not "**": other tests create and remove groups
     assert not [*groups.glob(f"kaiten/{install}"), *groups.glob(f"*/kaiten/{install}")]

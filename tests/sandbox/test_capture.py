@@ -7,7 +7,7 @@ from arena.sandbox.runtime import CAPTURE_LIMIT, Capture
 
 
 def captured(*pieces: bytes) -> str:
-    """Return the text of a capture after these pieces."""
+    """Return the text of a capture that was fed these pieces."""
     capture = Capture()
     for piece in pieces:
         capture.feed(piece)
@@ -36,14 +36,14 @@ def test_a_character_cut_in_two_arrives_whole() -> None:
     assert captured(b"\xc3", b"\xa9") == "é"
 
 
-def test_bytes_that_are_no_text_are_marked() -> None:
+def test_bytes_that_are_not_text_are_marked() -> None:
     """Bytes that are not UTF-8 become U+FFFD."""
     assert captured(b"ok \xff") == "ok \N{REPLACEMENT CHARACTER}"
 
 
 @given(st.lists(st.tuples(st.sampled_from(b"abc"), st.integers(0, 70_000)), max_size=12))
 def test_it_holds_the_head_the_tail_and_the_limit(runs: list[tuple[int, int]]) -> None:
-    """In whatever pieces the output comes, the capture has its head and tail and stays within the limit."""
+    """The capture has the output's head and tail and stays within the limit, however the output is split."""
     pieces = [bytes([character]) * length for character, length in runs]
     whole = b"".join(pieces).decode()
     text = captured(*pieces)

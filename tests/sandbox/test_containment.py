@@ -12,7 +12,7 @@ from tests.sandbox.stage import DockerStage, listening, run, spec_for
 pytestmark = pytest.mark.docker
 
 
-def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - whatever the program reports
+def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - any value that the program reports
     """Run a program that calls ``tell``, and return the JSON that it printed to stderr."""
     prelude = "import json, os, sys\ndef tell(value): sys.stderr.write(json.dumps(value))\n"
     ended, said = run(stage, prelude + program)
@@ -21,9 +21,9 @@ def report(stage: DockerStage, program: str) -> Any:  # noqa: ANN401 - whatever 
 
 
 def test_counters_in_the_folders_of_processes_are_closed(docker_stage: DockerStage) -> None:
-    """In the folders of processes in /proc, a bot can read what runtimes need, but no counter of the host.
+    """In the processes' folders in /proc, a bot can read what runtimes need, but none of the host's counters.
 
-    A mount can't cover these folders, which appear with each process. Other files can still be moved.
+    A mount can't cover these folders, which appear with each process. The rules don't prevent moving files.
     """
     program = """
 import errno, threading
@@ -56,7 +56,7 @@ tell([
 
 
 def test_nothing_is_flushed(docker_stage: DockerStage) -> None:
-    """The call succeeds even on a pipe, where the kernel refuses it: no flush reaches the host's disk."""
+    """The call succeeds even on a pipe, for which the kernel would refuse it: it never reaches the kernel."""
     program = """
 read, write = os.pipe()
 for call in (os.fsync, os.fdatasync):
@@ -112,7 +112,7 @@ def test_health_checks_and_users_of_the_image_are_ignored(container_stage: Docke
 
 
 def test_gvisor_applies_the_allow_list_too(gvisor_stage: DockerStage) -> None:
-    """With its seccomp option gVisor allows no other calls; the canary accepts both."""
+    """With `--oci-seccomp`, gVisor refuses all other calls. The canary accepts gVisor with and without it."""
     arguments = gvisor_stage.client.info()["Runtimes"]["runsc"].get("runtimeArgs") or ()
     if "--oci-seccomp" not in arguments:
         pytest.skip("gVisor answers these calls itself here; --oci-seccomp is not among its arguments")

@@ -37,8 +37,8 @@ def test_a_partition_stands_for_its_disk(tree: Path, minor: int, path: str) -> N
 
 
 @pytest.mark.parametrize("number", [(7, 0), (0, 45)])
-def test_what_is_no_disk_is_unknown(tree: Path, number: tuple[int, int]) -> None:
-    """Devices without a name, and the numbers that file systems invent, are not disks."""
+def test_other_devices_are_unknown(tree: Path, number: tuple[int, int]) -> None:
+    """Devices without a name are not disks, nor are device numbers that file systems invent."""
     assert disk_of_device(*number, tree) == ""
 
 
@@ -63,7 +63,7 @@ MOUNTS = """\
     ],
 )
 def test_btrfs_on_one_disk_has_that_disk(tree: Path, path: str, disks: list[str], found: str) -> None:
-    """The kernel lists its disks; with several, a limit of one of them would not be one."""
+    """The kernel lists the disks. If there are several, limiting one of them would not be enough."""
     mounts = tree / "mountinfo"
     mounts.write_bytes(os.fsencode(MOUNTS))
     names = tree / "class" / "block"
@@ -86,13 +86,13 @@ def test_btrfs_on_one_disk_has_that_disk(tree: Path, path: str, disks: list[str]
     ],
 )
 def test_the_disk_of_another_machine_is_unknown(base_url: str, info: dict[str, str]) -> None:
-    """A remote engine couldn't start a container with a device of this machine."""
+    """A remote engine couldn't start a container with a limit on a device of this machine."""
     assert disk_of_engine(base_url, info) == ""
 
 
 def test_layers_alone_are_enough() -> None:
-    """In a container the data root is the container's own folder, where only the layers are mounted."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:  # a file system without a disk
+    """If the arena runs in a container, only the layers of the engine's data root are mounted there."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as root:  # this file system has no disk
         Path(root, "overlay2").symlink_to("/")
         seen = disk_of_engine("http+docker://localhost", INFO | {"DockerRootDir": root})
     assert seen == disk_of_engine("http+docker://localhost", INFO)
@@ -106,8 +106,8 @@ def test_the_disk_of_this_engine_is_one(docker_client: docker.DockerClient) -> N
     assert path == "" or Path(path).is_block_device()
 
 
-def test_the_limit_is_read_of_both_versions() -> None:
-    """The limit's file and format differ between cgroup v1 and v2."""
+def test_the_limit_is_read_with_both_cgroup_versions() -> None:
+    """The limit's file and format differ between v1 and v2."""
     place = GroupPlace(parent="/kaiten/1", driver="cgroupfs", version=1)
     assert place.disk_limits("c" * 64) == f"blkio/kaiten/1/{'c' * 64}/blkio.throttle.read_bps_device"
     place = GroupPlace(parent="kaiten-1.slice", driver="systemd", version=2)

@@ -39,11 +39,11 @@ class Counting:
 
     @property
     def repository(self) -> str:
-        """As in the source under test."""
+        """Return the repository of the wrapped source."""
         return self.source.repository
 
     def find(self, id_: str) -> KeptImage | None:
-        """Count the archives."""
+        """Return the image of the wrapped source; count the archives read from it."""
         kept = self.source.find(id_)
         if kept is None:
             return None
@@ -55,7 +55,7 @@ class Counting:
         return KeptImage(config=kept.config, archive=archive)
 
     def ids(self) -> Collection[str]:
-        """As in the source under test."""
+        """Return the IDs of the wrapped source."""
         return self.source.ids()
 
 
@@ -79,7 +79,7 @@ class Hall:
 
     def inspect(self, name: str) -> dict[str, Any]:
         """Return the engine's description of an image."""
-        image: dict[str, Any] = self.client.inspect_image(name)  # type: ignore[no-untyped-call] # so in its stubs
+        image: dict[str, Any] = self.client.inspect_image(name)  # type: ignore[no-untyped-call] # untyped in the stubs
         return image
 
     def names(self) -> list[str]:
@@ -90,7 +90,7 @@ class Hall:
 
 @pytest.fixture
 def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
-    """Create an empty store and a runtime that loads from it; leave nothing in the engine."""
+    """Yield an empty store and a runtime that loads from it; remove its images from the engine at the end."""
     assert docker_client
     client = connect()
     store = store_in(tmp_path)
@@ -102,8 +102,8 @@ def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
     client.close()
 
 
-def test_a_kept_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
-    """It is loaded once, has the stored layers and command, and is started by the engine's id."""
+def test_a_stored_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
+    """It is loaded once, has the stored layers and command, and is started by the engine's ID."""
     image = hall.keep("first")
     found = hall.images.find(image.id)
     inspected = hall.inspect(hall.name(image))
@@ -113,7 +113,7 @@ def test_a_kept_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
     assert hall.source.given == [image.id]
 
 
-def test_two_seats_load_it_once(hall: Hall) -> None:
+def test_two_seats_load_an_image_once(hall: Hall) -> None:
     """Bots of the same image and of another one start at the same time; each image is loaded once."""
     first, second = hall.keep("first"), hall.keep("second")
     with ThreadPoolExecutor(6) as pool:
@@ -122,7 +122,7 @@ def test_two_seats_load_it_once(hall: Hall) -> None:
     assert sorted(hall.source.given) == sorted([first.id, second.id])
 
 
-def test_two_processes_may_load_it_at_once(hall: Hall) -> None:
+def test_two_processes_may_load_an_image_at_the_same_time(hall: Hall) -> None:
     """A command and a running arena have separate clients and share no lock."""
     image = hall.keep("shared")
     others = [DockerImages(hall.client, hall.source) for _ in range(3)]
@@ -132,8 +132,8 @@ def test_two_processes_may_load_it_at_once(hall: Hall) -> None:
     assert hall.names() == [hall.name(image)]
 
 
-def test_use_is_noted(hall: Hall) -> None:
-    """A start updates the image's time of use, so that it isn't pruned."""
+def test_the_time_of_use_is_updated(hall: Hall) -> None:
+    """Images in use therefore aren't pruned."""
     old, played = (
         keep(hall.store, layer_with(text), now=NOW - timedelta(days=2)) for text in ("old", "played")
     )
@@ -158,19 +158,19 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
     assert hall.images.find(image.id).command == ("bot",)
 
 
-def test_an_image_that_nobody_has_is_the_arenas_fault(hall: Hall) -> None:
-    """An image that is neither in the store nor in the engine is an arena fault."""
+def test_a_missing_image_is_an_arena_fault(hall: Hall) -> None:
+    """The image is neither in the store nor in the engine."""
     with pytest.raises(RuntimeTrouble, match="the image is missing"):
         hall.images.find("sha256:" + "0" * 64)
 
 
-def test_an_image_of_the_engines_own_needs_no_source(hall: Hall, base_image: str) -> None:
+def test_an_image_in_the_engine_needs_no_store(hall: Hall, base_image: str) -> None:
     """House bots' images are built in the engine and are not in the store."""
     assert hall.images.find(base_image).id == base_image
     assert hall.source.given == []
 
 
-def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> None:
+def test_a_name_that_was_moved_is_not_trusted(hall: Hall, base_image: str) -> None:
     """If the name points to another image, the stored image is loaded again."""
     image = hall.keep("right")
     repository, _, tag = hall.name(image).rpartition(":")
@@ -181,7 +181,7 @@ def test_a_name_that_was_moved_is_not_believed(hall: Hall, base_image: str) -> N
     assert inspected["RootFS"]["Layers"] == [layer.digest for layer in image.layers]
 
 
-def test_the_same_layers_with_another_command_are_not_believed(hall: Hall) -> None:
+def test_the_same_layers_with_another_command_are_not_trusted(hall: Hall) -> None:
     """An image with the same layers but another command is loaded again."""
     image = hall.keep("right")
     first = hall.images.find(image.id)
@@ -195,8 +195,8 @@ def test_the_same_layers_with_another_command_are_not_believed(hall: Hall) -> No
     assert hall.images.find(image.id) == first
 
 
-def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
-    """If the engine loads something else, the error quotes the engine."""
+def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> None:
+    """The error quotes the engine's answer."""
     image = hall.keep("right")
     kept = hall.source.source.find(image.id)
     assert kept is not None
@@ -215,8 +215,8 @@ def test_what_an_engine_did_not_load_is_trouble(hall: Hall) -> None:
         images.find(image.id)
 
 
-def test_prune_removes_what_is_no_longer_kept(hall: Hall, base_image: str) -> None:
-    """Pruning keeps stored images, images in use by a container, and images that others have loaded."""
+def test_prune_removes_images_that_are_no_longer_stored(hall: Hall, base_image: str) -> None:
+    """Stored images, images in use by a container, and images that others have loaded remain."""
     stays, used, goes = hall.keep("stays"), hall.keep("used"), hall.keep("goes")
     found = {image.id: hall.images.find(image.id).id for image in (stays, used, goes)}
     container = hall.client.create_container(found[used.id], command=["bot"])["Id"]

@@ -24,7 +24,7 @@ from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, launched, listening,
 
 pytestmark = pytest.mark.docker
 
-# docker-py leaves a socket that could not be connected to the garbage collector.
+# docker-py leaves a socket that failed to connect to the garbage collector.
 DIAL_FAILURES_LEAK = pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
@@ -45,7 +45,7 @@ channel.recv(1)
 
 
 def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
-    """Python's gRPC in a container reaches a server on the socket: unix sockets are all it needs."""
+    """Python's gRPC in a container reaches a server on the socket. It needs only Unix sockets."""
     echo = grpc.method_handlers_generic_handler(
         "test.Echo", {"Say": grpc.unary_unary_rpc_method_handler(lambda request, _: request)}
     )
@@ -65,13 +65,13 @@ def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
             server.stop(None).wait()
 
 
-def test_it_names_what_isolates(docker_stage: DockerStage) -> None:
-    """The runtime reports its name as the engine does."""
+def test_the_description_names_the_container_runtime(docker_stage: DockerStage) -> None:
+    """It has the runtime's name in the engine."""
     assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
 
 
-def test_an_unknown_runtime_is_named_with_those_that_there_are() -> None:
-    """The error for an unknown container runtime lists those of the engine."""
+def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
+    """These are the container runtimes of the engine."""
     client = connect()
     with pytest.raises(
         RuntimeTrouble, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
@@ -81,13 +81,13 @@ def test_an_unknown_runtime_is_named_with_those_that_there_are() -> None:
 
 
 def test_the_chosen_runtime_runs_the_bot(gvisor_stage: DockerStage) -> None:
-    """The chosen runtime runs the bot: gVisor shows its own kernel, and is named in the description."""
+    """Under gVisor, the bot sees gVisor's kernel. The description names gVisor."""
     assert gvisor_stage.runtime.describe == "docker/runsc"
     _, said = run(gvisor_stage, "import os, sys; sys.stderr.write(os.uname().release)")
     assert said != os.uname().release
 
 
-def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:
+def test_running_out_of_memory_is_reported(docker_stage: DockerStage) -> None:
     """A bot that exceeds its memory limit is killed, and its exit says so."""
     limits = replace(LAUNCH_LIMITS, memory_mib=32)
     ended, _ = run(docker_stage, "hoard = [bytes(1 << 20) + b'x' for _ in range(256)]", limits=limits)
@@ -95,14 +95,14 @@ def test_memory_overrun_is_seen(docker_stage: DockerStage) -> None:
 
 
 def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
-    """An unknown image id is an arena fault, and nothing is left behind."""
+    """Nothing is left behind."""
     with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is missing"):
         docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
     assert docker_stage.leftovers() == []
 
 
 def test_only_ids_are_run(docker_stage: DockerStage) -> None:
-    """A name is refused, since it could be moved to another image."""
+    """An image's name is refused, since it could be moved to another image."""
     with pytest.raises(RuntimeTrouble, match="is not an image id"):
         docker_stage.runtime.check_source("kaiten/bot-base-python:latest")
 
@@ -142,7 +142,7 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
 def test_a_wrong_entry_point_ends_at_once(
     docker_stage: DockerStage, command: str, code: int, words: str
 ) -> None:
-    """A bot that can't be started has a shell's exit code, and stderr gives the reason."""
+    """A bot that can't be started has the same exit code as in a shell, and stderr gives the reason."""
     image = docker_stage.started_by([command])
     with launched(docker_stage, image) as (sandbox, _):
         assert sandbox.wait().code == code
@@ -268,7 +268,7 @@ def test_a_hung_engine_is_trouble(
         sandbox = runtime.launch(spec_for(docker_stage, source, folder))
         door.unlink()
         door.symlink_to(hung / SOCKET_NAME)
-        patience, client.timeout = client.timeout, 1  # of the calls that nobody will answer, and no others
+        patience, client.timeout = client.timeout, 1  # only for the calls that will not be answered
         with pytest.raises(RuntimeTrouble, match="does not answer"):
             sandbox.wait()
         door.unlink()
@@ -287,7 +287,7 @@ def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPat
     gc.collect()  # here, where its warnings are expected
 
 
-def test_half_settings_of_an_engine_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incomplete_settings_of_the_engine_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """TLS without certificates is reported as a wrong setting."""
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
     monkeypatch.setenv("DOCKER_CERT_PATH", "/nowhere")

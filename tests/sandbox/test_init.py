@@ -1,4 +1,4 @@
-"""The first process of a container: attacks by its bot, its messages, and its installation."""
+"""The init, the first process of a container: attacks by its bot, its messages, and its installation."""
 
 import io
 import json
@@ -25,10 +25,10 @@ from tests.sandbox.stage import DockerStage, launched, listening, run, run_sourc
 pytestmark = pytest.mark.docker
 
 _FLOOD = 32 * 1024
-"""This many characters are kept of what was printed once there is a flood."""
+"""Number of stored characters that shows that the flood has begun."""
 
 _BUSY_SECONDS = 30.0
-"""What removal may take where much else is going on."""
+"""Time allowed for removal on a busy host."""
 
 ATTACKS = """
 import ctypes, errno, json, os, resource, signal, sys, time
@@ -127,8 +127,8 @@ raise SystemExit(7)
 """
 
 
-def test_what_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
-    """Two bots could signal by locks on a common file, so they can execute the init but not open it.
+def test_the_init_that_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
+    """Bots could exchange signals by locks on a common file, so they can execute the init but not open it.
 
     gVisor executes only readable files, but has locks and watches in each bot's own kernel.
     """
@@ -137,7 +137,7 @@ def test_what_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerSt
 
 
 def test_a_flood_of_lines_does_not_hold_up_removal(docker_stage: DockerStage) -> None:
-    """Removal is quick after a flood, unlike in an engine that writes a log."""
+    """The engine doesn't write a log, which would make removal slow after a flood."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source(PRINTS), folder)
         sandbox = docker_stage.runtime.launch(spec)
@@ -177,23 +177,23 @@ def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
         assert set(found.values()) <= {"EACCES", "EPERM"}, found
 
 
-def test_the_dead_are_collected(container_stage: DockerStage) -> None:
-    """Orphaned grandchildren are reaped: zombies would count as processes."""
+def test_orphans_are_reaped(container_stage: DockerStage) -> None:
+    """Otherwise zombies would count towards the process limit."""
     ended, said = run(container_stage, ORPHANS)
     assert (ended.code, said) == (0, "")
 
 
-def test_all_ends_with_the_bot(container_stage: DockerStage) -> None:
-    """Processes that a bot leaves in other sessions, and that ignore signals, end with it."""
+def test_all_processes_end_with_the_bot(container_stage: DockerStage) -> None:
+    """This includes processes in other sessions and those that ignore signals."""
     with launched(container_stage, container_stage.source(DAEMON)) as (sandbox, server):
         channel, _ = server.accept()
         with channel:
             channel.settimeout(30)
-            assert channel.recv(1) == b""  # each of its processes held the other end
+            assert channel.recv(1) == b""  # all processes that held the other end have ended
         assert sandbox.wait().code == 7
 
 
-def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None:
+def test_the_error_says_what_is_wrong_with_a_program(docker_stage: DockerStage) -> None:
     """The message about a script that can't be run helps its author."""
     wrong = [
         ("#!/bin/python9\\n", 127, "the file exists, but the program that runs it doesn't"),
@@ -210,8 +210,8 @@ def test_what_is_wrong_with_a_program_is_said(docker_stage: DockerStage) -> None
         assert words in said
 
 
-def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
-    """Entry point and command are passed on as they are."""
+def test_arguments_are_passed_on_unchanged(docker_stage: DockerStage) -> None:
+    """The bot's arguments are those of the image's entry point and command."""
     image = docker_stage.image(
         'ENTRYPOINT ["python3", "-c", "import json, sys; json.dump(sys.argv[1:], sys.stderr)"]\n'
         'CMD ["a b", "$HOME", "", "--"]'
@@ -220,8 +220,8 @@ def test_arguments_arrive_as_they_are(docker_stage: DockerStage) -> None:
     assert json.loads(said) == ["a b", "$HOME", "", "--"]
 
 
-def test_what_an_image_has_in_its_place_stays_out(docker_stage: DockerStage) -> None:
-    """The arena's init is mounted over a file of the image."""
+def test_a_file_of_the_image_does_not_replace_the_init(docker_stage: DockerStage) -> None:
+    """The arena's init is mounted over it."""
     place = "/run/arena-init"
     image = docker_stage.image(
         f"USER 0\nRUN mkdir -p {place} && echo x > {place}/kaiten-init\n"
@@ -239,7 +239,7 @@ def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
         sandbox = docker_stage.runtime.launch(spec)
         found = docker_stage.client.api.inspect_container(spec.name)["Mounts"]
         sandbox.remove()
-    mounts = {mount["Destination"]: mount for mount in found}  # the engine keeps no order
+    mounts = {mount["Destination"]: mount for mount in found}  # the engine's order varies
     assert len(mounts) == len(found)
     assert {path: (mount["Type"], mount["RW"]) for path, mount in mounts.items()} == {
         "/run/arena": ("bind", False),
@@ -252,7 +252,7 @@ def test_bots_leave_no_volume(docker_stage: DockerStage) -> None:
 
 @pytest.fixture
 def init(docker_client: docker.DockerClient) -> Iterator[Init]:
-    """Create an init that no engine has seen, and remove its volume and image at the end."""
+    """Yield an init that no engine has seen; remove its volume and image at the end."""
     own = init_for(docker_client.info()["Architecture"])
     init = Init(own.machine, own.program + uuid.uuid4().bytes)
     yield init
@@ -281,10 +281,10 @@ def content(client: docker.DockerClient, image: str, volume: str) -> bytes:
         api.remove_container(container)
 
 
-def test_many_make_the_volume_at_once(
+def test_several_arenas_create_one_volume(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """Arenas that start at the same time on one engine make one complete volume."""
+    """If arenas start at the same time on one engine, they create one complete volume."""
 
     def make() -> None:
         client = connect()
@@ -299,7 +299,7 @@ def test_many_make_the_volume_at_once(
         docker_client.api.inspect_container(init.volume)
 
 
-def test_a_pruned_volume_is_made_again(
+def test_a_pruned_volume_is_created_again(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
     """Removing the volume and the image while the arena runs does no harm."""
@@ -311,14 +311,14 @@ def test_a_pruned_volume_is_made_again(
     assert content(docker_client, base_image, init.volume) == init.program
 
 
-def test_a_spoilt_volume_is_made_again(
+def test_an_incomplete_volume_is_created_again(
     docker_client: docker.DockerClient, base_image: str, init: Init
 ) -> None:
-    """A volume that is incomplete after a crash of the engine is recognised by its content."""
+    """A volume that a crash of the engine left incomplete is recognised by its content."""
     found = b"half of it"
     spoilt = Init(init.machine, found)
-    # Under the right name, as a cut-off copy would be.
-    filler = docker_client.api.load_image(spoilt.archive())  # type: ignore[no-untyped-call] # so in its stubs
+    # It has the right name, like a copy that was cut off.
+    filler = docker_client.api.load_image(spoilt.archive())  # type: ignore[no-untyped-call] # untyped in the stubs
     list(filler)
     container = docker_client.api.create_container(
         spoilt.image, host_config=docker_client.api.create_host_config(binds=[f"{init.volume}:/init"])
@@ -330,18 +330,18 @@ def test_a_spoilt_volume_is_made_again(
     assert content(docker_client, base_image, init.volume) == init.program
 
 
-def test_who_died_while_making_it_stands_in_nobodys_way(
+def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
     docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A container left by a process that died while making the volume is removed after a while."""
+    """The container that it left is removed after a while."""
     monkeypatch.setattr(init_program, "_STALE_SECONDS", 0.3)
     docker_client.api.create_container(base_image, ["true"], name=init.volume)
     InitVolume(docker_client.api, init).ensure()
     assert content(docker_client, base_image, init.volume) == init.program
 
 
-def test_an_engine_of_another_kind_is_refused() -> None:
-    """Nothing is started if there is no init for the engine's processor."""
+def test_an_engine_on_another_processor_is_refused() -> None:
+    """There is no init for its processor."""
     with pytest.raises(RuntimeTrouble, match=r"riscv64.*only for x86_64 and aarch64"):
         init_for("riscv64")
 

@@ -1,4 +1,4 @@
-"""The launch template, compared with the committed one."""
+"""The launch template, compared with a committed copy."""
 
 import json
 from dataclasses import replace
@@ -63,8 +63,8 @@ def test_golden() -> None:
     assert readable(container_arguments(SPEC, HOST, COMMAND)) == json.loads(GOLDEN.read_text())
 
 
-def test_every_limit_of_the_spec_arrives() -> None:
-    """Every limit of the spec is in the arguments."""
+def test_every_limit_of_the_spec_is_used() -> None:
+    """Each of them is in the arguments."""
     limits = Limits(cpus=1.5, memory_mib=64, pids=7, tmp_mib=3)
     found = container_arguments(replace(SPEC, limits=limits), HOST, COMMAND)["host_config"]
     assert found["NanoCpus"] == 1_500_000_000
@@ -75,7 +75,7 @@ def test_every_limit_of_the_spec_arrives() -> None:
 
 
 def test_a_bot_that_gives_way_has_the_lowest_weight() -> None:
-    """Bots at a person's table get the lowest CPU weight, others the engine's default."""
+    """Bots in a person's game get the lowest CPU weight, others the engine's default."""
     assert "CpuShares" not in container_arguments(SPEC, HOST, COMMAND)["host_config"]
     found = container_arguments(replace(SPEC, gives_way=True), HOST, COMMAND)["host_config"]
     assert found["CpuShares"] == 2
@@ -91,21 +91,21 @@ def test_the_host_decides_runtime_parent_cores_and_user() -> None:
     assert found["host_config"]["CpusetCpus"] == "1-3"
 
 
-def test_a_disk_that_nobody_knows_is_not_named() -> None:
-    """Without a known disk there are no disk limits, since the engine refuses unknown devices."""
+def test_an_unknown_disk_has_no_limits() -> None:
+    """The engine would refuse a limit for an unknown device."""
     found = container_arguments(SPEC, replace(HOST, disk=""), COMMAND)["host_config"]
     assert not [name for name in found if "Blkio" in name]
 
 
 def test_the_bot_is_started_by_the_init_with_its_deadline() -> None:
-    """The command line is the init, the deadline in seconds, and the image's command."""
+    """The command line has the init, the deadline in seconds, and the image's command."""
     found = container_arguments(replace(SPEC, deadline_seconds=77), HOST, COMMAND)
     assert found["entrypoint"] == ["/run/arena-init/kaiten-init", "77", *COMMAND]
     assert "command" not in found
 
 
 def test_gvisor_gets_processes_for_its_own_kernel() -> None:
-    """Under gVisor the process limit is at least what gVisor needs; a higher limit is kept."""
+    """The process limit is at least the number that gVisor needs; a higher limit is unchanged."""
     host = replace(HOST, runtime="runsc", gvisor=True)
     assert container_arguments(SPEC, host, COMMAND)["host_config"]["PidsLimit"] == 256
     assert "256 processes and threads" in limits_in_words(SPEC, host, ())
@@ -135,13 +135,13 @@ def rules(host: EngineHost, name: str) -> list[dict[str, Any]]:
 
 
 def test_gvisor_gets_its_own_futexes() -> None:
-    """Futexes are private under gVisor, and not every version would refuse them with EAGAIN."""
+    """Under gVisor futexes are private, and some versions wouldn't refuse shared ones with EAGAIN."""
     assert all(rule["args"] for rule in rules(HOST, "futex"))
     assert rules(replace(HOST, gvisor=True), "futex") == [{"names": ["futex"], "action": "SCMP_ACT_ALLOW"}]
 
 
 def test_gvisor_lets_bots_call_select() -> None:
-    """Under gVisor, select() has another name; asyncio and gRPC may use it."""
+    """Its name in gVisor is "pselect"; asyncio and gRPC may use it."""
     assert rules(replace(HOST, gvisor=True), "pselect") == [
         {"names": ["pselect"], "action": "SCMP_ACT_ALLOW"}
     ]
@@ -177,7 +177,7 @@ def test_limits_in_words() -> None:
     ],
 )
 def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
-    """A limit that the engine couldn't enforce is marked, and only this one."""
+    """Only the limit that the engine couldn't enforce is marked."""
     words = limits_in_words(SPEC, HOST, (warning,))
     assert [said for said in words if warning in said] == [
         f"{control} (not enforced by this host: {warning})"
@@ -185,7 +185,7 @@ def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
 
 
 def test_an_unknown_warning_is_not_lost() -> None:
-    """A warning that fits no control is added at the end."""
+    """A warning that matches no control is added at the end."""
     words = limits_in_words(SPEC, HOST, ("The moon is full.",))
     assert words[-1] == "warning of the engine: The moon is full."
     assert words[:-1] == limits_in_words(SPEC, HOST, ())

@@ -35,12 +35,12 @@ while True:
 
 @pytest.mark.parametrize("by_command", [False, True], ids=["folder", "command"])
 def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *, by_command: bool) -> None:
-    """A bot ends when its launcher is killed, and sweep removes its folder."""
+    """Sweep removes the folder of such a bot."""
     folder_of_bot = process_stage.source(CALL_AND_ECHO)
     source = "command" if by_command else folder_of_bot
     command = [f"{folder_of_bot}/bot.py"]
     with listening() as (folder, server):
-        launcher = subprocess.Popen(  # noqa: S603 - this very Python
+        launcher = subprocess.Popen(  # noqa: S603 - the Python of this test
             [sys.executable, "-c", LAUNCHER, source, str(folder), process_stage.install, *command],
             env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         )
@@ -49,7 +49,7 @@ def test_bots_end_with_a_launcher_that_is_killed(process_stage: ProcessStage, *,
         with channel:
             launcher.send_signal(signal.SIGKILL)
             launcher.wait()
-            assert channel.recv(1) == b""  # the bot's end was closed, by its death
+            assert channel.recv(1) == b""  # the bot has exited, which closed its end
     assert process_stage.runtime.sweep(process_stage.install) == 1
     assert process_stage.leftovers() == []
 
@@ -65,12 +65,12 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
         with channel:
             channel.sendall(b"?")
             assert channel.recv(1) == b"?"
-            sandbox.remove()  # before its connection ends, which would end it too
+            sandbox.remove()  # before the connection is closed, which would also end the bot
             assert sandbox.wait().code == 137
 
 
 def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
-    """A bot of several files imports them from its folder, which stays unchanged."""
+    """Nothing is written to the bot's folder."""
     source = process_stage.source("import neighbour, sys; sys.exit(neighbour.CODE)")
     Path(source, "neighbour.py").write_text("CODE = 5")
     with listening() as (folder, _):
@@ -81,7 +81,7 @@ def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
 
 
 def test_a_bot_is_the_main_program(process_stage: ProcessStage) -> None:
-    """Code after `if __name__ == "__main__"` runs, in the bot's folder."""
+    """Code after `if __name__ == "__main__"` runs, and its working directory is the bot's folder."""
     _, said = run(process_stage, "import os, sys\nif __name__ == '__main__': sys.exit(os.listdir('.'))")
     assert said == "['bot.py']\n"
 
@@ -93,7 +93,7 @@ def test_a_missing_folder_is_named(process_stage: ProcessStage) -> None:
 
 
 def test_it_says_that_nothing_is_isolated(process_stage: ProcessStage) -> None:
-    """The runtime's description says that nothing is isolated."""
+    """The runtime's description has a warning."""
     assert process_stage.runtime.describe == "process (no isolation)"
 
 

@@ -1,4 +1,4 @@
-"""Guarantees of every runtime, tested with containers and plain processes."""
+"""Guarantees of every runtime, tested with containers and with plain processes."""
 
 import json
 import threading
@@ -48,7 +48,7 @@ def test_exit_code(stage: Stage, code: int) -> None:
     assert (ended.code, ended.out_of_memory) == (code, False)
 
 
-def test_a_signal_shows_as_a_shell_shows_it(stage: Stage) -> None:
+def test_a_signal_is_reported_as_in_a_shell(stage: Stage) -> None:
     """A program killed by a signal has the exit code 128 + its number."""
     ended, _ = run(stage, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert ended.code == 137
@@ -62,7 +62,7 @@ def test_stderr_is_captured_and_stdout_is_not(stage: Stage) -> None:
 
 
 def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
-    """Of many megabytes, the first and the last lines are stored, at most 64 KiB."""
+    """The first and last lines of several megabytes are stored, in at most 64 KiB."""
     program = "import sys\nfor n in range(60000): print(f'line {n:6} ' + 'x' * 50, file=sys.stderr)"
     ended, said = run(stage, program)
     assert ended.code == 0
@@ -72,7 +72,7 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
 
 
 def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -> None:
-    """A bot that never ends is killed with its children at the deadline; for containers see test_init.py."""
+    """Its children are killed too. For containers see test_init.py."""
     stage = process_stage
     with listening() as (folder, server):
         spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
@@ -81,7 +81,7 @@ def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -
             channel, _ = server.accept()
             with channel:
                 channel.settimeout(30)
-                assert channel.recv(1) == b""  # each of its processes held the other end
+                assert channel.recv(1) == b""  # all processes that held the other end have ended
             assert sandbox.wait().code == stage.deadline_code
             assert "arena: ended by the hard deadline of 4 s" in sandbox.stderr()
         finally:
@@ -89,7 +89,7 @@ def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -
 
 
 def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
-    """Remove kills a running program with its children and leaves nothing. A second call does nothing."""
+    """``remove`` kills a running program and its children. A second call does nothing."""
     with listening() as (folder, server):
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder))
         channel, _ = server.accept()
@@ -102,7 +102,7 @@ def test_remove_leaves_nothing_and_may_be_repeated(stage: Stage) -> None:
 
 
 def test_remove_wakes_all_that_wait(stage: Stage) -> None:
-    """A thread in wait returns when another one removes the sandbox."""
+    """``wait`` returns when another thread removes the sandbox."""
     with listening() as (folder, _), ThreadPoolExecutor(1) as pool:
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         waiting = pool.submit(sandbox.wait)
@@ -110,8 +110,10 @@ def test_remove_wakes_all_that_wait(stage: Stage) -> None:
         assert waiting.result(timeout=WAIT_SECONDS).code in {137, None}
 
 
-def test_environment_holds_no_more_than_it_must(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the search path of the launcher's environment reaches a bot."""
+def test_the_environment_has_only_the_necessary_variables(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the launcher's variables, a bot gets only the search path."""
     monkeypatch.setenv("ARENA_SECRET", "s3cret")
     _, said = run(stage, "import os, sys, json; json.dump(dict(os.environ), sys.stderr)")
     found: dict[str, str] = json.loads(said)
@@ -130,7 +132,7 @@ def test_home_can_be_written(stage: Stage) -> None:
 
 
 def test_a_bot_imports_the_sdk(stage: Stage) -> None:
-    """`arena.sdk` can be imported without any setting."""
+    """`arena.sdk` can be imported without any setup."""
     ended, said = run(stage, "import arena.sdk")
     assert (ended.code, said) == (0, "")
 
@@ -167,7 +169,7 @@ def test_a_good_source_passes_the_check(stage: Stage) -> None:
 
 
 def test_sweep_counts_what_it_removes(stage: Stage) -> None:
-    """Sweep removes every sandbox of the installation and no others. A second sweep removes nothing."""
+    """It removes only sandboxes of the given installation. A second sweep removes nothing."""
     with listening() as (folder, _):
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         assert stage.runtime.sweep(f"{stage.install}0") == 0

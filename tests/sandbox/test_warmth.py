@@ -1,4 +1,4 @@
-"""Images are in the page cache before a bot starts, so that bots can't signal by what they have read."""
+"""Images are in the page cache before a bot starts, so that bots can't signal by reading their files."""
 
 import json
 import mmap
@@ -35,7 +35,7 @@ json.dump(times, sys.stderr)
 
 
 class Pages:
-    """An image with a file that has not been read, and programs that use it."""
+    """An image with a large file, and programs that read the file to send and receive bits."""
 
     def __init__(self, stage: DockerStage) -> None:
         self._stage = stage
@@ -50,12 +50,12 @@ class Pages:
     def forget(self) -> None:
         """Drop the file from the page cache."""
         file = os.open(self.file, os.O_RDONLY)
-        os.fsync(file)  # what is not written yet can't be dropped
+        os.fsync(file)  # pages that have not been written can't be dropped
         os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(file)
 
     def program(self, text: str, bits: str) -> str:
-        """Return an image with a program that has these bits."""
+        """Return the ID of an image whose program has these bits."""
         words = text.replace("BITS", repr(bits)).replace("STEP", str(_STEP))
         return self._stage.started_by(["python3", "-c", words], self.image)
 
@@ -64,24 +64,24 @@ class Pages:
         bits = "".join(secrets.choice("01") for _ in range(_BITS))
         said = run_source(self._stage, self.program(SAY, bits))
         assert said[0].code == 0, said
-        # It gets as many bits to listen for, not these.
+        # The receiver gets the number of bits, but not their values.
         ended, text = run_source(self._stage, self.program(HEAR, "0" * _BITS))
         assert ended.code == 0, text
         times = json.loads(text)
         ranked = sorted(range(_BITS), key=lambda place: times[place])
-        ones = set(ranked[: bits.count("1")])  # the quickest
+        ones = set(ranked[: bits.count("1")])  # the fastest reads
         return sum((place in ones) == (bit == "1") for place, bit in enumerate(bits)) / _BITS
 
 
 @pytest.fixture(scope="module")
 def known_pages(docker_stage: DockerStage) -> Pages:
-    """Return a file, created once per module."""
+    """Return the image, created once per module."""
     return Pages(docker_stage)
 
 
 @pytest.fixture
 def pages(known_pages: Pages, root: None) -> Pages:
-    """Return a file that is not in the page cache."""
+    """Return the image with a file that is not in the page cache."""
     del root
     if not known_pages.folders or not known_pages.folders[0].exists():
         pytest.skip("the engine's folders can't be seen (let it use overlay2 on this machine)")
@@ -90,22 +90,24 @@ def pages(known_pages: Pages, root: None) -> Pages:
 
 
 @pytest.mark.docker
-def test_what_a_bot_has_read_tells_nobody_anything(pages: Pages) -> None:
+def test_a_bot_can_not_find_out_what_another_has_read(pages: Pages) -> None:
     """Pages are read equally fast whether or not another bot has read them before."""
     assert pages.tell() < 0.65
 
 
 @pytest.mark.soak
 @pytest.mark.docker
-def test_without_warmth_it_does(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a file that is not in the page cache, nearly every bit arrives."""
+def test_a_bot_can_find_out_if_layers_are_not_read_first(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the file is not in the page cache, nearly every bit arrives."""
     monkeypatch.setattr(Warmth, "warm", lambda *_: None)
     assert pages.tell() > 0.9
 
 
 @pytest.mark.docker
 def test_layers_are_read_once_a_minute(pages: Pages) -> None:
-    """Layers are assumed to stay in memory for a minute, then read again."""
+    """They are assumed to stay in memory for that time."""
     now = 0.0
     warmth = Warmth(clock=lambda: now)
     assert not warmth.warm(pages.folders)
@@ -121,7 +123,7 @@ def test_layers_are_read_once_a_minute(pages: Pages) -> None:
 
 @pytest.mark.docker
 def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
-    """Layers are read only if half of the spare memory remains."""
+    """A layer is read only if it takes at most half of the available memory."""
     size = pages.file.stat().st_size
     cold = Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
     assert cold == f"{pages.file.parent} takes 32 MiB, but the host can spare only 31 MiB for it"
@@ -137,11 +139,11 @@ def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
     os.mkfifo(outside)
     os.mkfifo(layer / "pipe")
     (layer / "link").symlink_to(outside)
-    assert not Warmth().warm([layer])  # it would wait for ever
+    assert not Warmth().warm([layer])  # reading a pipe would wait forever
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    """Unreadable layers are reported until the next attempt; the other layers are still read."""
+    """They are reported until the next attempt. The other layers are still read."""
     gone, now = tmp_path / "gone", 0.0
     warmth = Warmth(clock=lambda: now)
     assert warmth.warm([gone, tmp_path]) == f"{gone} can't be read: No such file or directory"
@@ -152,18 +154,18 @@ def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert not warmth.warm([tmp_path, gone])
 
 
-def test_an_engine_that_names_no_layers_is_named() -> None:
-    """The engine reports no layers with most storage drivers."""
+def test_an_engine_that_lists_no_layers_is_reported() -> None:
+    """This is the case with most storage drivers."""
     assert "neither overlay2 nor btrfs" in Warmth().warm(None)
 
 
 def test_containers_that_share_no_files_need_no_reading() -> None:
-    """With btrfs each container has its own snapshot."""
+    """With btrfs, each container has its own snapshot."""
     assert not Warmth().warm([])
 
 
 def resident(path: Path) -> bool:
-    """Return True if a whole file is in memory: only then can it be read without waiting."""
+    """Return True if the whole file is in memory, so that it can be read without waiting."""
     file = os.open(path, os.O_RDONLY)
     try:
         for place in range(0, path.stat().st_size, mmap.PAGESIZE):

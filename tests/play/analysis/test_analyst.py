@@ -80,7 +80,7 @@ def test_the_same_arguments_give_the_same_numbers() -> None:
 
 
 def test_a_seat_is_judged_by_what_it_could_know() -> None:
-    """Exchanging others' hands changes the chances from all hands, but not those from the seat's knowledge."""
+    """Exchanging others' hands changes the chances from all hands, but none from the seat's knowledge."""
     rules = Rules(players=3)
     deck = shuffled_deck(rules, SEED)
     size = rules.hand_size
