@@ -1,1 +1,1 @@
-"""Tests of the bots' library."""
+"""Tests of the libraries for bots."""

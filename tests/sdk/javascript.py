@@ -1,4 +1,4 @@
-"""Starts programs in the base image of bots in JavaScript."""
+"""Runs programs in the base image for JavaScript bots."""
 
 import json
 import os
@@ -10,13 +10,13 @@ from tests.sdk.referee import Command
 
 
 def _docker(image: str, *options: str) -> list[str]:
-    """Return the words that run a module, read from the standard input or given, in the image."""
+    """Return the words of a Docker command in this image; the caller appends the program."""
     user = f"{os.getuid()}:{os.getgid()}"
     return ["docker", "run", "--rm", "--network=none", "--read-only", f"--user={user}", *options, image]
 
 
 def in_javascript(image: str, source: str) -> Command:
-    """Start a bot of that text, an ES module."""
+    """Return a command that starts a bot from the source of an ES module."""
 
     def command(folder: str) -> list[str]:
         mount, variable = f"--volume={folder}:{folder}:ro", "--env=ARENA_REFEREE"
@@ -28,7 +28,7 @@ def in_javascript(image: str, source: str) -> Command:
 def run_alone(image: str, source: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a bot without a referee."""
     variable = [f"--env=ARENA_REFEREE={address}"] if address else []
-    return subprocess.run(  # noqa: S603 - our own words
+    return subprocess.run(  # noqa: S603 - our own command
         [*_docker(image, "--init", *variable), "node", "--input-type=module", "--eval", source],
         capture_output=True,
         text=True,
@@ -37,8 +37,8 @@ def run_alone(image: str, source: str, address: str | None = None) -> subprocess
 
 
 def evaluate(image: str, source: str, folder: Path) -> str:
-    """Run a module that may read a folder as /data, and return what it prints."""
-    done = subprocess.run(  # noqa: S603 - our own words
+    """Run a module that can read this folder as /data, and return its output."""
+    done = subprocess.run(  # noqa: S603 - our own command
         [
             *_docker(image, f"--volume={folder}:/data:ro"),
             "node",
@@ -55,7 +55,7 @@ def evaluate(image: str, source: str, folder: Path) -> str:
 
 
 def as_javascript(view: View) -> dict[str, object]:
-    """Return a view as the library of JavaScript shows it, ready for JSON."""
+    """Return a view in the form of the JavaScript library, ready for JSON."""
     rules = view.rules
     return {
         "rules": {
@@ -90,5 +90,5 @@ def as_javascript(view: View) -> dict[str, object]:
 
 
 def compact(value: object) -> str:
-    """Return JSON as JavaScript's own JSON.stringify writes it."""
+    """Return JSON in the format of JavaScript's JSON.stringify."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The libraries of both languages, with bots that do the same in each."""
+"""The libraries of both languages, with bots that behave the same in each."""
 
 import subprocess
 import sys
@@ -89,13 +89,13 @@ run(class {{
 
 
 class Library(NamedTuple):
-    """A library for bots."""
+    """A library for bots, and how to use it in tests."""
 
     language: str
     start: Callable[[str], Command]
-    alone: Callable[[str], "subprocess.CompletedProcess[str]"]  # runs a bot without a referee
-    shown: Callable[[View], str]  # what the bot "remembers" hashes
-    bots: Mapping[str, str]  # what they do, and their sources
+    alone: Callable[[str], "subprocess.CompletedProcess[str]"]  # runs a bot's source without a referee
+    shown: Callable[[View], str]  # the text of a view that the bot "remembers" hashes
+    bots: Mapping[str, str]  # by what they do: their sources
 
     def play(self, bot: str, script: Script, *, before: bytes = b"") -> Exit:
         """Run one of the bots against a script."""
@@ -105,7 +105,7 @@ class Library(NamedTuple):
 def run_alone(source: str, address: str | None = None) -> "subprocess.CompletedProcess[str]":
     """Run a bot in Python without a referee."""
     env = {"PYTHONPATH": str(ROOT)} | ({"ARENA_REFEREE": address} if address else {})
-    return subprocess.run(  # noqa: S603 - texts of tests
+    return subprocess.run(  # noqa: S603 - source text from tests
         [sys.executable, "-c", source], env=env, capture_output=True, text=True, check=False
     )
 
@@ -131,7 +131,7 @@ PYTHON = Library(
 
 
 def in_javascript(image: str) -> Library:
-    """Return the library of JavaScript in this image."""
+    """Return the JavaScript library in this image."""
     note = '{ cards: view.hand[0], note: "x" + "é".repeat(200) + "\\ud800" }'
     return Library(
         language="javascript",

@@ -1,4 +1,4 @@
-"""A referee that follows a script: a real gRPC server on a unix socket, and a real process of a bot."""
+"""A scripted referee: a real gRPC server on a Unix socket, for a bot in a real process."""
 
 import asyncio
 import os
@@ -51,16 +51,16 @@ class Talk:
 
     async def go_away(self) -> None:
         """Stop the server under the stream; this never returns."""
-        # A task of its own: the server cancels the one that runs the script.
+        # In a separate task, since the server cancels the one that runs the script.
         stopping = asyncio.get_running_loop().create_task(self._server.stop(None))
         await asyncio.wait([stopping])
 
     async def closed(self) -> None:
-        """Wait until the bot is gone."""
+        """Wait until the bot closes its stream; it must not send another message."""
         assert not isinstance(await self._context.read(), pb.BotMessage)
 
     async def drained(self) -> None:
-        """Take messages until the bot is gone. A bot that leaves at once takes its last messages with it."""
+        """Read messages until the bot closes its stream. If it exits at once, its last ones may be lost."""
         while isinstance(await self._context.read(), pb.BotMessage):
             pass
 
@@ -69,7 +69,7 @@ class Talk:
         await self._context.abort(code, words)
 
     async def welcome(self, rules: Rules, seat: int = 0, games: int = 1) -> pb.Hello:
-        """Take the Hello, say welcome and begin games, all in one message."""
+        """Read the Hello and return it. Send a welcome and the games' starts in one message."""
         hello = (await self.receive()).hello
         starts = [
             convert.game_start(game, seat, rules, move_millis=1000, bank_millis=1000) for game in range(games)
@@ -102,16 +102,16 @@ class _Servicer(RefereeServicer):
 
 
 Command = Callable[[str], list[str]]
-"""The words that start a bot, of the folder that holds ARENA_REFEREE's socket."""
+"""A function from the folder with the referee's socket to the words of a command that starts a bot."""
 
 
 def in_python(source: str) -> Command:
-    """Start a bot of that Python text."""
+    """Return a command that starts a bot from this Python source."""
     return lambda _folder: [sys.executable, "-c", source]
 
 
 def play(source: str, script: Script, *, before: bytes = b"") -> Exit:
-    """Run a bot in Python of that source against a script, as ``play_command`` does."""
+    """Run a bot from this Python source against a script; see ``play_command``."""
     return play_command(in_python(source), script, before=before)
 
 
@@ -119,9 +119,9 @@ def play_command(command: Command, script: Script, *, before: bytes = b"") -> Ex
     """Run a bot against a script.
 
     Args:
-        command: Starts the bot.
-        script: What the referee does, from the stream's beginning to its end.
-        before: A line to wait for on the bot's stdout before there is a server.
+        command: The command that starts the bot.
+        script: The referee's part, from the beginning of the stream to its end.
+        before: A line on the bot's stdout; the server starts only after it.
     """
     return asyncio.run(asyncio.wait_for(_play(command, script, before), TIMEOUT))
 
@@ -158,7 +158,7 @@ async def _play(command: Command, script: Script, before: bytes) -> Exit:
 
 
 def first_state(rules: Rules) -> State:
-    """Return some game's first decision."""
+    """Return the state at the first decision of a game."""
     return new_game(rules, shuffled_deck(rules, bytes(16)))
 
 
@@ -173,6 +173,6 @@ def request(state: State, seat: int = 0, game: int = 0) -> pb.Event:
 
 
 def step(state: State, seat: int, move: Move | None) -> State:
-    """Play one turn: the seat's move, and for the others what is legal first."""
+    """Play one turn with the seat's move and the others' first legal moves."""
     others = {other: view(state, other).legal_moves()[0] for other in asked(state) if other != seat}
     return apply(state, [move if at == seat else others.get(at) for at in range(state.rules.players)])

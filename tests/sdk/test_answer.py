@@ -1,4 +1,4 @@
-"""What a bot may answer, and games in process."""
+"""A bot's answers, and games in this process."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from tests.sdk.referee import first_state
 
 @pytest.fixture
 def seen() -> View:
-    """Some decision."""
+    """Return the view of a decision."""
     return view(first_state(Rules(players=2)), 0)
 
 
@@ -29,7 +29,7 @@ def seen() -> View:
     ],
 )
 def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: View) -> None:  # noqa: ANN401
-    """A card, cards, a move and an answer mean what they say; whether that is legal is not asked here."""
+    """An answer is a card, several cards, a Move or an Answer. It need not be legal here."""
     assert as_move(answer, seen) == move
 
 
@@ -37,14 +37,14 @@ def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: V
     "answer",
     [None, "tempura", 3, [1, 2], b"\x01", Answer("tempura"), Move((Card.TEMPURA,), 4)],  # type: ignore[arg-type]
 )
-def test_what_is_no_answer_is_refused_in_words(answer: Any, seen: View) -> None:  # noqa: ANN401
-    """Numbers and names are no cards; the error shows what came and what may come."""
+def test_other_values_are_refused_with_the_reason(answer: Any, seen: View) -> None:  # noqa: ANN401
+    """Numbers and names are not cards. The error has the value and the permitted types."""
     with pytest.raises(TypeError, match=r"round 1, turn 1: choose\(\) returned .*; it must return a Card"):
         as_move(answer, seen)
 
 
 def test_only_an_answer_has_a_note() -> None:
-    """A note is text, and empty where there is none."""
+    """A note must be text. All other answers have an empty note."""
     assert note_of(Answer(Card.TEMPURA, note="why")) == "why"
     assert note_of(Card.TEMPURA) == note_of(Answer(Card.TEMPURA)) == ""
     with pytest.raises(TypeError, match="must be text, not 3"):
@@ -52,7 +52,7 @@ def test_only_an_answer_has_a_note() -> None:
 
 
 def test_a_game_in_process_is_the_same_for_the_same_seed() -> None:
-    """The seed decides the deal; another one deals other cards."""
+    """The seed determines the deal."""
 
     def first(seen: View) -> Card:
         return seen.hand[0]
@@ -61,8 +61,8 @@ def test_a_game_in_process_is_the_same_for_the_same_seed() -> None:
     assert play([first, first], seed=3).deck != play([first, first], seed=4).deck
 
 
-def test_a_game_in_process_makes_an_instance_a_game_and_tells_it_the_end() -> None:
-    """A class plays like in the arena: made anew for a game, and told how it ended."""
+def test_a_game_in_process_creates_an_instance_and_reports_the_end_to_it() -> None:
+    """As in the arena, every game has new instances, whose ``game_over`` gets the result."""
     ends: list[GameOver] = []
 
     class Bot:
@@ -78,7 +78,7 @@ def test_a_game_in_process_makes_an_instance_a_game_and_tells_it_the_end() -> No
 
 
 def test_a_game_in_process_refuses_what_the_rules_forbid() -> None:
-    """An illegal choice raises; so do more or fewer bots than seats."""
+    """An illegal move raises an error, as does a number of bots that differs from the number of seats."""
     with pytest.raises(IllegalMove, match="11 cards named"):
         play([lambda seen: [*seen.hand, Card.TEMPURA], lambda seen: seen.hand[0]])
     with pytest.raises(ValueError, match="2 bots for 3 seats"):

@@ -1,4 +1,4 @@
-"""A program that reads and writes lines of JSON, between the bridge and a referee that follows a script."""
+"""The bridge between a scripted referee and a program that reads and writes lines of JSON."""
 
 import subprocess
 import sys
@@ -25,13 +25,13 @@ print("left", file=sys.stderr)
 
 
 def bridged(text: str, script: Script) -> Exit:
-    """Run a program of that text through the bridge against a script."""
+    """Run a program from this Python source through the bridge against a script."""
     program = [sys.executable, "-c", SAY + text]
     return play_command(lambda _folder: [sys.executable, "-m", "arena.sdk.bridge", *program], script)
 
 
-def test_messages_go_both_ways_as_lines() -> None:
-    """Cards as names, zeros written out; the program has a moment to leave when its stdin ends."""
+def test_messages_are_lines_in_both_directions() -> None:
+    """Cards are names, and zeros are included. When its stdin ends, the program has a moment to exit."""
     rules = Rules(players=3)
     heard: list[pb.Move] = []
 
@@ -59,7 +59,7 @@ def test_messages_go_both_ways_as_lines() -> None:
     ids=["rubbish", "no card", "long line", "exit"],
 )
 def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
-    """Exit code 1, and a line for its author."""
+    """The bridge exits with code 1 and prints a line for the author."""
 
     async def script(talk: Talk) -> None:
         await talk.drained()
@@ -71,7 +71,7 @@ def test_a_program_that_fails_ends_the_bot(text: str, said: str) -> None:
 
 
 def test_without_a_referee_it_says_how_to_play(tmp_path: Path) -> None:
-    """Exit code 2."""
+    """The bridge exits with code 2."""
     done = subprocess.run(
         [sys.executable, "-m", "arena.sdk.bridge", "./nope"],
         cwd=tmp_path,

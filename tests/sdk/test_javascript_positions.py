@@ -1,4 +1,4 @@
-"""The library of JavaScript knows what that of Python knows: on many positions both say the same."""
+"""The JavaScript and Python libraries give the same results for many positions."""
 
 import json
 import random
@@ -37,8 +37,8 @@ console.log(JSON.stringify(views.map((seen) => {
 
 
 def games() -> Iterator[View]:
-    """Give every decision of some games of every variant, chopsticks and ties of puddings among them."""
-    dice = random.Random(31)  # noqa: S311 - no secret
+    """Yield every decision of some random games in every variant. Moves with chopsticks are preferred."""
+    dice = random.Random(31)  # noqa: S311 - not a secret
     for rules in VARIANTS:
         for _ in range(4):
             state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
@@ -58,7 +58,7 @@ def labels(cards: tuple[Card, ...]) -> list[str]:
 
 
 def told(seen: View) -> dict[str, Any]:
-    """Return what Python says of a position, in the words of JavaScript."""
+    """Return the Python library's results for a position, with the names of the JavaScript library."""
     rounds = [
         {("soySauce" if name == "soy_sauce" else name): value for name, value in score._asdict().items()}
         | {"total": sum(score)}
@@ -79,8 +79,10 @@ def told(seen: View) -> dict[str, Any]:
     }
 
 
-def test_both_languages_say_the_same_of_every_position(javascript_image: str, tmp_path: Path) -> None:
-    """Legal moves in their order, points, known and unseen cards: of every decision of 80 games."""
+def test_both_languages_give_the_same_results_for_every_position(
+    javascript_image: str, tmp_path: Path
+) -> None:
+    """This holds for every decision of 80 games, including the order of the legal moves."""
     seen = list(games())
     assert any(len(move.cards) == 2 and move.dummy for one in seen for move in one.legal_moves())
     (tmp_path / "views.json").write_text(json.dumps([as_javascript(one) for one in seen]))
@@ -92,7 +94,7 @@ def test_both_languages_say_the_same_of_every_position(javascript_image: str, tm
 
 
 def test_the_kinds_and_the_deck_are_the_same(javascript_image: str, tmp_path: Path) -> None:
-    """Names in the order of their numbers, how many there are of each, and the rounds."""
+    """The order of the names, the number of cards of each kind, and the number of rounds are the same."""
     source = """
 import { CARDS, Card, DECK_COUNTS, ROUNDS } from "kaiten";
 console.log(JSON.stringify({ CARDS, Card, DECK_COUNTS, ROUNDS }));
@@ -104,8 +106,8 @@ console.log(JSON.stringify({ CARDS, Card, DECK_COUNTS, ROUNDS }));
     assert answer["ROUNDS"] == ROUNDS
 
 
-def test_what_a_bot_sees_can_not_be_changed(javascript_image: str, tmp_path: Path) -> None:
-    """Lists of legal moves are frozen, as the view is: a bot can't spoil what later views are made of."""
+def test_a_bot_can_not_change_a_view(javascript_image: str, tmp_path: Path) -> None:
+    """The view and its lists of legal moves are frozen, so a bot can't damage later views."""
     (tmp_path / "view.json").write_text(json.dumps(as_javascript(first_view())))
     tmp_path.chmod(0o755)
     source = """

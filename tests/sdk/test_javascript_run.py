@@ -1,4 +1,4 @@
-"""What is the JavaScript library's own, in a bot's image against a referee that follows a script."""
+"""Behaviour specific to the JavaScript library, in a bot's image against a scripted referee."""
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +19,7 @@ NOWHERE = "unix:///nowhere/referee.sock"
 
 @pytest.fixture(scope="module", autouse=True)
 def alone(javascript_image: str) -> Iterator["Future[CompletedProcess[str]]"]:
-    """Give a bot that has no referee, which waits for one while the other tests run."""
+    """Yield the result of a bot without a referee. It waits for one while the other tests run."""
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(run_alone, javascript_image, FIRST_CARD_JS, NOWHERE)
 
@@ -45,7 +45,7 @@ def alone(javascript_image: str) -> Iterator["Future[CompletedProcess[str]]"]:
     ],
 )
 def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answer: str, words: str) -> None:
-    """The stack and the position are on stderr, without the library's own frames; the exit code is 1."""
+    """The bot prints the stack, without the library's frames, and the position. The exit code is 1."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -70,16 +70,16 @@ def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answe
         ("run(() => 1, { gamesAtOnce: 1.5 })", "gamesAtOnce is 1.5"),
     ],
 )
-def test_what_is_no_bot_is_refused(javascript_image: str, bot: str, words: str) -> None:
-    """A mistake in the call of run is told before anything else happens."""
+def test_a_wrong_argument_of_run_is_refused(javascript_image: str, bot: str, words: str) -> None:
+    """The mistake is reported before anything else happens."""
     source = f'import {{ run }} from "kaiten";\n{bot};'
     done = run_alone(javascript_image, source, NOWHERE)
     assert done.returncode == 1
     assert words in done.stderr
 
 
-def test_no_referee_at_all_ends_the_bot(alone: "Future[CompletedProcess[str]]") -> None:
-    """Where nobody ever answers, the bot gives up after ten seconds with one line."""
+def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -> None:
+    """If no referee answers, the bot gives up after ten seconds with one line."""
     done = alone.result(WAIT_SECONDS)
     assert done.returncode == 2
     assert done.stderr.startswith(f"kaiten: no referee answered at {NOWHERE}")

@@ -1,4 +1,4 @@
-"""A bot's process, in either language, against a referee that follows a script, over real gRPC."""
+"""A bot's process in either language, against a scripted referee over real gRPC."""
 
 import time
 from hashlib import sha256
@@ -17,12 +17,12 @@ FIRST_CARD = "plays the first card"
 
 @pytest.fixture(params=["python", pytest.param("javascript", marks=pytest.mark.docker)])
 def library(request: pytest.FixtureRequest) -> Library:
-    """Give the library of each language in turn."""
+    """Return the library of each language in turn."""
     return PYTHON if request.param == "python" else in_javascript(request.getfixturevalue("javascript_image"))
 
 
 def game_end(game: int = 0) -> pb.Event:
-    """Return the end of a game of two."""
+    """Return the end of a two-player game."""
     end = pb.GameEnd(game=game, totals=[3, 2], puddings=[0, 0], pudding_scores=[0, 0], places=[1, 2])
     return pb.Event(game_end=end)
 
@@ -31,7 +31,7 @@ def game_end(game: int = 0) -> pb.Event:
     ("bot", "games_at_once"), [(FIRST_CARD, 32), ("is a class", 1), ("wants 5 games", 5)]
 )
 def test_says_hello_first(library: Library, bot: str, games_at_once: int) -> None:
-    """The first message is a Hello alone: protocol 1, the library's name, 32 games or 1."""
+    """The first message has only the Hello. By default a function plays 32 games at once, a class plays 1."""
     heard: list[pb.BotMessage] = []
 
     async def script(talk: Talk) -> None:
@@ -49,8 +49,8 @@ def test_says_hello_first(library: Library, bot: str, games_at_once: int) -> Non
     [Rules(players=3, pass_both_ways=True), Rules(players=2, dummy=True, soy_sauce=True)],
     ids=["three players", "dummy"],
 )
-def test_the_bot_sees_the_whole_view_through_a_game(library: Library, rules: Rules) -> None:
-    """In every decision, two cards and the dummy's too, the view, history included, is that of the rules."""
+def test_the_bot_sees_the_complete_view_in_every_decision(library: Library, rules: Rules) -> None:
+    """The view, including its history, equals that of the rules. Moves include two cards and the dummy's."""
     kinds: set[tuple[int, bool]] = set()
 
     async def script(talk: Talk) -> None:
@@ -78,7 +78,7 @@ def test_the_bot_sees_the_whole_view_through_a_game(library: Library, rules: Rul
 
 
 def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
-    """Requests of many games in one message are answered in one message, each with its game's number."""
+    """If a message has requests of many games, one message has all answers, with their games' numbers."""
     rules = Rules(players=2)
     state = first_state(rules)
 
@@ -92,8 +92,8 @@ def test_answers_all_requests_of_a_message_in_one(library: Library) -> None:
     assert library.play(FIRST_CARD, script) == (0, "")
 
 
-def test_a_class_gets_an_instance_for_every_game_and_hears_of_the_end(library: Library) -> None:
-    """Each game has an instance of its own, which is told the result and then let go."""
+def test_a_class_has_an_instance_for_every_game_and_learns_of_the_end(library: Library) -> None:
+    """The instance of a game gets the result."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -110,8 +110,8 @@ def test_a_class_gets_an_instance_for_every_game_and_hears_of_the_end(library: L
     assert library.play("is a class", script) == (0, heard)
 
 
-def test_unknown_events_are_passed_over(library: Library) -> None:
-    """An event of a later protocol, before a request in the same message, changes nothing."""
+def test_unknown_events_are_ignored(library: Library) -> None:
+    """An event of a later protocol doesn't affect requests in the same message."""
     rules = Rules(players=2)
     unknown = pb.Event.FromString(b"\x9a\x06\x00")  # field 99, empty
 
@@ -124,7 +124,7 @@ def test_unknown_events_are_passed_over(library: Library) -> None:
 
 
 def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
-    """What the referee has to say of this seat reaches its author, a kind of fault yet unknown too."""
+    """The referee's notices reach the author, even if the kind of fault is unknown."""
     notice = pb.Notice(game=2, round=1, turn=4, fault=pb.FAULT_KIND_TIMEOUT, text="no answer\nin time")
 
     async def script(talk: Talk) -> None:
@@ -145,7 +145,7 @@ def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
 
 
 def test_a_note_is_cut_at_the_limit(library: Library) -> None:
-    """A note beyond the referee's limit is cut at a whole character: it would be a fault."""
+    """It is cut after a complete character, since a note that is too long would be a fault."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -158,8 +158,8 @@ def test_a_note_is_cut_at_the_limit(library: Library) -> None:
 
 
 @pytest.mark.parametrize("bot", ["fails at its start", "fails at the end"])
-def test_errors_of_a_class_beside_choose_end_it_too(library: Library, bot: str) -> None:
-    """A class that can't be made, or fails at the end of a game, fails the bot like choose."""
+def test_errors_outside_choose_end_a_class_too(library: Library, bot: str) -> None:
+    """An error in its constructor or at the end of a game ends the bot like an error in ``choose``."""
 
     async def script(talk: Talk) -> None:
         await talk.welcome(Rules(players=2))
@@ -172,7 +172,7 @@ def test_errors_of_a_class_beside_choose_end_it_too(library: Library, bot: str) 
 
 
 def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
-    """When the server is gone in the middle of a game, the bot leaves at once, with one line."""
+    """If the server disappears in the middle of a game, the bot exits at once with one line."""
     rules = Rules(players=2)
     gone = 0.0
 
@@ -191,8 +191,8 @@ def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
     assert stderr.count("\n") == 1
 
 
-def test_a_refusal_of_the_referee_is_told(library: Library) -> None:
-    """A stream that the referee ends with an error ends the bot with code 2 and the referee's words."""
+def test_a_refusal_of_the_referee_is_reported(library: Library) -> None:
+    """If the referee ends the stream with an error, the bot prints its text and exits with code 2."""
 
     async def script(talk: Talk) -> None:
         await talk.receive()
@@ -204,8 +204,8 @@ def test_a_refusal_of_the_referee_is_told(library: Library) -> None:
     )
 
 
-def test_a_referee_that_makes_no_sense_is_told(library: Library) -> None:
-    """A request of a game that never began is the referee's mistake, not the bot's: code 2, in words."""
+def test_an_invalid_message_of_the_referee_is_reported(library: Library) -> None:
+    """A request for a game that hasn't begun is the referee's mistake, so the exit code is 2."""
 
     async def script(talk: Talk) -> None:
         await talk.welcome(Rules(players=2))
@@ -218,7 +218,7 @@ def test_a_referee_that_makes_no_sense_is_told(library: Library) -> None:
 
 
 def test_the_bot_waits_for_a_referee_that_is_late(library: Library) -> None:
-    """A bot that is up before the socket connects as soon as it is there."""
+    """A bot that starts before the referee connects as soon as the socket exists."""
 
     async def script(talk: Talk) -> None:
         await talk.receive()
@@ -227,7 +227,7 @@ def test_the_bot_waits_for_a_referee_that_is_late(library: Library) -> None:
 
 
 def test_started_by_hand_it_says_what_to_do(library: Library) -> None:
-    """Without the environment variable the bot names it."""
+    """If the environment variable is missing, the bot names it."""
     done = library.alone(library.bots[FIRST_CARD])
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("ARENA_REFEREE is not set")

@@ -1,4 +1,4 @@
-"""What a bot works out from its view is true, and it is all that can be known."""
+"""The cards that a bot can infer from its view."""
 
 from collections import Counter
 
@@ -12,12 +12,12 @@ from tests.rules.helpers import VARIANTS
 
 @st.composite
 def states(draw: st.DrawFn) -> State:
-    """A decision somewhere in a random game of any variant."""
+    """Return the state at any decision of a random game in any variant."""
     rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
         choices = {seat: view(state, seat).legal_moves() for seat in asked(state)}
-        # The last legal moves are those with chopsticks, where there are any.
+        # Moves with chopsticks are the last in the list.
         picks = {
             seat: legal[-1 - draw(st.integers(0, min(9, len(legal) - 1)))] for seat, legal in choices.items()
         }
@@ -29,8 +29,8 @@ def states(draw: st.DrawFn) -> State:
 
 
 @given(state=states(), data=st.data())
-def test_known_hands_are_the_hands_that_were_seen(state: State, data: st.DataObject) -> None:
-    """A hand that was passed on is known to the card, but for the one drawn from the dummy's pile."""
+def test_hands_that_were_seen_are_known(state: State, data: st.DataObject) -> None:
+    """All cards of a hand that was passed on are known, except one drawn from the dummy's pile."""
     seat = data.draw(st.sampled_from(asked(state)))
     step = -1 if state.rules.pass_both_ways and state.round == 2 else 1
     players = state.rules.players
@@ -48,7 +48,7 @@ def test_known_hands_are_the_hands_that_were_seen(state: State, data: st.DataObj
 
 @given(state=states(), data=st.data())
 def test_unseen_cards_are_all_the_others(state: State, data: st.DataObject) -> None:
-    """Known hands, unseen cards and everything that has been placed make up the deck."""
+    """The unseen cards are the undealt cards and all hands and piles, except known hands."""
     seen = view(state, data.draw(st.sampled_from(asked(state))))
     size = state.rules.hand_size * state.rules.participants
     to_come = Counter(state.deck[size * state.round :])

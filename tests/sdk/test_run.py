@@ -1,4 +1,4 @@
-"""What is the Python library's own, in a bot's process against a referee that follows a script."""
+"""Behaviour specific to the Python library, in a bot's process against a scripted referee."""
 
 import os
 import re
@@ -25,7 +25,7 @@ from tests.sdk.referee import ROOT, Talk, first_state, play, request
     ],
 )
 def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> None:
-    """The traceback and the position are on stderr, without the library's own frames; the exit code is 1."""
+    """The bot prints the traceback, without asyncio's frames, and the position. The exit code is 1."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -56,7 +56,7 @@ run(choose)
 
 
 def test_a_late_bot_shows_where_it_is() -> None:
-    """The stack is on stderr once, when move and bank are used up, with the line that it is in."""
+    """When the free time and the bank are used up, the stack is printed once, with the bot's current line."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -73,7 +73,7 @@ def test_a_late_bot_shows_where_it_is() -> None:
 
 
 def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
-    """Its alarm goes off after it has answered; nothing is printed."""
+    """The bot's alarm still goes off after its answer, and the library prints no stack."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -97,8 +97,8 @@ while True:
 
 
 def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
-    """Shortly before the time to greet is over; the test sends the timer's signal at once."""
-    bot = subprocess.Popen(  # noqa: S603 - ours
+    """The timer fires shortly before the time to greet is over. The test sends its signal at once."""
+    bot = subprocess.Popen(  # noqa: S603 - our own bot
         [sys.executable, "-c", SILENT],
         env={**os.environ, "ARENA_REFEREE": "unix:///nowhere", "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -121,7 +121,7 @@ def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
 
 
 def test_sigterm_ends_a_thinking_bot() -> None:
-    """SIGTERM ends the process at once, also in the middle of a thought, without a traceback."""
+    """SIGTERM ends the process at once, even in ``choose``, without a traceback."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -137,12 +137,12 @@ def test_sigterm_ends_a_thinking_bot() -> None:
 
 
 def test_started_by_hand_it_shows_how_to_try_the_bot() -> None:
-    """In process."""
+    """The text explains how to play in the bot's own process."""
     assert "from arena.sdk import play" in run_alone(FIRST_CARD).stderr
 
 
-def test_no_referee_at_all_ends_the_bot() -> None:
-    """Where nobody ever answers, the bot gives up after its patience with one line."""
+def test_a_bot_without_a_referee_exits() -> None:
+    """If no referee answers in time, the bot gives up with one line."""
     source = f"import arena.sdk.stream as stream\nstream._PATIENCE_SECONDS = 0.3\n{FIRST_CARD}"
     done = run_alone(source, "unix:///nowhere/referee.sock")
     assert done.returncode == 2
@@ -158,21 +158,21 @@ def test_no_referee_at_all_ends_the_bot() -> None:
         ("run(len, games_at_once=0)", "games_at_once is 0"),
     ],
 )
-def test_what_is_no_bot_is_refused(bot: str, words: str) -> None:
-    """A mistake in the call of run is told before anything else happens."""
+def test_a_wrong_argument_of_run_is_refused(bot: str, words: str) -> None:
+    """The mistake is reported before anything else happens."""
     done = run_alone(f"from arena.sdk import run\n{bot}", "unix:///nowhere/referee.sock")
     assert done.returncode == 1
     assert words in done.stderr
 
 
-def test_a_bot_needs_nothing_of_the_server() -> None:
-    """The library imports rules, wire and itself, and of other packages only those in a bot's image."""
+def test_the_library_imports_nothing_from_the_server() -> None:
+    """It imports ``arena.rules``, ``arena.wire`` and packages that a bot's image has."""
     source = "import sys; import arena.sdk, arena.sdk.match; print(*{m for m in sys.modules})"
     modules = run_alone(source).stdout.split()
     ours = {".".join(name.split(".")[:2]) for name in modules if name.split(".")[0] == "arena"}
     assert ours == {"arena", "arena.rules", "arena.sdk", "arena.wire"}
     others = {name.split(".")[0] for name in modules} - sys.stdlib_module_names - {"arena", "__main__"}
-    # The last three are no packages of their own, or belong to the machine: grpc looks for its tools,
+    # The last three are not packages of the image: Cython creates a module, grpc tries to import its tools,
     # and Debian's Python has a sitecustomize.
     assert {name for name in others if not name.startswith("_")} <= {
         "google",

@@ -1,4 +1,4 @@
-"""The search kit plays by the rules, deals what may be, and nothing else."""
+"""The search kit plays by the rules and deals only possible hands."""
 
 from collections import Counter
 from itertools import permutations
@@ -15,12 +15,12 @@ from tests.sdk.test_memory import states
 
 
 def dice(seed: int) -> Random:
-    """Return a generator of its own."""
+    """Return a separate random generator."""
     return Random(seed)  # noqa: S311 - for a game
 
 
 def face_up(state: State) -> World:
-    """Return the world that a state is."""
+    """Return the world with the hands and the pile of a state."""
     world = worlds(view(state, asked(state)[0]))(dice(0))
     world.hands = [[int(card) for card in hand] for hand in state.hands]
     world.pile = [int(card) for card in reversed(state.pile)]
@@ -28,7 +28,7 @@ def face_up(state: State) -> World:
 
 
 def moves_now(state: State, world: World, rng: Random) -> list[Move | None]:
-    """Choose for every seat that is asked; the last card of a hand is played by the rules."""
+    """Choose a move for every seat that is asked, and None for the others."""
     return [
         decode(rng.choice(world.moves(seat))) if seat in asked(state) else None
         for seat in range(state.rules.players)
@@ -36,8 +36,8 @@ def moves_now(state: State, world: World, rng: Random) -> list[Move | None]:
 
 
 @given(state=states(), seed=st.integers(0, 2**32))
-def test_a_round_goes_as_the_rules_say(state: State, seed: int) -> None:
-    """Hands, tables, points and puddings are those of the rules, to the end of the round."""
+def test_a_round_follows_the_rules(state: State, seed: int) -> None:
+    """Hands, tables, points and puddings equal those of the rules up to the end of the round."""
     rng, world, round_number = dice(seed), face_up(state), state.round
     while state.round == round_number and not state.over:
         moves = moves_now(state, world, rng)
@@ -50,7 +50,7 @@ def test_a_round_goes_as_the_rules_say(state: State, seed: int) -> None:
             ]
             assert world.controller == (-1 if state.controller is None else state.controller)
     if world.turns:
-        # The last cards were played by the rules on their own.
+        # The rules have played the last cards automatically.
         world.step([hand[0] for hand in world.hands])
     assert world.turns == 0
     assert world.totals() == list(state.scores)
@@ -58,8 +58,8 @@ def test_a_round_goes_as_the_rules_say(state: State, seed: int) -> None:
 
 
 @given(state=states(), seed=st.integers(0, 2**32))
-def test_every_legal_move_has_its_like(state: State, seed: int) -> None:
-    """A legal move that is not offered is one of the offered, placed in another order, for no more points."""
+def test_every_legal_move_has_an_equivalent(state: State, seed: int) -> None:
+    """A legal move that isn't listed has a listed one with another order and at least as many points."""
     world = face_up(state)
     for seat in asked(state):
         legal = view(state, seat).legal_moves()
@@ -75,7 +75,7 @@ def test_every_legal_move_has_its_like(state: State, seed: int) -> None:
 
 
 def _nigiri(world: World, seat: int, move: Move) -> tuple[int, int]:
-    """Return the points of the nigiri after a move, and the wasabi that is left free."""
+    """Return the points of the nigiri after a move, and the number of free wasabi."""
     after = world.copy()
     after.step(
         [encode(move) if other == seat else after.moves(other)[0] for other in range(len(world.hands))]
@@ -84,8 +84,8 @@ def _nigiri(world: World, seat: int, move: Move) -> tuple[int, int]:
 
 
 @given(state=states(), data=st.data())
-def test_worlds_hold_what_is_known_and_the_rest_of_the_deck(state: State, data: st.DataObject) -> None:
-    """Every hand has its size and its certain cards; the others come from the unseen ones."""
+def test_worlds_agree_with_what_is_known(state: State, data: st.DataObject) -> None:
+    """Every hand has its size and its certain cards; its other cards are unseen ones."""
     seen = view(state, data.draw(st.sampled_from(asked(state))))
     known = knowledge(seen)
     world = worlds(seen)(dice(data.draw(st.integers(0, 2**32))))
@@ -100,7 +100,7 @@ def test_worlds_hold_what_is_known_and_the_rest_of_the_deck(state: State, data: 
 
 
 def test_every_deal_is_equally_likely() -> None:
-    """Each unseen card lies in the neighbour's hand as often as its share says, within four deviations."""
+    """Each unseen card is in the neighbour's hand as often as expected, within four standard deviations."""
     rules = Rules(players=3)
     seen = view(new_game(rules, shuffled_deck(rules, bytes(16))), 0)
     unseen, rng, times = Counter(knowledge(seen).unseen), dice(4), 3000
@@ -113,7 +113,7 @@ def test_every_deal_is_equally_likely() -> None:
 
 @given(state=states(), seed=st.integers(0, 2**32), noise=st.sampled_from([0.0, 0.3]))
 def test_simple_players_move_legally(state: State, seed: int, noise: float) -> None:
-    """Whatever the world, their moves are legal; a playout ends the round and its values sum up to zero."""
+    """Their moves are legal in every world. A playout ends the round, and its values sum to zero."""
     world, rng = face_up(state), dice(seed)
     for seat in asked(state):
         move = simple_move(world, seat, rng, noise)
@@ -131,7 +131,7 @@ def test_simple_players_move_legally(state: State, seed: int, noise: float) -> N
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_the_same_dice_deal_the_same_worlds(rules: Rules) -> None:
-    """Nothing but the generator that is passed decides."""
+    """Only the generator that is passed affects the deal and the playout."""
     deal = worlds(view(new_game(rules, shuffled_deck(rules, bytes(16))), 0))
 
     def ends(seed: int) -> list[float]:
