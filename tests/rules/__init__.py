@@ -1,1 +1,1 @@
-"""Tests of the rules, by section of docs/rules.md."""
+"""Tests of the rules, by sections of docs/rules.md."""

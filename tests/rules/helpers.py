@@ -1,4 +1,4 @@
-"""Short ways to write cards, positions and whole games."""
+"""Short notations for cards and positions, and random games."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -36,23 +36,23 @@ seeds = st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES)
 
 
 def name(rules: Rules) -> str:
-    """Name a combination for the list of tests."""
+    """Return a combination's name for test ids."""
     switches = [switch for switch in ("pass_both_ways", "soy_sauce", "dummy") if getattr(rules, switch)]
     return "-".join([str(rules.players), *switches])
 
 
 def cards(text: str) -> tuple[Card, ...]:
-    """Read cards: ``"tp wa sal"``."""
+    """Return cards from their short names, such as ``"tp wa sal"``."""
     return tuple(_SHORT[word] for word in text.split())
 
 
 def move(text: str, dummy: str | None = None) -> Move:
-    """Read a move."""
+    """Return a move from short names."""
     return Move(cards(text), _SHORT[dummy] if dummy else None)
 
 
 def position(rules: Rules, hands: Sequence[str], tables: Sequence[str] = ()) -> State:
-    """Make a state in round 1 with these hands and tables; the controller's hand has the drawn card."""
+    """Return a state in round 1 with these hands and tables. The controller's hand has the drawn card."""
     held = tuple(tuple(sorted(cards(hand))) for hand in hands)
     state = new_game(rules, shuffled_deck(rules, bytes(SEED_BYTES)))
     turn = rules.turns - min(len(hand) for hand in held) + 1
@@ -65,7 +65,7 @@ def position(rules: Rules, hands: Sequence[str], tables: Sequence[str] = ()) -> 
 
 
 def random_moves(state: State, dice: Random) -> tuple[Move | None, ...]:
-    """Choose for everybody, each legal choice being as likely as the others."""
+    """Choose a random legal move for every seat that is asked, all with the same probability."""
     seats = asked(state)
     return tuple(
         dice.choice(view(state, seat).legal_moves()) if seat in seats else None
@@ -74,7 +74,7 @@ def random_moves(state: State, dice: Random) -> tuple[Move | None, ...]:
 
 
 def random_game(rules: Rules, seed: bytes) -> Iterator[tuple[State, tuple[Move | None, ...] | None]]:
-    """Play a game at random; yield every state with the moves made in it, None at the end."""
+    """Play a game at random; yield every state with the moves made in it. At the end, the moves are None."""
     dice = Random(seed)  # noqa: S311 - a test's dice
     state = new_game(rules, shuffled_deck(rules, seed))
     while not state.over:

@@ -1,4 +1,4 @@
-"""The rules against a second engine, written from the rule text alone: 20,000 games in ``make soak``."""
+"""The rules, compared with an engine written only from the rule text, in 20,000 games with ``make soak``."""
 
 import json
 from itertools import product
@@ -33,20 +33,20 @@ from tests.soak import many
 from .helpers import VARIANTS, name
 
 GAMES: Final = many(50, 1_000)
-"""For each of the 20 combinations of players and variants."""
+"""Number of games for each of the 20 combinations of players and variants."""
 PARTS: Final = many(1, 5)
-"""Each combination is split, so that its games can be played side by side."""
+"""Each combination has this many tests, so that its games can be played in parallel."""
 COMPARED: Final = 50
-"""In one game of this many the legal choices of every decision are compared as a whole."""
+"""Of this many games, one per part compares all legal moves of every decision."""
 
 
 def chosen(move: Move) -> Choice:
-    """Write a move as the naive engine does."""
+    """Return a move in the notation of the naive engine."""
     return tuple(card.label for card in move.cards), move.dummy.label if move.dummy else None
 
 
 def same_position(state: State, game: Game) -> None:
-    """Both engines ask the same seats, who hold the same cards."""
+    """Check that both engines ask the same seats, with the same hands."""
     seats = asked(state)
     assert list(seats) == game.asked()
     for seat in seats:
@@ -54,7 +54,7 @@ def same_position(state: State, game: Game) -> None:
 
 
 def play(rules: Rules, seed: bytes, *, compare_choices: bool) -> tuple[State, Game]:
-    """Play one game in both engines, each legal choice being as likely as the others."""
+    """Play the same random game in both engines."""
     dice = Random(seed)  # noqa: S311 - a test's dice
     deck = shuffled_deck(rules, seed)
     labels = shuffle(seed, soy_sauce=rules.soy_sauce)
@@ -78,7 +78,7 @@ def play(rules: Rules, seed: bytes, *, compare_choices: bool) -> tuple[State, Ga
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("rules", VARIANTS, ids=name)
 def test_both_engines_agree(rules: Rules, part: int) -> None:
-    """Who is asked, hands, legal choices, and the whole record of every game."""
+    """This applies to the seats that are asked, hands, legal moves and complete records of all games."""
     seats = [Seat(bot="random", version=1, author="house")] * rules.players
     for number in range(part, GAMES, PARTS):
         seed = simulation_seed(VARIANTS.index(rules), number)
@@ -101,14 +101,14 @@ COUNTS: Final = (2, 3, 4, 5)
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_both_engines_split_maki_alike(count: int) -> None:
-    """For all distributions of up to five icons each."""
+    """All distributions of up to five icons each are compared."""
     for icons in product(range(6), repeat=count):
         assert list(score_maki(icons)) == engine.maki_scores(list(icons))
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_both_engines_split_puddings_and_places_alike(count: int) -> None:
-    """For all distributions of up to four puddings each; two players with a dummy are scored as three."""
+    """All distributions of up to four puddings each are compared. Two players with a dummy count as three."""
     for puddings in product(range(5), repeat=count):
         nobody_loses = count == 2
         expected = engine.pudding_scores(list(puddings), nobody_loses)
@@ -119,7 +119,7 @@ def test_both_engines_split_puddings_and_places_alike(count: int) -> None:
 
 @given(st.lists(st.lists(st.sampled_from(Card), max_size=10).map(tuple), min_size=2, max_size=5))
 def test_both_engines_score_a_round_alike(tables: list[tuple[Card, ...]]) -> None:
-    """Whatever lies on the tables, in whatever order, dealt or not."""
+    """The tables have any cards in any order, even combinations that can't be dealt."""
     scores = score_round(Rules(players=len(tables), soy_sauce=True), tables)
     labels = [[card.label for card in table] for table in tables]
     assert [score._asdict() for score in scores] == engine.score_round(labels, soy_sauce=True)

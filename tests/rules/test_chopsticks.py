@@ -10,7 +10,7 @@ TWO = Rules(players=2)
 
 
 def test_two_cards_are_placed_and_the_chopsticks_go_into_the_passed_hand() -> None:
-    """The hand still shrinks by one: two cards leave it, the chopsticks come in before the pass."""
+    """The hand still shrinks by one: two cards leave it, and the chopsticks enter it before the pass."""
     state = position(TWO, ["tp sa du m1", "pu pu pu pu"], ["ch wa", ""])
     state = apply(state, [move("sa tp"), move("pu")])
     assert state.tables == (cards("wa sa tp"), cards("pu"))
@@ -26,14 +26,14 @@ def test_two_cards_without_chopsticks_are_refused() -> None:
 
 
 def test_chopsticks_taken_this_turn_cannot_be_used_this_turn() -> None:
-    """Chopsticks in the hand are no chopsticks on the table."""
+    """Only chopsticks on the table can be used, not those in the hand."""
     state = position(TWO, ["ch sa du", "pu pu pu"])
     with pytest.raises(IllegalMove, match="earlier turn"):
         apply(state, [move("ch sa"), move("pu")])
 
 
-def test_one_pair_is_used_a_turn() -> None:
-    """With two chopsticks on the table one goes back, one stays for a later turn."""
+def test_one_pair_is_used_per_turn() -> None:
+    """If two chopsticks are on the table, one goes back and the other stays for a later turn."""
     state = position(TWO, ["tp sa du m1", "pu pu pu pu"], ["ch ch", ""])
     state = apply(state, [move("tp sa"), move("pu")])
     assert state.tables[0] == cards("ch tp sa")
@@ -42,7 +42,7 @@ def test_one_pair_is_used_a_turn() -> None:
 
 
 def test_using_chopsticks_is_never_required() -> None:
-    """One card is legal although chopsticks lie there."""
+    """One card is legal even if chopsticks are on the table."""
     state = position(TWO, ["tp sa du", "pu pu pu"], ["ch", ""])
     state = apply(state, [move("tp"), move("pu")])
     assert state.tables[0] == cards("ch tp")
@@ -50,14 +50,14 @@ def test_using_chopsticks_is_never_required() -> None:
 
 @pytest.mark.parametrize("second", ["ch", "wa", "pu"])
 def test_any_card_can_be_taken_second(second: str) -> None:
-    """Another chopsticks, a wasabi or a pudding can be the second card."""
+    """Other chopsticks, a wasabi or a pudding can be the second card."""
     state = position(TWO, ["tp ch wa pu", "pu pu pu pu"], ["ch", ""])
     state = apply(state, [move(f"tp {second}"), move("pu")])
     assert state.tables[0] == cards(f"tp {second}")
 
 
 def test_chopsticks_taken_with_chopsticks_stay() -> None:
-    """The pair that goes back is the one from before; the new one lies on the table."""
+    """The old pair goes back, and the new one stays on the table."""
     state = position(TWO, ["tp ch sa", "pu pu pu"], ["sa ch", ""])
     state = apply(state, [move("ch tp"), move("pu")])
     assert state.tables[0] == cards("sa ch tp")
@@ -65,7 +65,7 @@ def test_chopsticks_taken_with_chopsticks_stay() -> None:
 
 
 def test_the_last_two_cards_can_both_be_taken() -> None:
-    """With two cards in hand both are taken, and the chopsticks become the neighbour's last card."""
+    """With two cards in hand, both can be taken; the chopsticks become the neighbour's last card."""
     state = position(TWO, ["tp tp", "sa sa"], ["ch", ""])
     state = apply(state, [move("tp tp"), move("sa")])
     assert state.turns[-1].plays == (cards("sa"), cards("ch"))
@@ -73,14 +73,14 @@ def test_the_last_two_cards_can_both_be_taken() -> None:
 
 
 def test_two_of_a_kind_need_two_in_the_hand() -> None:
-    """A kind can't be named twice where the hand holds one of it."""
+    """A kind can't be named twice if the hand has only one card of it."""
     state = position(TWO, ["tp sa du", "pu pu pu"], ["ch", ""])
     with pytest.raises(IllegalMove, match="2 tempura named") as error:
         apply(state, [move("tp tp"), move("pu")])
     assert error.value.rule == "Course of a game"
 
 
-def test_legal_choices_name_pairs_in_both_orders_once() -> None:
-    """Pairs come in every order, and a kind held twice also with itself."""
+def test_legal_moves_have_each_order_of_a_pair_once() -> None:
+    """A kind of which the hand has two cards is also paired with itself."""
     moves = legal_moves(cards("tp tp wa"), cards("ch"), control=False)
     assert sorted(moves) == sorted([move("tp"), move("wa"), move("tp tp"), move("tp wa"), move("wa tp")])

@@ -21,7 +21,7 @@ SEED = bytes(range(16))
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=name)
 def test_the_deck_is_dealt_from_the_front_seat_by_seat(rules: Rules) -> None:
-    """Round by round, seat 0 gets its whole hand first; the dummy's pile comes last."""
+    """In each round, seat 0 gets its complete hand first, and the dummy's pile is last."""
     deck = shuffled_deck(rules, SEED)
     size = rules.hand_size
     flat = [card for hands in deals(rules, deck) for hand in hands for card in hand]
@@ -31,7 +31,7 @@ def test_the_deck_is_dealt_from_the_front_seat_by_seat(rules: Rules) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=name)
 def test_every_round_begins_with_its_own_deal(rules: Rules) -> None:
-    """What lies in the hands at the start of a round is what the deck says for it."""
+    """The hands at the start of a round have the cards that the deck assigns to it."""
     for state, _ in random_game(rules, SEED):
         if state.turn == 1 and not state.over:
             dealt = deals(rules, state.deck)[state.round - 1]
@@ -44,7 +44,7 @@ def test_every_round_begins_with_its_own_deal(rules: Rules) -> None:
 
 
 def test_hands_pass_to_the_left() -> None:
-    """A hand goes to the next seat, the last one's to seat 0."""
+    """A hand goes to the next seat, and the last seat's hand goes to seat 0."""
     state = position(Rules(players=3), ["tp tp tp", "sa sa sa", "du du du"])
     state = apply(state, [move("tp"), move("sa"), move("du")])
     assert state.hands == (cards("du du"), cards("tp tp"), cards("sa sa"))
@@ -53,7 +53,7 @@ def test_hands_pass_to_the_left() -> None:
 
 @pytest.mark.parametrize("rules", [rules for rules in VARIANTS if not rules.dummy], ids=name)
 def test_nobody_is_asked_for_a_last_card(rules: Rules) -> None:
-    """The last card of every hand is played by itself, in the same step as the turn before."""
+    """The last card of every hand is played automatically, in the same step as the previous turn."""
     for state, _ in random_game(rules, SEED):
         if state.over:
             assert asked(state) == ()
@@ -63,7 +63,7 @@ def test_nobody_is_asked_for_a_last_card(rules: Rules) -> None:
 
 
 def test_the_last_card_goes_on_the_table_before_scoring() -> None:
-    """An automatic card counts like any other: here it completes a pair of tempura."""
+    """An automatic card counts like any other: in this test it completes a pair of tempura."""
     state = position(Rules(players=2), ["tp m1", "tp m2"])
     state = apply(state, [move("m1"), move("tp")])
     assert [turn.plays for turn in state.turns] == [(cards("m1"), cards("tp")), (cards("m2"), cards("tp"))]
@@ -73,7 +73,7 @@ def test_the_last_card_goes_on_the_table_before_scoring() -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=name)
 def test_a_game_has_three_rounds_of_full_hands(rules: Rules) -> None:
-    """The log holds every turn, the automatic ones too, in order."""
+    """The state lists every turn in order, including the automatic ones."""
     *_, (end, _) = random_game(rules, SEED)
     assert [(turn.round, turn.turn) for turn in end.turns] == [
         (number, turn) for number in (1, 2, 3) for turn in range(1, rules.turns + 1)
@@ -83,7 +83,7 @@ def test_a_game_has_three_rounds_of_full_hands(rules: Rules) -> None:
 
 
 def test_all_but_puddings_are_discarded_after_a_round() -> None:
-    """Tables are empty in the next round; puddings are kept as a count."""
+    """Tables are empty in the next round. The puddings are counted."""
     state = position(Rules(players=2), ["pu tp", "pu pu"], ["pu", "wa"])
     state = apply(state, [move("pu"), move("pu")])
     assert state.round == 2
@@ -92,7 +92,7 @@ def test_all_but_puddings_are_discarded_after_a_round() -> None:
 
 
 def test_a_card_that_is_not_in_the_hand_is_refused() -> None:
-    """The error names seat, rule and hand; nothing has changed."""
+    """The error names the seat, the rule and the hand. The state is unchanged."""
     state = position(Rules(players=2), ["tp sa", "du du"])
     with pytest.raises(IllegalMove, match="wasabi named, but the hand is dumpling, dumpling") as error:
         apply(state, [move("tp"), move("wa")])
@@ -101,8 +101,8 @@ def test_a_card_that_is_not_in_the_hand_is_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "tp tp tp"])
-def test_one_card_or_two_are_named(text: str) -> None:
-    """No card and three cards are refused, with or without chopsticks."""
+def test_a_move_has_one_or_two_cards(text: str) -> None:
+    """No card and three cards are refused even with chopsticks."""
     state = position(Rules(players=2), ["tp tp tp tp", "du du du du"], ["ch", ""])
     with pytest.raises(IllegalMove, match="one, or two with chopsticks") as error:
         apply(state, [move(text), move("du")])
@@ -110,7 +110,7 @@ def test_one_card_or_two_are_named(text: str) -> None:
 
 
 def test_every_asked_seat_must_choose_and_nobody_else() -> None:
-    """A missing or superfluous entry is the caller's error, not a move."""
+    """A missing entry is an error of the caller rather than an illegal move."""
     state = position(Rules(players=2), ["tp sa", "du du"])
     with pytest.raises(ValueError, match="1 entries for 2 seats"):
         apply(state, [move("tp")])
@@ -119,14 +119,14 @@ def test_every_asked_seat_must_choose_and_nobody_else() -> None:
 
 
 def test_nothing_can_be_played_after_the_end() -> None:
-    """A finished game takes no more moves."""
+    """Moves in a finished game raise ValueError."""
     *_, (end, _) = random_game(Rules(players=2), SEED)
     with pytest.raises(ValueError, match="the game is over"):
         apply(end, [Move(cards("tp")), Move(cards("tp"))])
 
 
-def test_later_rounds_never_see_an_earlier_rounds_cards() -> None:
-    """One deck serves all rounds: the third round is dealt from behind the second."""
+def test_later_rounds_never_use_an_earlier_rounds_cards() -> None:
+    """One deck serves all rounds: each round is dealt from the cards after the previous one's."""
     rules = Rules(players=2)
     deck = unshuffled_deck(rules)
     assert [hand[0].label for hands in deals(rules, deck) for hand in hands] == [

@@ -1,4 +1,4 @@
-"""Section "Inference": against all deals that agree with what was seen."""
+"""Section "Inference", compared with all deals that agree with what a seat has seen."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,9 @@ Hands = tuple[Hand, ...]
 
 
 class Small:
-    """A game of any size and any few cards: what is dealt, what is played, what one seat sees of it.
+    """A small game of any size with any cards.
 
-    With a pile, seats 0 and 1 draw from it in turn and give a second card away, as with a dummy.
+    If there is a pile, seats 0 and 1 draw from it in turn and give a second card away, as with a dummy.
     """
 
     def __init__(self, hands: Sequence[Hand], pile: Sequence[Card] = (), step: int = 1) -> None:
@@ -57,7 +57,7 @@ class Small:
         return controller
 
     def play(self, taken: Sequence[Sequence[Card]], sticks: Sequence[bool]) -> bool:
-        """Take these cards out of each hand, give chopsticks back, pass; False where a card is not there."""
+        """Take these cards from each hand, put chopsticks back and pass; False if a card is missing."""
         for hand, cards, back in zip(self.hands, taken, sticks, strict=True):
             for card in cards:
                 if card not in hand:
@@ -73,7 +73,7 @@ class Small:
 
 
 def worlds(deck: Sequence[Card], sizes: Sequence[int], pile: int) -> Iterator[tuple[list[Hand], list[Card]]]:
-    """Deal these cards in every way that makes a difference: the hands, and the pile in its order."""
+    """Yield all deals of these cards that differ in a hand or in the order of the pile."""
     if sizes:
         for chosen in set(combinations(range(len(deck)), sizes[0])):
             rest = [card for number, card in enumerate(deck) if number not in chosen]
@@ -88,7 +88,7 @@ def worlds(deck: Sequence[Card], sizes: Sequence[int], pile: int) -> Iterator[tu
 
 
 def claimed(known: Knowledge) -> set[Hands]:
-    """Return all hands, pile included, that the definition of Knowledge allows together."""
+    """Return all combinations of hands, including the pile, that the definition of Knowledge allows."""
 
     def fill(places: Sequence[HeldCards], unseen: "Counter[Card]") -> Iterator[Hands]:
         if not places:
@@ -103,7 +103,7 @@ def claimed(known: Knowledge) -> set[Hands]:
 
 
 class Deal(NamedTuple):
-    """A small game to come: how many cards each hand and the pile get, and how many turns there are."""
+    """A small game before it is played: the sizes of the hands and the pile, and the number of turns."""
 
     deck: list[Card]
     players: int
@@ -116,7 +116,7 @@ class Deal(NamedTuple):
 
 @st.composite
 def small_deals(draw: st.DrawFn) -> Deal:
-    """At most nine cards of four kinds for two or three, two of them undealt at most."""
+    """Return a game of two or three players with up to nine cards of four kinds. Up to two are undealt."""
     players = draw(st.integers(2, 3))
     size = draw(st.integers(1, 3 if players == 2 else 2))
     pile = draw(st.integers(0, 2)) if players == 2 else 0
@@ -133,7 +133,7 @@ def small_deals(draw: st.DrawFn) -> Deal:
 
 
 def plays(game: Small, dice: Random) -> tuple[list[list[Card]], list[bool]]:
-    """Choose at random what leaves every hand; two cards where chopsticks go back."""
+    """Choose random cards from every hand, two of them if the seat returns chopsticks."""
     taken, sticks = [], []
     for seat, hand in enumerate(game.hands):
         own = 2 if len(hand) > 2 and dice.random() < 0.5 else 1
@@ -144,8 +144,8 @@ def plays(game: Small, dice: Random) -> tuple[list[list[Card]], list[bool]]:
 
 
 @given(small_deals())
-def test_all_that_is_possible_and_nothing_else(deal: Deal) -> None:
-    """Every deal is tried out: those that agree with what seat 0 saw give exactly what it thinks possible."""
+def test_exactly_the_possible_hands_are_allowed(deal: Deal) -> None:
+    """The deals that agree with what seat 0 has seen lead to exactly the hands that its knowledge allows."""
     deck, players, size, pile, step, turns, dice = deal
     hands = [tuple(deck[start : start + size]) for start in range(0, players * size, size)]
     stack = deck[players * size : players * size + pile]
@@ -181,7 +181,7 @@ def test_all_that_is_possible_and_nothing_else(deal: Deal) -> None:
             possible.add((*map(tuple, world.hands), *left))
     known = memory.knowledge()
     assert possible == claimed(known)
-    # What is certain is all that these hands have in common.
+    # The certain cards are those that all these hands have in common.
     for number, held in enumerate(known.hands):
         options = [Counter(found[number]) for found in possible]
         common = {card: min(option[card] for option in options) for card in Card}
@@ -191,13 +191,13 @@ def test_all_that_is_possible_and_nothing_else(deal: Deal) -> None:
 @given(seed=seeds, both=st.booleans(), seat=st.integers(0, 4))
 @example(seed=bytes(16), both=True, seat=3)
 def test_the_end_of_a_real_game_against_all_its_deals(*, seed: bytes, both: bool, seat: int) -> None:
-    """Three cards are undealt with five players: the rules play every exchange with the one unseen hand."""
+    """Of five players' cards three are undealt. Every exchange of them with the unseen hand is played."""
     rules = Rules(players=5, pass_both_ways=both)
     game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
     game = [(state, moves) for state, moves in game if (state.round, state.turn) <= (3, 4)]
     state = game[-1][0]
     known = knowledge(view(state, seat))
-    # Hands go to the next seat: four turns in, the one hand not yet seen was dealt to the next seat's.
+    # Hands go to the next seat. In turn 4 the only unseen hand is the one that was dealt to the next seat.
     start, size = 2 * 35, 7
     origin = (seat + 1) % 5
     places = [*range(start + origin * size, start + (origin + 1) * size), *range(105, 108)]
@@ -214,7 +214,7 @@ def test_the_end_of_a_real_game_against_all_its_deals(*, seed: bytes, both: bool
 
 
 def followed(state: State, game: Sequence[tuple[State, Sequence[object]]], seat: int) -> State | None:
-    """Play a game's moves from another deal; None where the seat would have seen a difference."""
+    """Play a game's moves from another deal. Return None if the seat would have seen a difference."""
     for before, moves in game:
         if view(state, seat) != view(before, seat):
             return None
@@ -228,8 +228,8 @@ def followed(state: State, game: Sequence[tuple[State, Sequence[object]]], seat:
 
 
 @given(variants, seeds)
-def test_what_is_known_is_true(rules: Rules, seed: bytes) -> None:
-    """Before every choice and after every reveal: certain cards are there, and the rest fits."""
+def test_knowledge_agrees_with_the_true_hands(rules: Rules, seed: bytes) -> None:
+    """This holds before every decision and after every reveal."""
     for state, moves in random_game(rules, seed):
         if moves is None:
             break
@@ -245,12 +245,12 @@ def test_what_is_known_is_true(rules: Rules, seed: bytes) -> None:
 
 
 def piles(state: State) -> list[Hand]:
-    """Return the dummy's pile, where there is a dummy."""
+    """Return a list with the dummy's pile, empty without a dummy."""
     return [state.pile] if state.rules.dummy else []
 
 
 def fits(known: Knowledge, hands: Sequence[Hand]) -> None:
-    """Check that the true hands are possible."""
+    """Check that the knowledge allows the true hands."""
     unseen = Counter(known.unseen)
     for held, hand in zip(known.hands, hands, strict=True):
         hidden = Counter(hand)
@@ -274,8 +274,8 @@ def test_unseen_cards_and_placed_ones_are_the_deck(rules: Rules) -> None:
         assert Counter(known.unseen) + certain + placed == Counter(state.deck)
 
 
-def test_what_can_not_be_elsewhere_is_certain() -> None:
-    """Of five tempura only two can lie undealt, so three are in the hand that nobody has shown."""
+def test_cards_that_can_not_be_elsewhere_are_certain() -> None:
+    """Only two of five tempura can be undealt, so three are in the unseen hand."""
     deck = [Card.TEMPURA] * 5 + [Card.PUDDING] * 2 + [Card.SASHIMI] * 5
     memory = Memory(deck, [5, 5])
     memory.look(0, (Card.SASHIMI,) * 5)
@@ -288,7 +288,7 @@ def test_what_can_not_be_elsewhere_is_certain() -> None:
 
 
 def test_chopsticks_that_went_back_are_certain_until_some_are_placed() -> None:
-    """Also in a hand that the seat has never held."""
+    """This also applies to a hand that the seat has never held."""
     memory = Memory([*KINDS * 4], [4, 4, 4])
     memory.look(0, KINDS)
     memory.reveal(0, (Card.TEMPURA,), chopsticks=False)
@@ -303,7 +303,7 @@ def test_chopsticks_that_went_back_are_certain_until_some_are_placed() -> None:
 
 @given(variants, seeds)
 def test_moments_are_what_apply_goes_through(rules: Rules, seed: bytes) -> None:
-    """One a turn; each begins where the one before ended, as far as the rules' states show it."""
+    """There is one moment per turn. Hands and tables agree with the states of ``apply``."""
     for state, moves in random_game(rules, seed):
         if moves is None:
             break
@@ -327,7 +327,7 @@ def test_moments_are_what_apply_goes_through(rules: Rules, seed: bytes) -> None:
 
 
 def test_moments_refuse_what_apply_refuses() -> None:
-    """The same errors."""
+    """The errors are the same."""
     *_, (end, _) = random_game(Rules(players=2), bytes(16))
     with pytest.raises(ValueError, match="the game is over"):
         moments(end, (None, None))

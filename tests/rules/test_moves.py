@@ -1,4 +1,4 @@
-"""Which choices are legal: everything that is listed, and nothing else."""
+"""Legal moves: exactly those that are listed."""
 
 from itertools import product
 
@@ -21,7 +21,7 @@ EVERY_MOVE = [
 
 
 def accepted(hand: tuple[Card, ...], table: tuple[Card, ...], candidate: Move, *, control: bool) -> bool:
-    """Whether the check lets a move pass."""
+    """Return True if ``check_move`` accepts a move."""
     try:
         check_move(0, hand, table, candidate, control=control)
     except IllegalMove:
@@ -33,7 +33,7 @@ def accepted(hand: tuple[Card, ...], table: tuple[Card, ...], candidate: Move, *
 def test_exactly_the_listed_moves_are_accepted(
     *, hand: tuple[Card, ...], table: tuple[Card, ...], control: bool
 ) -> None:
-    """Of all moves there could be, the check accepts those of the list, each listed once."""
+    """Of all conceivable moves, the check accepts those that are listed. None is listed twice."""
     listed = legal_moves(hand, table, control=control)
     candidates = [*EVERY_MOVE, *(Move(hand[:3], dummy) for dummy in (None, *Card))]
     passed = {candidate for candidate in candidates if accepted(hand, table, candidate, control=control)}
@@ -45,7 +45,7 @@ def test_exactly_the_listed_moves_are_accepted(
 def test_an_illegal_move_changes_nothing_and_names_its_rule(
     rules: Rules, seed: bytes, step: int, data: st.DataObject
 ) -> None:
-    """Whatever one seat answers wrongly: the error says whose and which rule, and the game can go on."""
+    """For any illegal move of a seat, the error names the seat and the rule, and the game can go on."""
     game = list(random_game(rules, seed))
     step %= len(game) - 1
     state, moves = game[step]

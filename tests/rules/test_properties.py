@@ -1,4 +1,4 @@
-"""What holds in every state of every game."""
+"""Properties of every state of every game."""
 
 from collections import Counter
 
@@ -10,7 +10,7 @@ from .helpers import random_game, seeds, variants
 
 
 def kept(state: State, number: int) -> list[list[Card]]:
-    """What each participant placed in a round and did not give back."""
+    """Return the cards that each participant placed in a round, without returned chopsticks."""
     piles: list[list[Card]] = [[] for _ in range(state.rules.participants)]
     for turn in state.turns:
         if turn.round == number:
@@ -23,7 +23,7 @@ def kept(state: State, number: int) -> list[list[Card]]:
 
 @given(variants, seeds)
 def test_cards_are_conserved(rules: Rules, seed: bytes) -> None:
-    """Hands, pile, tables, discarded and undealt cards are the deck at every step."""
+    """At every step, hands, pile, tables, discarded and undealt cards make up the deck."""
     for state, _ in random_game(rules, seed):
         dealt = state.round * rules.participants * rules.hand_size
         cards = Counter(state.deck[dealt:])
@@ -37,8 +37,8 @@ def test_cards_are_conserved(rules: Rules, seed: bytes) -> None:
 
 
 @given(variants, seeds)
-def test_tables_hold_what_was_placed_this_round(rules: Rules, seed: bytes) -> None:
-    """In the order of placing, less the chopsticks that went back."""
+def test_tables_have_the_cards_placed_in_this_round(rules: Rules, seed: bytes) -> None:
+    """They are in the order of placing, without returned chopsticks."""
     for state, _ in random_game(rules, seed):
         if not state.over:
             assert [sorted(table) for table in state.tables] == [
@@ -50,8 +50,8 @@ def test_tables_hold_what_was_placed_this_round(rules: Rules, seed: bytes) -> No
 
 
 @given(variants, seeds)
-def test_hands_shrink_by_exactly_one_a_turn(rules: Rules, seed: bytes) -> None:
-    """Chopsticks or not; with a dummy the controller also draws one and gives one."""
+def test_hands_shrink_by_exactly_one_card_per_turn(rules: Rules, seed: bytes) -> None:
+    """This is so even with chopsticks. With a dummy, the controller also draws one card and gives one."""
     for state, _ in random_game(rules, seed):
         left = 0 if state.over else rules.turns - state.turn + 1
         sizes = [left] * rules.players
@@ -62,14 +62,14 @@ def test_hands_shrink_by_exactly_one_a_turn(rules: Rules, seed: bytes) -> None:
 
 @given(variants, seeds)
 def test_hands_are_kept_in_the_order_of_the_table_of_kinds(rules: Rules, seed: bytes) -> None:
-    """An order that tells nothing."""
+    """This order reveals nothing about the game."""
     for state, _ in random_game(rules, seed):
         assert all(list(hand) == sorted(hand) for hand in state.hands)
 
 
 @given(variants, seeds)
-def test_scores_are_those_of_what_was_placed(rules: Rules, seed: bytes) -> None:
-    """Rounds, puddings and totals follow from the plays alone."""
+def test_scores_follow_from_the_placed_cards(rules: Rules, seed: bytes) -> None:
+    """The turns suffice to compute the points of the rounds, the puddings and the totals."""
     *_, (end, _) = random_game(rules, seed)
     assert end.result is not None
     totals = list(end.result.pudding_scores)
@@ -86,7 +86,7 @@ def test_scores_are_those_of_what_was_placed(rules: Rules, seed: bytes) -> None:
 
 @given(variants, seeds)
 def test_a_step_changes_no_earlier_state(rules: Rules, seed: bytes) -> None:
-    """States are values: the ones before stay what they were."""
+    """States are values: earlier ones remain unchanged."""
     shown = []
     states = []
     for state, _ in random_game(rules, seed):

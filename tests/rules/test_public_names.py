@@ -1,4 +1,4 @@
-"""The package's front door."""
+"""The package's public names."""
 
 import ast
 from pathlib import Path
@@ -22,12 +22,12 @@ FOR_NEIGHBOURS = {
     "score_maki",
     "score_soy_sauce",
 }
-"""Public in their modules, for this package, the two fast copies of the rules, and tests."""
+"""Public in their modules, for use in this package, the two fast copies of the rules, and tests."""
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 def test_every_public_name_is_exported(module: Path) -> None:
-    """Whatever a module defines without an underscore can be imported from arena.rules."""
+    """Every name that a module defines without an underscore can be imported from arena.rules."""
     names = set()
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -41,8 +41,8 @@ def test_every_public_name_is_exported(module: Path) -> None:
     assert public - FOR_NEIGHBOURS <= set(arena.rules.__all__)
 
 
-def test_the_list_of_names_is_true() -> None:
-    """Everything in ``__all__`` is there, once, and everything imported is in it."""
+def test_the_list_of_names_is_complete() -> None:
+    """``__all__`` has exactly the names that the package imports, each once."""
     names = arena.rules.__all__
     assert len(set(names)) == len(names)
     imported = {

@@ -1,4 +1,4 @@
-"""The log of a game: playing it again gives the game."""
+"""The log of a game, and its replay."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ def log_of(rules: Rules, seed: bytes) -> tuple[GameLog, list[State]]:
 
 @given(variants, seeds)
 def test_playing_a_log_again_gives_the_same_game(rules: Rules, seed: bytes) -> None:
-    """The end is equal in every field."""
+    """All its states are equal."""
     log, states = log_of(rules, seed)
     again = replay(log)
     assert again.state == states[-1]
@@ -27,7 +27,7 @@ def test_playing_a_log_again_gives_the_same_game(rules: Rules, seed: bytes) -> N
 
 @given(variants, seeds, st.integers(0, 26))
 def test_a_log_that_breaks_a_rule_is_played_up_to_there(rules: Rules, seed: bytes, at: int) -> None:
-    """The state before the wrong step, its number, and why it is wrong."""
+    """The replay has the states before the wrong step, and the error."""
     log, states = log_of(rules, seed)
     at %= len(log.moves)
     wrong = tuple(move("tp tp tp") if choice else None for choice in log.moves[at])
@@ -39,15 +39,15 @@ def test_a_log_that_breaks_a_rule_is_played_up_to_there(rules: Rules, seed: byte
 
 @pytest.mark.parametrize("entries", [(None,), (None, None), (None, None, None)])
 def test_a_log_without_a_move_of_an_asked_seat_stops_there(entries: tuple[None, ...]) -> None:
-    """Too few entries, or none where there must be one: the record can't be played on."""
+    """A wrong number of entries also stops the replay."""
     log, states = log_of(Rules(players=2), bytes(16))
     again = replay(log._replace(moves=(log.moves[0], entries)))
     assert again.states == tuple(states[:2])
     assert again.stopped is not None
 
 
-def test_a_log_that_is_too_long_says_so() -> None:
-    """Steps after the end of the game are an error of the record."""
+def test_a_log_that_is_too_long_is_an_error() -> None:
+    """The replay reports the steps after the end of the game."""
     log, states = log_of(Rules(players=2), bytes(16))
     again = replay(log._replace(moves=(*log.moves, log.moves[-1])))
     assert again.state == states[-1]
@@ -55,15 +55,15 @@ def test_a_log_that_is_too_long_says_so() -> None:
     assert str(again.stopped) == "1 steps after the end of the game"
 
 
-def test_a_log_that_is_too_short_is_a_game_under_way() -> None:
-    """What there is is played, and nothing is wrong with it."""
+def test_a_log_that_is_too_short_is_a_game_in_progress() -> None:
+    """Its moves are played without an error."""
     log, states = log_of(Rules(players=3), bytes(16))
     again = replay(log._replace(moves=log.moves[:5]))
     assert (again.states, again.stopped) == (tuple(states[:6]), None)
 
 
 def test_a_log_with_another_deck_is_refused() -> None:
-    """The deck must be that of the game."""
+    """The deck must have the cards of the rules."""
     log, _ = log_of(Rules(players=2), bytes(16))
     with pytest.raises(InvalidRules):
         replay(log._replace(deck=cards("tp tp tp")))

@@ -9,7 +9,7 @@ from .helpers import cards
 
 
 def points(table: str) -> int:
-    """Points of one table for the kinds that don't depend on others."""
+    """Return a table's points for tempura, sashimi and dumplings."""
     score = score_round(Rules(players=2), [cards(table), cards("")])[0]
     return score.tempura + score.sashimi + score.dumpling
 
@@ -25,7 +25,7 @@ def points(table: str) -> int:
     ],
 )
 def test_sets(card: str, expected: list[int]) -> None:
-    """Tempura by pairs, sashimi by threes, dumplings up to 15, the rest nothing."""
+    """Tempura score by pairs, sashimi by threes, dumplings up to 15. Wasabi and chopsticks score nothing."""
     assert [points(" ".join([card] * count)) for count in range(len(expected))] == expected
 
 
@@ -48,12 +48,12 @@ def test_sets(card: str, expected: list[int]) -> None:
     ],
 )
 def test_maki(icons: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """Most 6, second most 3, split, remainder dropped; no second after a tie; nothing for no icons."""
+    """Most icons score 6, second most 3. Ties split, without remainder; a tie for most leaves no second."""
     assert score_maki(icons) == expected
 
 
 def test_maki_counts_icons_not_cards() -> None:
-    """One card with three icons beats two cards with one."""
+    """One card with three icons beats two cards with one icon each."""
     scores = score_round(Rules(players=2), [cards("m1 m1"), cards("m3")])
     assert [score.maki for score in scores] == [3, 6]
 
@@ -76,12 +76,12 @@ def test_maki_counts_icons_not_cards() -> None:
     ],
 )
 def test_puddings(players: int, puddings: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """Most +6, fewest -6, split towards nothing; all equal nothing; two players lose nothing."""
+    """Most puddings score 6, fewest -6. Ties split; if all tie, none score. Two players don't lose points."""
     assert score_puddings(Rules(players=players), puddings) == expected
 
 
 def test_puddings_with_a_dummy() -> None:
-    """The loss applies as with three players, and the dummy can win or lose points."""
+    """The fewest puddings lose points as with three players. The dummy can win or lose points."""
     rules = Rules(players=2, dummy=True)
     assert score_puddings(rules, (1, 0, 3)) == (0, -6, 6)
     assert score_puddings(rules, (1, 1, 0)) == (3, 3, -6)
@@ -100,5 +100,5 @@ def test_puddings_with_a_dummy() -> None:
     ],
 )
 def test_places(totals: tuple[int, ...], puddings: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """By total, then puddings; equal in both is shared, and the next place is skipped."""
+    """Totals count first, then puddings. If both are equal, the place is shared and the next one skipped."""
     assert places(totals, puddings) == expected

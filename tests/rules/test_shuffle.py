@@ -21,13 +21,13 @@ VECTORS: dict[str, Any] = json.loads(
 
 
 def test_the_vectors_are_of_this_shuffle() -> None:
-    """The documentation speaks of the shuffle that the code names."""
+    """The name of the shuffle in the documentation's vectors is that of the code."""
     assert VECTORS["shuffle"] == SHUFFLE
 
 
 @pytest.mark.parametrize("vector", VECTORS["decks"], ids=itemgetter("seed"))
 def test_a_seed_gives_the_documented_deck(vector: dict[str, Any]) -> None:
-    """Every documented seed leads to its deck; with two of them a word is passed over."""
+    """Every documented seed gives its deck; for two of them, a word is skipped."""
     deck = shuffled_deck(Rules(players=2, soy_sauce=vector["soy_sauce"]), bytes.fromhex(vector["seed"]))
     assert [card.label for card in deck] == vector["deck"]
 
@@ -39,7 +39,7 @@ def test_the_seeds_of_a_simulation(vector: dict[str, Any]) -> None:
 
 
 def test_the_documented_words_and_bounds() -> None:
-    """What the documentation says of words and of ``below`` is true."""
+    """The documentation's vectors for words and for ``below`` are correct."""
     for vector in VECTORS["words"]:
         assert list(islice(words(bytes.fromhex(vector["seed"])), 10)) == vector["first"]
     for vector in VECTORS["below"]:
@@ -49,8 +49,8 @@ def test_the_documented_words_and_bounds() -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS["passed_over"], ids=itemgetter("seed"))
-def test_a_seed_with_a_word_that_is_passed_over(vector: dict[str, Any]) -> None:
-    """The seeds that are said to show it do: the word is too large for its n, and the deck is documented."""
+def test_a_seed_with_a_word_that_is_skipped(vector: dict[str, Any]) -> None:
+    """For the documented seeds the word is too large for its n, and the resulting deck is documented."""
     word = next(islice(words(bytes.fromhex(vector["seed"])), vector["number"], None))
     size = 112 if vector["soy_sauce"] else 108
     assert (word, vector["n"]) == (vector["word"], size - vector["number"])
@@ -73,8 +73,8 @@ def test_a_seed_has_16_bytes(length: int) -> None:
         shuffled_deck(Rules(players=2), bytes(length))
 
 
-def test_every_card_comes_everywhere() -> None:
-    """Over many seeds puddings come to every position about equally often (chi-squared, 107 degrees)."""
+def test_puddings_reach_every_position() -> None:
+    """Many seeds put about equally many puddings in all positions (chi-squared, 107 degrees of freedom)."""
     counts: Counter[int] = Counter()
     games = 3000
     for game in range(games):
@@ -82,5 +82,6 @@ def test_every_card_comes_everywhere() -> None:
         counts.update(position for position, card in enumerate(deck) if card.label == "pudding")
     expected = games * 10 / 108
     chi = sum((counts[position] - expected) ** 2 / expected for position in range(108))
-    # Without replacement it comes out a little lower than chi-squared; 0.1 % lie above 158, 0.1 % below 68.
+    # Drawing without replacement gives a little less than chi-squared. Of that, 0.1 % is above 158, and
+    # 0.1 % is below 68.
     assert 60 < chi < 160

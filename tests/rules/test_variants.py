@@ -30,7 +30,7 @@ def to_round(rules: Rules, number: int) -> State:
     [(True, 1, 1), (True, 2, -1), (True, 3, 1), (False, 1, 1), (False, 2, 1), (False, 3, 1)],
 )
 def test_pass_both_ways_turns_round_in_round_two(number: int, step: int, *, both: bool) -> None:
-    """Round 2 passes to the seat before; all others, and without the variant all, to the next one."""
+    """Hands go to the previous seat in round 2 of the variant, and to the next seat in all other rounds."""
     state = to_round(Rules(players=4, pass_both_ways=both), number)
     state_after = apply(state, [view(state, seat).legal_moves()[0] for seat in range(4)])
     for seat in range(4):
@@ -54,12 +54,12 @@ def test_pass_both_ways_turns_round_in_round_two(number: int, step: int, *, both
     ],
 )
 def test_soy_sauce(tables: list[str], points: tuple[int, ...]) -> None:
-    """Four points for the most colours, where soy sauce is among them."""
+    """The most colours score four points if soy sauce is among them."""
     scores = score_round(SOY, [cards(table) for table in tables])
     assert tuple(score.soy_sauce for score in scores) == points
 
 
-def test_puddings_of_earlier_rounds_are_no_colour() -> None:
+def test_puddings_of_earlier_rounds_are_not_a_colour() -> None:
     """Only the cards played in the round count."""
     state = position(Rules(players=2, soy_sauce=True), ["soy tp", "du sa"], ["", "m1"])._replace(
         puddings=(3, 0)
@@ -69,31 +69,31 @@ def test_puddings_of_earlier_rounds_are_no_colour() -> None:
     assert [score.soy_sauce for score in state.rounds[0]] == [0, 0]
 
 
-def test_chopsticks_that_went_back_are_no_colour() -> None:
-    """Used chopsticks lie in the hand that was passed, not on the table."""
+def test_chopsticks_that_went_back_are_not_a_colour() -> None:
+    """Used chopsticks are in the hand that was passed, not on the table."""
     state = position(Rules(players=2, soy_sauce=True), ["soy tp", "du sa"], ["ch", "tp"])
     state = apply(state, [move("soy tp"), move("du")])
-    # Seat 0 has soy, tempura and sashimi: chopsticks went to seat 1, which has four colours then.
+    # Seat 0 has soy, tempura and sashimi. The chopsticks went to seat 1, which then has four colours.
     assert state.turns[-1].plays == (cards("sa"), cards("ch"))
     assert [score.soy_sauce for score in state.rounds[0]] == [4, 0]
 
 
 def test_without_the_variant_there_is_no_soy_sauce() -> None:
-    """The score of soy sauce is 0 where the variant is off."""
+    """Its score is 0."""
     scores = score_round(Rules(players=3), [cards("tp sa du"), cards("tp"), cards("")])
     assert [score.soy_sauce for score in scores] == [0, 0, 0]
 
 
 @pytest.mark.parametrize("rules", [rules for rules in VARIANTS if rules.dummy], ids=name)
 def test_control_alternates_through_the_whole_game(rules: Rules) -> None:
-    """27 turns: seat 0 controls the odd ones, so seat 1 begins round 2 and seat 0 round 3."""
+    """Seat 0 controls the odd ones of 27 turns, so seat 1 begins round 2 and seat 0 begins round 3."""
     controllers = [state.controller for state, _ in random_game(rules, SEED) if not state.over]
     assert controllers == [number % 2 for number in range(27)]
 
 
 @pytest.mark.parametrize("rules", [rules for rules in VARIANTS if rules.dummy], ids=name)
 def test_in_the_last_turn_only_the_controller_is_asked(rules: Rules) -> None:
-    """The opponent's last card is automatic, the controller still chooses which of two is whose."""
+    """The opponent's last card is automatic. The controller chooses which of two cards the dummy gets."""
     for state, _ in random_game(rules, SEED):
         if not state.over:
             last = state.turn == 9
@@ -105,7 +105,7 @@ def test_in_the_last_turn_only_the_controller_is_asked(rules: Rules) -> None:
 
 
 def test_the_controller_draws_plays_for_both_and_hands_are_swapped() -> None:
-    """The drawn card is in the hand; one card each for controller and dummy; then the hands change sides."""
+    """The drawn card is in the hand. The controller and the dummy get a card each; then hands are swapped."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"])
     assert state.controller == 0
     drawn = state.pile[0]
@@ -117,7 +117,7 @@ def test_the_controller_draws_plays_for_both_and_hands_are_swapped() -> None:
 
 
 def test_the_controller_must_name_a_card_for_the_dummy() -> None:
-    """Without one the choice is refused."""
+    """Without one, the move is refused."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"])
     with pytest.raises(IllegalMove, match="no card named for the dummy") as error:
         apply(state, [move("tp"), move("wa")])
@@ -125,8 +125,8 @@ def test_the_controller_must_name_a_card_for_the_dummy() -> None:
 
 
 @pytest.mark.parametrize("rules", [DUMMY, Rules(players=2)], ids=name)
-def test_nobody_else_names_one(rules: Rules) -> None:
-    """A card for the dummy without control of it is refused, also in a game without a dummy."""
+def test_nobody_else_may_name_a_card_for_the_dummy(rules: Rules) -> None:
+    """It is refused without control of the dummy and in a game without a dummy."""
     state = position(rules, ["tp sa du m1", "pu wa pu"][: rules.players])
     state = state._replace(hands=(cards("tp sa du"), cards("pu wa pu"))) if not rules.dummy else state
     first = move("tp", "sa") if rules.dummy else move("tp")
@@ -143,7 +143,7 @@ def test_the_dummys_card_comes_out_of_the_same_hand() -> None:
 
 
 def test_the_controllers_chopsticks() -> None:
-    """Two for the controller and one for the dummy from a hand of three; the chopsticks go back into it."""
+    """A hand of three gives the controller two cards and the dummy one; the chopsticks go back into it."""
     state = position(DUMMY, ["pu wa", "tp sa du"], ["", "ch", ""])
     assert state.controller == 1
     state = apply(state, [move("wa"), move("tp sa", "du")])
@@ -156,8 +156,8 @@ def test_the_controllers_chopsticks() -> None:
     assert error.value.rule == "Chopsticks"
 
 
-def test_the_dummys_chopsticks_are_nobodys() -> None:
-    """The dummy never uses chopsticks, and the controller can't use the dummy's."""
+def test_the_dummys_chopsticks_can_not_be_used() -> None:
+    """Neither the dummy nor its controller may use them."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"], ["", "", "ch"])
     assert all(len(choice.cards) == 1 for choice in view(state, 0).legal_moves())
     with pytest.raises(IllegalMove, match="without chopsticks"):
@@ -172,21 +172,21 @@ def test_the_dummys_nigiri_goes_on_its_wasabi() -> None:
 
 
 def test_the_dummy_takes_maki_points() -> None:
-    """Most icons on the dummy's table leave the players the second place."""
+    """If the dummy has the most icons, a player with the second most gets the lower score."""
     state = position(DUMMY, ["m3 m1", "pu"], ["m1", "m1", "m2"])
     state = apply(state, [move("m1", "m3"), None])
     assert [score.maki for score in state.rounds[0]] == [3, 0, 6]
 
 
-def test_the_dummy_holds_no_place_but_a_total() -> None:
-    """Totals have three entries, places two."""
+def test_the_dummy_has_a_total_but_no_place() -> None:
+    """Totals have three entries and places two."""
     *_, (state, _) = random_game(DUMMY, SEED)
     assert state.result is not None
     assert len(state.result.totals) == len(state.result.puddings) == 3
     assert sorted(state.result.places) in ([1, 2], [1, 1])
 
 
-def test_legal_choices_in_control() -> None:
-    """Every card for oneself with every other card for the dummy, each kind once."""
+def test_legal_moves_in_control() -> None:
+    """Each own card is combined with each other card for the dummy; equal combinations are listed once."""
     moves = legal_moves(cards("tp tp sa"), (), control=True)
     assert sorted(moves) == sorted([move("tp", "tp"), move("tp", "sa"), move("sa", "tp")])

@@ -13,7 +13,7 @@ from .helpers import random_game, seeds, variants
 
 @given(variants, seeds)
 def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes) -> None:
-    """Its own hand, all tables, puddings, scores, sizes, control, everything revealed, its hands before."""
+    """A view has the own hand and earlier hands, and everything that is public."""
     for state, moves in random_game(rules, seed):
         for seat in asked(state):
             seen = view(state, seat)
@@ -34,8 +34,8 @@ def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes)
             ]
 
 
-def test_only_who_is_asked_has_a_view() -> None:
-    """The opponent's automatic last card is no decision, and neither is a finished game."""
+def test_only_a_seat_that_is_asked_has_a_view() -> None:
+    """The opponent's automatic last card is not a decision, and a finished game has none."""
     for state, _ in random_game(Rules(players=2, dummy=True), bytes(16)):
         for seat in {0, 1} - set(asked(state)):
             with pytest.raises(ValueError, match=f"seat {seat} is not asked now"):
@@ -46,7 +46,7 @@ def test_only_who_is_asked_has_a_view() -> None:
 def test_a_view_does_not_depend_on_what_is_hidden(
     rules: Rules, seed: bytes, step: int, seat: int, dice: Random
 ) -> None:
-    """Other hands, the pile, the deck and the others' hands of before may be anything of the same size."""
+    """The others' hands and earlier hands, the pile and the deck may have any cards."""
     states = [state for state, moves in random_game(rules, seed) if moves is not None]
     state = states[step % len(states)]
     seat = asked(state)[seat % len(asked(state))]
@@ -74,7 +74,7 @@ def test_a_view_does_not_depend_on_what_is_hidden(
 def test_games_that_differ_in_unseen_cards_look_the_same(
     rules: Rules, seed: bytes, step: int, seat: int, dice: Random
 ) -> None:
-    """Cards that a seat cannot have seen yet are exchanged in the deck: all its views so far are equal."""
+    """If cards that a seat can't have seen are exchanged in the deck, all its views so far stay equal."""
     game = [(state, moves) for state, moves in random_game(rules, seed) if moves is not None]
     game = game[: step % len(game) + 1]
     state, _ = game[-1]
@@ -94,17 +94,17 @@ def test_games_that_differ_in_unseen_cards_look_the_same(
 
 
 def unseen_positions(states: list[State], seat: int) -> list[int]:
-    """Find positions of the deck whose cards this seat has neither held nor seen played.
+    """Return positions of the deck whose cards this seat has neither held nor seen played.
 
-    Of a hand that it never held, as many cards of each kind as were played
-    from it count as seen, wherever they lay.
+    In a hand that it never held, as many cards of each kind count as seen as were played from it, at any
+    of their positions.
     """
     state = states[-1]
     rules, size = state.rules, state.rules.hand_size
     start = (state.round - 1) * size * rules.participants
     hidden = list(range(start + size * rules.participants, len(state.deck)))
     if rules.dummy:
-        # The cards drawn so far are in hands; the last of them only the controller has seen.
+        # The cards drawn so far are in hands. Only the controller has seen the last of them.
         drawn = state.turn if seat == state.controller else state.turn - 1
         hidden += range(start + size * rules.players + drawn, start + size * rules.participants)
     step = -1 if rules.pass_both_ways and state.round == 2 else 1
@@ -126,8 +126,8 @@ def unseen_positions(states: list[State], seat: int) -> list[int]:
 
 
 @given(variants, seeds, st.integers(0, 26))
-def test_much_is_unseen(rules: Rules, seed: bytes, step: int) -> None:
-    """The test above exchanges cards at all: before the last round there are always unseen ones."""
+def test_there_are_unseen_cards_to_exchange(rules: Rules, seed: bytes, step: int) -> None:
+    """The previous test therefore exchanges cards, at least before the last round."""
     states = [state for state, moves in random_game(rules, seed) if moves is not None]
     states = states[: step % len(states) + 1]
     unseen = unseen_positions(states, asked(states[-1])[0])
@@ -136,8 +136,8 @@ def test_much_is_unseen(rules: Rules, seed: bytes, step: int) -> None:
 
 
 @given(variants, seeds)
-def test_a_view_knows_no_seed_and_no_deck(rules: Rules, seed: bytes) -> None:
-    """No field holds the whole deck or a deal in its order."""
+def test_a_view_has_neither_the_seed_nor_the_deck(rules: Rules, seed: bytes) -> None:
+    """No field is the seed, the deck or the deal."""
     for state, _ in random_game(rules, seed):
         for seat in asked(state):
             for value in view(state, seat):

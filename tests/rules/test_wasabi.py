@@ -29,16 +29,16 @@ from .helpers import cards, move, position
         ("sal wa wa squ", 11),
     ],
 )
-def test_a_nigiri_takes_a_free_wasabi_that_lay_before_it(table: str, points: int) -> None:
-    """Each wasabi triples one later nigiri, the next; no nigiri before it, and none for free."""
+def test_a_nigiri_takes_a_free_wasabi_placed_before_it(table: str, points: int) -> None:
+    """Each wasabi triples only the next nigiri after it."""
     assert score_nigiri(cards(table)) == points
 
 
 @pytest.mark.parametrize(
     ("named", "points"), [("wa squ", 9), ("squ wa", 3)], ids=["wasabi first", "nigiri first"]
 )
-def test_with_chopsticks_the_order_of_naming_decides(named: str, points: int) -> None:
-    """Wasabi then nigiri triples, nigiri then wasabi does not."""
+def test_with_chopsticks_the_order_of_the_cards_decides(named: str, points: int) -> None:
+    """A wasabi triples a nigiri that is named after it, but not one named before it."""
     state = position(Rules(players=2), ["wa squ m1", "tp tp tp"], ["ch", ""])
     state = apply(state, [move(named), move("tp")])
     state = apply(state, [move("tp"), move("m1")])
@@ -47,7 +47,7 @@ def test_with_chopsticks_the_order_of_naming_decides(named: str, points: int) ->
 
 @pytest.mark.parametrize(("named", "points"), [("squ egg", 10), ("egg squ", 6)])
 def test_the_first_named_of_two_nigiri_takes_the_only_wasabi(named: str, points: int) -> None:
-    """One free wasabi and two nigiri in a turn: the first named is tripled."""
+    """If two nigiri are placed in one turn and one wasabi is free, the one named first is tripled."""
     state = position(Rules(players=2), ["squ egg m1", "tp tp tp"], ["wa ch", ""])
     state = apply(state, [move(named), move("tp")])
     state = apply(state, [move("tp"), move("m1")])
