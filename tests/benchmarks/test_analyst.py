@@ -1,4 +1,4 @@
-"""The measurements of the analyst compare what they say they do."""
+"""The analyst's benchmark compares what it claims to compare."""
 
 import pytest
 
@@ -8,7 +8,7 @@ BOTS = ("greedy", "expected")
 
 
 def test_the_calibration_error_is_the_mean_distance_of_groups() -> None:
-    """Chances of 0.25 that come true half the time are off by a quarter; distances within a group cancel."""
+    """Chances of 0.25 that come true half the time have an error of 0.25. Errors within a group cancel."""
     right = [Forecast(0.25, 0.0)] * 3 + [Forecast(0.25, 1.0)]
     assert calibration_error(right) == 0
     wrong = [Forecast(0.25, 0.0), Forecast(0.25, 1.0)]
@@ -16,8 +16,8 @@ def test_the_calibration_error_is_the_mean_distance_of_groups() -> None:
     assert calibration_error(right + [Forecast(1.0, 0.0)] * 4) == pytest.approx(0.5)
 
 
-def test_a_position_is_played_on_with_both_moves() -> None:
-    """The first game in which the analyst finds another move best gives a figure, the same each time."""
+def test_a_position_is_continued_with_both_moves() -> None:
+    """If the analyst prefers a move to the one played, the difference in results is the same each time."""
     game = next(games(BOTS, 1, 1))
     assert {seat.bot for seat in game.seats} <= set(BOTS)
     found = disagreement(game, 20, 1)
@@ -27,8 +27,8 @@ def test_a_position_is_played_on_with_both_moves() -> None:
     assert gain(game, made, graded, 1) == gain(game, made, graded, 1)
 
 
-def test_forecasts_meet_the_result() -> None:
-    """Of each third turn, each seat's chance beside its share of first place."""
+def test_forecasts_are_paired_with_the_result() -> None:
+    """In every third turn, each seat's chance is paired with its share of first place."""
     game = next(games(BOTS, 1, 1))
     found = list(forecasts(game, 0))
     seats = len(game.seats)

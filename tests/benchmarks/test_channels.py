@@ -1,4 +1,4 @@
-"""The bits of a channel are found without those that were sent."""
+"""The bits of a channel are decoded without knowing those that were sent."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from benchmarks.channels import Heard, decoded
 
 
 def test_the_two_groups_are_found_in_the_numbers() -> None:
-    """Wherever they are, whatever their sizes, and with a number far outside."""
+    """Their values and sizes don't matter, and outliers do no harm."""
     bits = [1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
     assert decoded([100 + 7 * bit for bit in bits]) == bits
     assert decoded([-900 + 400 * bit + place for place, bit in enumerate(bits)]) == bits
@@ -14,13 +14,13 @@ def test_the_two_groups_are_found_in_the_numbers() -> None:
 
 
 def test_equal_numbers_are_zeros() -> None:
-    """A receiver that has seen nothing guesses."""
+    """A receiver that sees no difference can only guess."""
     assert decoded([5] * 20) == [0] * 20
 
 
 @pytest.mark.parametrize(
     ("bits", "wrong", "chance"), [(100, 50, True), (100, 31, True), (100, 29, False), (10_000, 4_700, False)]
 )
-def test_a_guess_is_told_from_a_channel(bits: int, wrong: int, chance: bool) -> None:  # noqa: FBT001 - a case
-    """By four standard deviations."""
+def test_a_guess_is_distinguished_from_a_channel(bits: int, wrong: int, chance: bool) -> None:  # noqa: FBT001 - a column of the table
+    """The limit is four standard deviations."""
     assert Heard(bits, wrong).chance == chance

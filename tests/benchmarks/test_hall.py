@@ -1,4 +1,4 @@
-"""A hall leaves nothing, however its program ends."""
+"""A hall leaves nothing behind, however its program ends."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ with open_hall(RuntimeName.PROCESS) as hall, hall.lone_bot() as bot:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_hall_that_is_ended_removes_its_bots_and_folders(tmp_path: Path, number: signal.Signals) -> None:
-    """Its folder has the bots' sources and sockets."""
+    """The folder has the bots' sources and sockets."""
     with subprocess.Popen(  # noqa: S603 - the program above
         [sys.executable, "-c", PROGRAM],
         env={**os.environ, "TMPDIR": str(tmp_path)},

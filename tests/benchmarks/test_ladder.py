@@ -1,4 +1,4 @@
-"""The ladder's laboratory: what it simulates and what it measures."""
+"""The ladder's simulation and its measures."""
 
 import random
 from collections import Counter
@@ -13,11 +13,11 @@ from benchmarks.ladder.season import Season, SeasonGame
 
 
 def dice(seed: int) -> random.Random:
-    """Return dice that repeat."""
+    """Return a random generator with this seed."""
     return random.Random(seed)  # noqa: S311 - a test's dice
 
 
-def test_a_season_repeats() -> None:
+def test_a_season_is_reproducible() -> None:
     """The same seed gives the same games, deals and ratings."""
     runs = []
     for _ in range(2):
@@ -27,8 +27,8 @@ def test_a_season_repeats() -> None:
     assert runs[0] == runs[1]
 
 
-def test_everyone_plays_all_table_sizes_alike() -> None:
-    """A season follows the arena's match-making: nobody waits long, sizes are even for every bot."""
+def test_all_bots_play_all_table_sizes_about_equally_often() -> None:
+    """A season uses the arena's matchmaking, so no bot waits long either."""
     season = Season(range(8), even(8, dice(1)).play, 2, dice(2))
     season.run(80)
     sizes = Counter((bot, len(game.bots)) for game in season.games for bot in game.bots)
@@ -40,15 +40,15 @@ def test_everyone_plays_all_table_sizes_alike() -> None:
 
 
 @pytest.mark.parametrize("index", range(6))
-def test_stronger_bots_finish_ahead_as_often_as_said(index: int) -> None:
-    """Each population's games agree with its probabilities, the weighers' real games included."""
+def test_stronger_bots_finish_ahead_as_often_as_predicted(index: int) -> None:
+    """Each population's games agree with its probabilities, even the real games of the weighing bots."""
     population = populations(10, 1)[index]
     best = max(range(10), key=population.values.__getitem__)
     worst = min(range(10), key=population.values.__getitem__)
     chance = dice(3)
     games = 400
     for players in (2, 5):
-        # At larger tables the others' styles count too; they don't move the difference of two bots much.
+        # At larger tables, the styles of the other bots affect the difference of two bots only slightly.
         ahead = 0.0
         for _ in range(games):
             others = chance.sample([bot for bot in range(10) if bot not in {best, worst}], players - 2)
@@ -58,15 +58,15 @@ def test_stronger_bots_finish_ahead_as_often_as_said(index: int) -> None:
 
 
 def test_the_order_is_measured() -> None:
-    """Kendall's τ is 1 for the true order, -1 for its reverse, and 1/3 with one of three pairs reversed."""
+    """Kendall's τ is 1 for the true order, -1 for its reverse, and 1/3 if one of three pairs is reversed."""
     truth = [0.1, 0.2, 0.3]
     assert kendall(dict(enumerate(truth)), truth) == 1
     assert kendall({0: 3, 1: 2, 2: 1}, truth) == -1
     assert kendall({0: 2, 1: 1, 2: 3}, truth) == pytest.approx(1 / 3)
 
 
-def test_certain_and_wrong_skills_hold_no_rank() -> None:
-    """Coverage is the share of true ranks inside."""
+def test_wrong_skills_with_a_low_deviation_cover_no_ranks() -> None:
+    """Coverage is the share of true ranks inside the predicted ranges."""
     truth = [0.1, 0.2, 0.3, 0.4]
     right = {bot: Rating(100.0 * bot, 1.0) for bot in range(4)}
     assert coverage(right, truth) == (1.0, 0.0)
@@ -76,27 +76,27 @@ def test_certain_and_wrong_skills_hold_no_rank() -> None:
     assert unknown.width == 3.0
 
 
-def test_knowing_nothing_costs_log_loss() -> None:
-    """Equal ratings predict halves, which is worse than the truth."""
+def test_equal_ratings_have_excess_loss() -> None:
+    """They predict a probability of 0.5 for every pair, which is worse than the true probabilities."""
     population = even(10, dice(1))
     assert excess_loss({bot: Rating(25.0, 1.0) for bot in range(10)}, population) > 0.02
 
 
 def test_strengths_are_fitted() -> None:
-    """From points that follow known strengths, these come out, in deviations of the noise."""
+    """Fitting points from known strengths gives these strengths, in standard deviations of the noise."""
     chance, true = dice(5), [-6.0, -2.0, 0.0, 3.0, 5.0]
     tables = [chance.sample(range(5), 3) for _ in range(3000)]
     played = [(table, tuple(true[bot] + chance.gauss(30, 4) for bot in table)) for table in tables]
     assert fit_strengths(played, 5) == pytest.approx([each / 4 for each in true], abs=0.1)  # type: ignore[arg-type]
 
 
-def test_errors_are_of_runs() -> None:
-    """The standard error is that of the mean of independent runs."""
+def test_errors_are_standard_errors_of_runs() -> None:
+    """The error is the standard error of the mean of independent runs."""
     assert estimate([1.0, 3.0]) == (2.0, 1.0)
 
 
 def test_odd_results_are_counted() -> None:
-    """Two of three equal bots of which one always beats the other are a pair."""
+    """If one of three bots with equal ratings always beats another, these two are one pair."""
     ratings = {bot: Rating(25.0, 1.0) for bot in range(3)}
     even = [SeasonGame((0, 2), places) for places in ((1, 2), (2, 1)) * 30]
     assert odd_results(even, ratings) == 0

@@ -1,4 +1,4 @@
-"""The sample bots: legal in every game there is, and as strong as their READMEs say."""
+"""The sample bots play legally in all games and are as strong as their READMEs say."""
 
 import random
 from importlib.util import module_from_spec, spec_from_file_location
@@ -18,7 +18,7 @@ NAMES = ["expected", "greedy", "mcts", "random", "rollout", "spoiler"]
 
 
 def load(name: str, **settings: int) -> Bot:
-    """Load a sample bot, with some of its constants set to other values."""
+    """Load a sample bot and replace some of its constants."""
     spec = spec_from_file_location(f"sample_{name}", FOLDER / name / "bot.py")
     assert spec is not None
     assert spec.loader is not None
@@ -36,7 +36,7 @@ BOTS = {name: load(name, **FASTER.get(name, {})) for name in NAMES}
 
 
 def wins(name: str, other: str, games: int) -> float:
-    """Return the share of two-player games that a bot wins, every deal from both seats; a draw is half."""
+    """Return the share of two-player games that a bot wins. Deals are played from both seats; draws are half."""
     random.seed(20)
     points = 0.0
     for game in range(games):
@@ -51,10 +51,10 @@ def wins(name: str, other: str, games: int) -> float:
 
 
 @pytest.mark.parametrize("rules", VARIANTS[:: many(3, 1)], ids=str)
-def test_all_of_them_play_every_game(rules: Rules) -> None:
-    """With any number of players and any variants, among each other, every choice is legal.
+def test_all_bots_play_legally_in_every_game(rules: Rules) -> None:
+    """They play against each other with any number of players and any variants.
 
-    The short run seats each bot at least once.
+    The short run has each bot at a table at least once.
     """
     random.seed(1)
     for first in range(0, len(NAMES), many(min(rules.players, 3), 1)):
@@ -69,19 +69,19 @@ def test_all_of_them_play_every_game(rules: Rules) -> None:
         ("greedy", "random", 200, 0.75),
         ("spoiler", "greedy", 200, 0.7),
         ("expected", "greedy", 200, 0.8),
-        pytest.param("rollout", "greedy", 40, 0.8, marks=pytest.mark.soak),  # is stronger than expected
+        pytest.param("rollout", "greedy", 40, 0.8, marks=pytest.mark.soak),  # beats even "expected"
         ("rollout", "expected", many(30, 60), 0.55),
         ("mcts", "expected", many(20, 40), 0.6),
     ],
 )
 def test_the_stronger_one_wins(name: str, other: str, games: int, least: float) -> None:
-    """Seeds and dice are fixed, so the figure is the same every time; the bar is well below it."""
+    """Seeds and dice are fixed, so the share of wins is constant. The required share is well below it."""
     assert wins(name, other, games) >= least
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
-def test_they_choose_alike_on_the_same_dice(name: str) -> None:
-    """Nothing but the view and Python's random() decides, so a simulated game can be repeated exactly."""
+def test_bots_are_reproducible_with_the_same_dice(name: str) -> None:
+    """A bot's moves depend only on the view and Python's random(), so a simulated game can be repeated."""
 
     def totals() -> object:
         random.seed(5)
@@ -91,7 +91,7 @@ def test_they_choose_alike_on_the_same_dice(name: str) -> None:
 
 
 def test_random_draws_by_card_and_not_by_kind() -> None:
-    """Every card has the same chance: a kind that is there thrice is taken thrice as often."""
+    """Every card has the same chance: a kind with three cards in the hand is chosen three times as often."""
     seen: list[tuple[View, Move]] = []
     choose = BOTS["random"]
     assert not isinstance(choose, type)
@@ -105,7 +105,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
     random.seed(7)
     for seed in range(400):
         play([spy, spy], seed=seed)
-    # Every kind by itself: taken as often as its share of the hands says, within four standard deviations.
+    # Each kind is chosen as often as its share of the hands predicts, within four standard deviations.
     for kind in set(seen[0][0].hand):
         shares = [view.hand.count(kind) / len(view.hand) for view, _ in seen]
         taken = sum(move.cards == (kind,) for _, move in seen)
@@ -115,7 +115,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_bot_is_a_folder_to_learn_from(name: str) -> None:
-    """Each has a README, builds on the base image, and imports only the library and Python's own."""
+    """Each has a README, is based on the base image, and imports only the library and standard modules."""
     assert (FOLDER / name / "README.md").read_text().startswith(f"# {name}\n")
     assert (FOLDER / name / "Dockerfile").read_text().splitlines() == [
         "FROM kaiten/bot-base-python",

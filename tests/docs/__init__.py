@@ -1,1 +1,1 @@
-"""The documentation, held to the code."""
+"""Tests that the documentation agrees with the code."""

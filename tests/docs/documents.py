@@ -1,4 +1,4 @@
-"""The documents and what can be taken out of them."""
+"""The documents, and functions that extract parts of them."""
 
 import re
 from pathlib import Path
@@ -29,13 +29,13 @@ def headings(document: Path) -> list[str]:
 
 
 def code_lines(document: Path) -> list[str]:
-    """Return the lines of indented blocks, and what stands between backticks."""
+    """Return the lines of indented blocks, and all texts between backticks."""
     text = _FENCE.sub("", document.read_text())
     indented = [line.strip() for line in text.splitlines() if line.startswith("    ")]
     return indented + _INLINE.findall(text)
 
 
 def rows(document: Path) -> list[list[str]]:
-    """Return the lines of all tables, each as its cells; the lines below the heads are left out."""
+    """Return the rows of all tables as lists of cells, without the rows of dashes below headings."""
     cells = [[cell.strip() for cell in row.split("|")] for row in _ROW.findall(document.read_text())]
     return [row for row in cells if not set("".join(row)) <= set("-: ")]

@@ -1,4 +1,4 @@
-"""docs/api.md names what the API has."""
+"""docs/api.md lists the API's routes and statuses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,14 +11,14 @@ API = description()
 
 
 def operations() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return every route of the description, as the page writes it, with what is said of it."""
+    """Yield every route of the OpenAPI description in the page's notation, with its operation."""
     for path, methods in API["paths"].items():
         for method, operation in methods.items():
             yield f"{method.upper()} {path}", operation
 
 
 def scope(operation: dict[str, Any]) -> str:
-    """Return the scope that a route takes, as the page writes it."""
+    """Return the scope that a route requires, in the page's notation."""
     match operation.get("security"):
         case [{"token": [str(name)]}, *_]:
             return f"`{name}`"
@@ -28,12 +28,12 @@ def scope(operation: dict[str, Any]) -> str:
 
 
 def test_every_route_is_in_the_table() -> None:
-    """With the scope that it takes; and the table names none that there is not."""
+    """Each has its scope, and the table has no other routes."""
     told = {request: cells[1] for request, cells in ROWS.items() if "/api/v1/" in request}
     assert told == {request: scope(operation) for request, operation in operations()}
 
 
 def test_every_status_is_explained() -> None:
-    """Whatever error the description knows of, for any route, has a line."""
+    """Every error status of any route has a row."""
     known = {status for _, operation in operations() for status in operation["responses"]}
     assert {status for status in known if status >= "400"} <= ROWS.keys()

@@ -1,4 +1,4 @@
-"""docs/base-images.md says what is in the images."""
+"""docs/base-images.md describes the contents of the images."""
 
 import json
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ const packages = ["@grpc/grpc-js", "protobufjs"].map((name) => `${name} ${versio
 
 
 def columns() -> Mapping[str, Mapping[str, str]]:
-    """Return the page's table: a column's head, then its rows' cells by their names."""
+    """Return the page's table: by column heading, the cells by row name."""
     (_, *heads), *lines = rows(PAGE)
     return {head: {name: cells[place] for name, *cells in lines} for place, head in enumerate(heads)}
 
 
 def pins() -> Mapping[str, Mapping[str, str]]:
-    """Return the versions that the images' lists of packages and lock files say, by language."""
+    """Return the packages' versions in the images' package lists and lock files, by language."""
     folder = ROOT / "bots/base-python"
     wanted = [line for line in (folder / "requirements.in").read_text().splitlines() if line[:1].isalpha()]
     locked = (folder / "requirements.lock").read_text().splitlines()
@@ -42,8 +42,8 @@ def pins() -> Mapping[str, Mapping[str, str]]:
     return {"Python": python, "JavaScript": javascript}
 
 
-def test_the_table_says_what_the_arena_does_with_a_file() -> None:
-    """Suffixes, images, places and commands are those of arena/protocol/languages.py."""
+def test_the_table_says_how_the_arena_treats_a_file() -> None:
+    """Suffixes, images, paths and commands are those of arena/protocol/languages.py."""
     told = columns()
     assert list(told) == [language.title for language in LANGUAGES]
     for language in LANGUAGES:
@@ -55,7 +55,7 @@ def test_the_table_says_what_the_arena_does_with_a_file() -> None:
 
 
 def test_the_table_names_the_locked_versions() -> None:
-    """Packages and versions are those of the lock files."""
+    """The packages are also those of the lock files."""
     for title, packages in pins().items():
         said = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
         assert columns()[title]["packages"] == said
@@ -69,14 +69,14 @@ def test_the_table_names_the_locked_versions() -> None:
         ("JavaScript", "javascript_image", ["node", "-p", ASK_JAVASCRIPT]),
     ],
 )
-def test_the_images_hold_what_the_table_says(
+def test_the_images_have_the_versions_of_the_table(
     docker_client: docker.DockerClient,
     request: pytest.FixtureRequest,
     title: str,
     fixture: str,
     program: list[str],
 ) -> None:
-    """The interpreter and the packages, asked inside."""
+    """A program in the image reports the versions of the interpreter and the packages."""
     image = request.getfixturevalue(fixture)
     column = columns()[title]
     output = docker_client.containers.run(image, program, network_mode="none", remove=True)
@@ -87,10 +87,10 @@ def test_the_images_hold_what_the_table_says(
 
 @pytest.mark.docker
 @pytest.mark.parametrize("number", [0, 1])
-def test_the_bots_of_the_javascript_page_are_bots(
+def test_the_bots_of_the_javascript_page_can_be_started(
     docker_client: docker.DockerClient, javascript_image: str, number: int
 ) -> None:
-    """Each of them loads and asks for a referee, as the page says."""
+    """Each of them loads and reports that it has no referee, as described on the page."""
     program = blocks(DOCS / "javascript.md", "javascript")[number]
     container = docker_client.containers.create(
         javascript_image, ["node", "--input-type=module", "--eval", program], network_mode="none"

@@ -1,10 +1,10 @@
-"""The texts about controls that docs/canary.md is generated from."""
+"""The texts about controls from which docs/canary.md is generated."""
 
 from arena.protocol.controls import CONTROLS
 
 
 def test_names_can_be_typed_and_texts_are_sentences() -> None:
-    """Operators write the names into a setting."""
+    """The names are typed because operators write them into a setting."""
     for control in CONTROLS:
         assert control.name == control.name.lower()
         assert " " not in control.name

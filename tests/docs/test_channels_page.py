@@ -1,4 +1,4 @@
-"""docs/channels.md names the attacks and the benchmark's channels."""
+"""docs/channels.md lists the attacks and the benchmark's channels."""
 
 import re
 from itertools import takewhile
@@ -12,8 +12,8 @@ TABLE = rows(DOCS / "channels.md")
 HEADS = ["channel", "closed by", "attack"]
 
 
-def test_every_attack_on_what_containers_share_is_named_and_no_other_that_there_is_not() -> None:
-    """By its number, in the last column of the closed channels."""
+def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -> None:
+    """The last column of the table of closed channels has the attacks' numbers."""
     below = TABLE[TABLE.index(HEADS) + 1 :]
     lines = takewhile(lambda row: len(row) == len(HEADS), below)
     named = {int(number) for row in lines for number in re.findall(r"\d+", row[-1])}
@@ -22,5 +22,5 @@ def test_every_attack_on_what_containers_share_is_named_and_no_other_that_there_
 
 
 def test_every_channel_that_is_measured_has_its_figures() -> None:
-    """By the name that the benchmark prints."""
+    """Its name is the one that the benchmark prints."""
     assert {channel.title for channel in CHANNELS} <= {row[0] for row in TABLE}

@@ -1,4 +1,4 @@
-"""Class names: none is defined twice, so that a name found by grep means one thing."""
+"""No public class name is defined twice, so that a name found by grep means one thing."""
 
 import ast
 from collections import defaultdict
@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def test_each_public_class_name_is_defined_once() -> None:
-    """Generated code aside."""
+    """This applies to ``arena`` and ``web``."""
     modules = defaultdict(list)
     for package in ("arena", "web"):
         for path in (REPOSITORY / package).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Commands that the documents name exist."""
+"""The commands in the documents exist, and all commands are documented."""
 
 import re
 import shlex
@@ -80,7 +80,7 @@ EVERY_COMMAND = {
 
 
 def commands(document: Path) -> list[list[str]]:
-    """Return the words after ``arena`` of every command line of ours."""
+    """Return the words after ``arena`` in every ``arena`` command line."""
     found = []
     for line in code_lines(document):
         words = shlex.split(line, comments=True) if re.match(r"^(\.venv/bin/)?arena [a-z]", line) else []
@@ -90,7 +90,7 @@ def commands(document: Path) -> list[list[str]]:
 
 
 def resolve(words: list[str]) -> tuple[str, Any]:
-    """Return the full name and the command that these words call; what follows are its arguments."""
+    """Return the full name and the command that these words call. The remaining words are its arguments."""
     command: Any = typer.main.get_command(app)
     path = ["arena"]
     context = click.Context(command, info_name="arena")
@@ -105,7 +105,7 @@ def resolve(words: list[str]) -> tuple[str, Any]:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_command_exists_with_its_options(document: Path) -> None:
-    """Each ``arena …`` in a code block or between backticks can be typed as it stands."""
+    """Each ``arena …`` in a code block or between backticks can be typed as written."""
     for words in commands(document):
         _, command = resolve(words)
         options = (each for each in command.params for each in (*each.opts, *each.secondary_opts))
@@ -121,7 +121,7 @@ def test_every_command_is_documented() -> None:
 
 
 def test_the_list_of_commands_here_is_complete() -> None:
-    """What this file takes for all commands are all commands."""
+    """EVERY_COMMAND has all commands of the program."""
     top: Any = typer.main.get_command(app)
     context = click.Context(top, info_name="arena")
     found = set()
@@ -134,7 +134,7 @@ def test_the_list_of_commands_here_is_complete() -> None:
 
 @pytest.mark.parametrize("command", sorted(EVERY_COMMAND))
 def test_help_is_in_plain_words(command: str) -> None:
-    """Options have a word or a choice for their value, and no type of Python; ranges are written out."""
+    """An option's value has a name or a list of choices, not a Python type. Ranges are given in words."""
     done = CliRunner().invoke(app, [*command.split()[1:], "--help"], terminal_width=500)
     assert done.exit_code == 0
     assert "  --help  " in done.stdout

@@ -1,4 +1,4 @@
-"""A student who follows the tutorial gets what it says."""
+"""The tutorial's commands and programs have the results that it describes."""
 
 import re
 import runpy
@@ -25,9 +25,9 @@ def write_bot(folder: Path, page: Path) -> Path:
 
 
 def run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command line of the tutorial with this Python's programs."""
+    """Run a command line of the tutorial with the programs of this Python installation."""
     program, *arguments = shlex.split(command)
-    return subprocess.run(  # noqa: S603 - a line of our own documentation
+    return subprocess.run(  # noqa: S603 - a line from our documentation
         [Path(sys.executable).parent / Path(program).name, *arguments],
         cwd=folder,
         capture_output=True,
@@ -37,27 +37,27 @@ def run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
 
 
 def command(page: Path, start: str) -> str:
-    """Return the page's command line with that beginning."""
+    """Return the page's first command line that starts with this text."""
     return next(line for line in code_lines(page) if line.startswith(start))
 
 
 @PAGES
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_the_bot_plays_legally(page: Path, players: int, tmp_path: Path) -> None:
-    """The bot as printed plays whole games at every number of players."""
+    """The bot on the page plays complete games at every table size."""
     choose = runpy.run_path(str(write_bot(tmp_path, page)))["choose"]
     for seed in range(20):
         assert play([choose] * players, seed=seed).over
 
 
 def standings(text: str) -> list[list[str]]:
-    """Return the lines of a printed table of games, without the times."""
+    """Return the rows of a printed standings table, without the times."""
     table = [line.split() for line in text.splitlines() if re.search(r"\d ± \d", line)]
     return [words[:-2] for words in table]
 
 
 def test_the_games_end_as_the_tutorial_says(tmp_path: Path) -> None:
-    """Wins, places, points and faults."""
+    """The wins, places, points and faults are those of the page."""
     write_bot(tmp_path, TUTORIAL)
     played = run(command(TUTORIAL, ".venv/bin/arena play"), tmp_path)
     assert played.returncode == 0, played.stderr
@@ -67,7 +67,7 @@ def test_the_games_end_as_the_tutorial_says(tmp_path: Path) -> None:
 
 
 def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
-    """As in step 3."""
+    """The bot prints the text that step 3 shows."""
     write_bot(tmp_path, TUTORIAL)
     ended = run(command(TUTORIAL, ".venv/bin/python mybot/bot.py"), tmp_path)
     assert ended.returncode == 2
@@ -77,7 +77,7 @@ def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
 
 
 def test_the_dockerfile_is_that_of_the_sample_bots() -> None:
-    """What builds for them builds for a student."""
+    """Therefore it can be built."""
     assert blocks(TUTORIAL, "dockerfile") == [(ROOT / "bots" / "greedy" / "Dockerfile").read_text()]
 
 

@@ -1,4 +1,4 @@
-"""docs/intake.md says what the intake does."""
+"""docs/intake.md agrees with the intake's code."""
 
 import re
 
@@ -15,7 +15,7 @@ LIMITS = msgspec.structs.asdict(DEFAULT_LIMITS)
 
 
 def test_every_limit_is_on_the_page() -> None:
-    """The table of limits has every field with its value, and no other."""
+    """The table of limits has exactly the fields of the limits, with their values."""
     found = {}
     for row in rows(PAGE):
         if len(row) == 3 and row[2].strip("`") in LIMITS:
@@ -25,12 +25,12 @@ def test_every_limit_is_on_the_page() -> None:
 
 
 def test_the_readers_user_is_on_the_page() -> None:
-    """Operators find the user that reads archives."""
+    """Operators can look up the user that reads archives."""
     assert f"user {INTAKE_UID}" in PAGE.read_text()
 
 
 def test_the_number_of_attacks_is_not_overstated() -> None:
-    """The page says how many hostile archives there are."""
+    """The page says that there are more than this number of hostile archives."""
     stated = re.search(r"more than (\d+) hostile archives", PAGE.read_text())
     assert stated is not None
     assert len(ATTACKS) >= int(stated[1])

@@ -1,4 +1,4 @@
-"""Links lead somewhere."""
+"""Links and paths in the documents have targets."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,13 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def anchors(document: Path) -> set[str]:
-    """Return the anchors that a document's headings have on the usual forges."""
+    """Return the anchors of a document's headings on common code hosting sites."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings(document)}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> None:
-    """A link to a page of this repository names a file that is there, and an anchor one of its headings."""
+    """A link to a page of this repository names an existing file, and an anchor names one of its headings."""
     for link in LINK.findall(document.read_text()):
         if "://" in link:
             continue
@@ -28,8 +28,8 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
-def test_every_path_between_backticks_is_there(document: Path) -> None:
-    """Files of the repository that are named by their path exist."""
+def test_every_path_between_backticks_exists(document: Path) -> None:
+    """This applies to paths in the repository."""
     tops = {path.name for path in ROOT.iterdir() if path.is_dir()} - {
         "build",
         "data",
@@ -38,13 +38,13 @@ def test_every_path_between_backticks_is_there(document: Path) -> None:
     }
     for text in code_lines(document):
         top, slash, rest = text.partition("/")
-        # bots/mybot is the reader's own, and kaiten/… are images.
+        # bots/mybot is the reader's folder, and kaiten/… are images.
         if slash and top in tops and re.fullmatch(r"[\w./-]+", rest) and rest != "mybot":
             assert (ROOT / text).exists(), f"{text} is not there"
 
 
 def test_every_page_of_docs_is_linked_from_the_readme() -> None:
-    """Nothing is hidden."""
+    """The README is the table of contents."""
     linked = set(LINK.findall((ROOT / "README.md").read_text()))
     assert {name(page) for page in DOCUMENTS if page.parent == ROOT / "docs"} <= {
         link.partition("#")[0] for link in linked

@@ -1,4 +1,4 @@
-"""docs/monitoring.md tells of the metrics that there are, and its examples use no others."""
+"""docs/monitoring.md lists all metrics, and its examples use only these."""
 
 import re
 import time
@@ -26,7 +26,7 @@ TYPES = {"counter", "gauge", "histogram"}
 
 
 def registries() -> Iterator[CollectorRegistry]:
-    """Return those of a coordinator, a worker and a site, with something in each metric that has labels."""
+    """Yield the registries of a coordinator, a worker and a site, with a value in each labelled metric."""
     coordinator = new_registry()
     MatchMetrics(coordinator, time.monotonic, time.time)
     DeliveryMetrics(coordinator)
@@ -49,7 +49,7 @@ def registries() -> Iterator[CollectorRegistry]:
 
 
 def exported() -> dict[str, Metric]:
-    """Return what is exported, as Prometheus would read it, by name without an ending of the format's."""
+    """Return the exported metrics as Prometheus reads them, by name without the format's suffix."""
     texts = (generate_latest(registry).decode() for registry in registries())
     return {family.name: family for text in texts for family in text_string_to_metric_families(text)}
 
@@ -59,8 +59,8 @@ def labels(family: Metric) -> set[str]:
     return {name for sample in family.samples for name in sample.labels} - {"le"}
 
 
-def test_the_tables_are_what_is_exported() -> None:
-    """Names, types and labels, all of ours and no others."""
+def test_the_tables_list_the_exported_metrics() -> None:
+    """Names, types and labels agree for all of the arena's metrics."""
     listed = {
         cells[0].strip("`"): (cells[1], set(re.findall(r"`(\w+)`", cells[2])))
         for cells in rows(PAGE)
@@ -74,8 +74,8 @@ def test_the_tables_are_what_is_exported() -> None:
     assert listed == found
 
 
-def test_names_are_as_prometheus_wants_them() -> None:
-    """Small letters, base units, no ending of the format's own; each says what it is."""
+def test_names_follow_the_conventions_of_prometheus() -> None:
+    """Names have lower-case letters, base units and no suffix of the format. All have a description."""
     for name, family in exported().items():
         assert re.fullmatch(r"(kaiten|process)_[a-z]+(_[a-z]+)*", name)
         assert not re.search(r"_(ms|millis|minutes|kib|mib|gib|percent|count|sum|bucket|total)$", name)
@@ -85,7 +85,7 @@ def test_names_are_as_prometheus_wants_them() -> None:
 
 
 def test_values_of_labels_are_those_of_the_code() -> None:
-    """What the tables name, and nothing less."""
+    """The tables list all values."""
     said = {row[0].strip("`"): row[2] for row in rows(PAGE) if len(row) == 4}
     states = (MatchState.WAITING, MatchState.RUNNING, MatchState.QUARANTINED)
     assert said["kaiten_matches_total"] == f"`outcome` ({', '.join(Outcome)})"
@@ -96,8 +96,8 @@ def test_values_of_labels_are_those_of_the_code() -> None:
     assert said["kaiten_login_failures_total"] == f"`reason` ({', '.join(LoginFailure)})"
 
 
-def test_the_examples_ask_for_what_there_is() -> None:
-    """Each name in a rule is exported, with those labels and values; there is something to scrape."""
+def test_the_examples_use_existing_metrics() -> None:
+    """Each metric in a rule is exported with the rule's labels and values."""
     scraped, rules = blocks(PAGE, "yaml")
     assert scraped.count("targets:") == 2
     found = exported()

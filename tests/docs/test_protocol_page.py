@@ -1,4 +1,4 @@
-"""docs/protocol.md agrees with the protocol and with what a referee sends."""
+"""docs/protocol.md agrees with the protocol and with the referee's messages."""
 
 from google.protobuf import text_format
 
@@ -14,8 +14,8 @@ from tests.docs.documents import DOCS, blocks, rows
 PAGE = DOCS / "protocol.md"
 
 
-def test_the_first_turn_is_what_a_referee_sends() -> None:
-    """The four messages of the page, in order, as a match makes and takes them."""
+def test_the_first_turn_has_the_referees_messages() -> None:
+    """A match accepts the page's two messages from the bot and sends the other two."""
     hello, begin, move, after = blocks(PAGE, "textproto")
     greeting = text_format.Parse(hello, pb.BotMessage())
     answer = text_format.Parse(move, pb.BotMessage())
@@ -36,9 +36,9 @@ def test_the_first_turn_is_what_a_referee_sends() -> None:
 
 
 def test_limits_are_those_of_the_code() -> None:
-    """The table's numbers."""
+    """The table has their numbers."""
     table = {row[0]: row[1] for row in rows(PAGE) if row[0]}
-    options = dict(grpc_player._OPTIONS)  # noqa: SLF001 - the page states them
+    options = dict(grpc_player._OPTIONS)  # noqa: SLF001 - the page has these numbers
     assert table["message from a bot"] == f"{frames.MAX_MESSAGE_BYTES // 1024} KiB"
     assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
     assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
@@ -46,8 +46,8 @@ def test_limits_are_those_of_the_code() -> None:
     assert table["connections at a time"] == str(frames.MAX_CONNECTIONS)
 
 
-def test_every_event_and_answer_is_mentioned() -> None:
-    """A reader meets each kind of message once before the proto file."""
+def test_every_kind_of_message_is_mentioned() -> None:
+    """The page introduces each kind before the reader opens the proto file."""
     text = PAGE.read_text()
     events = {field.message_type.name for field in pb.Event.DESCRIPTOR.fields if field.message_type}
     spelled = {
@@ -61,7 +61,7 @@ def test_every_event_and_answer_is_mentioned() -> None:
 
 
 def test_allowances_are_those_of_the_code() -> None:
-    """To begin with, for each message, for each request."""
+    """The columns are the initial allowance and the additions per message and per request."""
     table = {row[0]: row[1:] for row in rows(PAGE) if len(row) == 4}
 
     def cells(limit: frames.Limit) -> list[str]:

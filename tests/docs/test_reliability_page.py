@@ -11,7 +11,7 @@ ROWS = rows(PAGE)
 
 
 def test_every_promise_names_the_scenarios_that_back_it() -> None:
-    """And these are there."""
+    """The scenarios exist."""
     names = {scenario.name for scenario in SCENARIOS}
     first_table = takewhile(lambda row: row[0] != "who", ROWS)
     promises = [row for row in first_table if row[0] != "promise"]

@@ -15,20 +15,20 @@ RULES, ARENA = DOCS / "rules.md", DOCS / "arena-rules.md"
 
 
 def test_the_deck_is_that_of_the_code() -> None:
-    """Numbers, names, counts and colours."""
+    """The numbers, names, counts and colours agree."""
     table = [tuple(row[:4]) for row in rows(RULES) if row[0].isdigit()]
     assert table == [(str(card.value), card.label, str(DECK_COUNTS[card]), COLOURS[card]) for card in Card]
 
 
 def test_hand_sizes_are_those_of_the_code() -> None:
-    """For 2 to 5 players and for two with a dummy."""
+    """The table has columns for 2 to 5 players and for two with a dummy."""
     sizes = next(row for row in rows(RULES) if row[0].startswith("cards in a hand"))[1:]
     games = [*(Rules(players=players) for players in range(2, 6)), Rules(players=2, dummy=True)]
     assert sizes == [str(rules.hand_size) for rules in games]
 
 
 def test_sections_that_errors_name_exist() -> None:
-    """An illegal move names a section of the rules, perhaps with a variant."""
+    """The error for an illegal move names a section of the rules, which may be followed by a variant."""
     tree = ast.parse((ROOT / "arena" / "rules" / "state.py").read_text())
     named = {
         call.args[0].value
@@ -42,7 +42,7 @@ def test_sections_that_errors_name_exist() -> None:
 
 
 def test_sections_that_the_code_refers_to_exist() -> None:
-    """A docstring that gives a section of a page as its source names one that is there."""
+    """If a module's docstring gives a section of a page as its source, the section exists."""
     found = 0
     for file in [*ROOT.glob("arena/**/*.py"), *ROOT.glob("web/**/*.py")]:
         doc = " ".join((ast.get_docstring(ast.parse(file.read_text())) or "").split())
@@ -55,14 +55,14 @@ def test_sections_that_the_code_refers_to_exist() -> None:
     assert found
 
 
-def test_every_fault_has_a_line() -> None:
-    """The table of faults has all kinds, in their order."""
+def test_every_fault_has_a_row() -> None:
+    """The table of faults has all kinds in the order of the code."""
     listed = [row[0].strip("`") for row in rows(ARENA) if row[0].startswith("`")]
     assert listed == [fault.value for fault in Fault]
 
 
 def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
-    """Defaults in seconds, shares of a core, deals."""
+    """The page has the default times, the share of a core and the number of deals."""
     clock = Clock()
     times = [row[1] for row in rows(ARENA) if row[1:] and row[1].endswith(" s")]
     assert times == [f"{ms // 1000} s" for ms in (clock.start_millis, clock.move_millis, clock.bank_millis)]
@@ -72,7 +72,7 @@ def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
 
 
 def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
-    """Memory, processor, processes and /tmp."""
+    """These are the limits on memory, processor, processes and /tmp."""
     limits = Limits()
     table = {row[0]: row[1] for row in rows(DOCS / "sandbox.md")}
     assert table["memory"] == f"{limits.memory_mib} MiB, no swap"
@@ -82,6 +82,6 @@ def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
 
 
 def test_pages_use_no_typographic_dashes() -> None:
-    """Plain sentences: dashes that join two of them are left to others."""
+    """The documents don't join sentences with dashes."""
     for page in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]:
         assert "\N{EM DASH}" not in Path(page).read_text(), page

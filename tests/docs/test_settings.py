@@ -1,4 +1,4 @@
-"""docs/settings.md lists what can be set."""
+"""docs/settings.md lists all settings."""
 
 from arena.platform.environment import OTHER_VARIABLES
 from arena.platform.settings import Settings
@@ -8,13 +8,13 @@ TABLE = {row[0].strip("`"): row[1].strip("`") for row in rows(DOCS / "settings.m
 
 
 def test_every_setting_is_listed_and_nothing_else() -> None:
-    """The table and the class have the same variables."""
+    """The table and the settings class have the same variables."""
     listed = {variable for variable in TABLE if variable.startswith("ARENA_")}
     assert listed == {f"ARENA_{field.upper()}" for field in Settings.model_fields} | OTHER_VARIABLES
 
 
 def test_variables_of_make_are_used_by_the_scripts() -> None:
-    """SANDBOX and ONCE do something."""
+    """SANDBOX and ONCE have an effect."""
     script = (ROOT / "scripts" / "demo").read_text()
     assert "${SANDBOX:-}" in script
     assert "${ONCE:+" in script

@@ -1,4 +1,4 @@
-"""docs/submitting.md says what the code does."""
+"""docs/submitting.md agrees with the code."""
 
 from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
 from arena.ladder.qualification import GAMES, table
@@ -16,19 +16,19 @@ ROWS = {row[0].strip("`"): row[1:] for row in rows(DOCS / "submitting.md")}
 
 
 def test_every_stage_and_every_cause_is_explained() -> None:
-    """None is missing, and none is made up."""
+    """The tables have a row for each of them."""
     assert {*Stage, *CauseKind} <= ROWS.keys()
 
 
 def test_the_table_of_games_is_that_of_the_code() -> None:
-    """This many games, for this many players, from these seats."""
+    """The number of games, and each game's table size and seat, agree."""
     seats = {"the first": 0, "the middle one": 1, "the last": 4}
     told = [(int(ROWS[str(game)][0]), seats[ROWS[str(game)][1]]) for game in range(1, GAMES + 1)]
     assert told == [table(game, 4) for game in range(GAMES)]
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    """As far as they are numbers of the code and no settings."""
+    """This covers limits that are constants in the code, not settings."""
     (archive,) = ROWS["an image's archive"]
     assert archive.startswith(f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB;")
     assert archive.endswith(f"{DEFAULT_LIMITS.layers} layers")
@@ -45,7 +45,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
-    """Sandbox, clock and channel, each as its own page has it."""
+    """They are the limits of the sandbox, the clock and the channel."""
     limits, clock = Limits(), Clock()
     assert ROWS["memory, files in `/tmp` included"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]

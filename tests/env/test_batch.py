@@ -1,4 +1,4 @@
-"""Games in NumPy are the rules' games, to the card."""
+"""Games in NumPy agree with the rules."""
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ _GAMES = many(10, 10_000)
 
 
 def drawn(mask: Mask, rng: np.random.Generator) -> Whole:
-    """Draw a legal action for every seat."""
+    """Draw a random legal action for every seat."""
     actions: Whole = (mask * rng.random(mask.shape)).argmax(axis=-1)
     return actions
 
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
-def test_games_go_as_the_rules_say(rules: Rules) -> None:
-    """Observations, legal actions, who is asked, points, places and rewards are the same in every turn."""
+def test_games_follow_the_rules(rules: Rules) -> None:
+    """Observations, legal actions and asked seats agree in every turn; points and places agree at the end."""
     rng = np.random.default_rng(7)
     decks = shuffled(rules, _GAMES, rng)
     batch = Batch(rules, decks)
@@ -53,8 +53,8 @@ def _applied(state: State, actions: Whole) -> State:
     return apply(state, moves)
 
 
-def test_every_action_is_one_move() -> None:
-    """Each number is a move of its own, and the other way round."""
+def test_actions_and_moves_correspond() -> None:
+    """Each number is a different move, which has that number as its action."""
     moves = [move_of(action) for action in range(13 * 14 * 14)]
     assert [action_of(move) for move in moves] == list(range(len(moves)))
     with pytest.raises(ValueError, match="2548 is not an action"):
@@ -62,11 +62,11 @@ def test_every_action_is_one_move() -> None:
 
 
 @pytest.mark.parametrize("rules", [Rules(players=3), Rules(players=2, dummy=True)], ids=str)
-def test_what_is_not_legal_is_refused_and_changes_nothing(rules: Rules) -> None:
+def test_an_illegal_action_is_refused_and_changes_nothing(rules: Rules) -> None:
     """Exactly the actions of the mask are played."""
     rng = np.random.default_rng(3)
     batch = Batch(rules, shuffled(rules, 1, rng))
-    # Some turns on, so that chopsticks may lie on a table.
+    # Play some turns first, so that chopsticks may be on a table.
     for _ in range(4):
         batch.step(drawn(batch.legal_actions(), rng))
     mask, before = batch.legal_actions(), batch.observe()
@@ -85,8 +85,8 @@ def test_what_is_not_legal_is_refused_and_changes_nothing(rules: Rules) -> None:
     assert (batch.observe() == before).all()
 
 
-def test_a_batch_that_is_over_takes_no_step() -> None:
-    """Rewards are there at the end only."""
+def test_a_finished_batch_refuses_steps() -> None:
+    """Rewards are available only at the end."""
     rules, rng = Rules(players=2), np.random.default_rng(1)
     batch = Batch(rules, shuffled(rules, 5, rng))
     with pytest.raises(ValueError, match="not over"):

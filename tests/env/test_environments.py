@@ -1,4 +1,4 @@
-"""PettingZoo and Gymnasium take the environments for their own, and they play by the rules."""
+"""The environments work with PettingZoo and Gymnasium and follow the rules."""
 
 import warnings
 from collections.abc import Callable
@@ -22,17 +22,17 @@ _RULES = [
 
 
 @pytest.mark.parametrize("rules", _RULES, ids=str)
-def test_pettingzoo_takes_it(rules: Rules) -> None:
-    """Its own tests of both kinds of environments pass."""
+def test_pettingzoos_own_tests_pass(rules: Rules) -> None:
+    """PettingZoo has tests for both kinds of environments."""
     parallel_api_test(parallel_env(rules), num_cycles=60)
     with warnings.catch_warnings():
-        # Advice about the names of environments with raw observations.
+        # The warnings are advice about the names of environments with raw observations.
         warnings.simplefilter("ignore")
         api_test(env(rules), num_cycles=120)
 
 
 def test_a_seed_gives_the_same_games() -> None:
-    """The first one, and the one after it, which is another."""
+    """The first game and the next one are the same in both environments, but differ from each other."""
     one, other = parallel_env(_RULES[1]), parallel_env(_RULES[1])
     games = []
     for seed in (8, None):
@@ -50,7 +50,7 @@ def test_a_seed_gives_the_same_games() -> None:
 
 
 def test_agents_are_rewarded_by_places() -> None:
-    """Each opponent that is behind counts for one, each ahead against one."""
+    """The rewards sum to zero, and a better place has a higher reward."""
     game = parallel_env(Rules(players=3))
     seen, _ = game.reset(seed=5)
     while game.agents:
@@ -65,8 +65,8 @@ def test_agents_are_rewarded_by_places() -> None:
         game.step({})
 
 
-def test_what_is_wrong_with_an_action_is_said() -> None:
-    """A missing one, an illegal one and a number of none are refused, and the game stays as it was."""
+def test_the_error_says_what_is_wrong_with_an_action() -> None:
+    """Missing, illegal and unknown actions are refused, and the game is unchanged."""
     game = parallel_env(Rules(players=2))
     seen, _ = game.reset(seed=5)
     legal = {agent: int(seen[agent]["action_mask"].argmax()) for agent in game.agents}
@@ -95,9 +95,9 @@ def _play(game: AgainstBots, choose: Callable[[Any], int]) -> tuple[list[bytes],
 
 @pytest.mark.parametrize("rules", _RULES, ids=str)
 def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
-    """Gymnasium's checker finds nothing, and the same seed and actions give the same game."""
+    """Gymnasium's checker reports nothing. The same seed and actions give the same game."""
 
-    def first_legal(seen: Any) -> int:  # noqa: ANN401 - as Gymnasium has it
+    def first_legal(seen: Any) -> int:  # noqa: ANN401 - as in Gymnasium
         return int(np.flatnonzero(seen["action_mask"])[0])
 
     opponents = ["greedy"] * (rules.players - 1)
@@ -108,8 +108,8 @@ def test_a_learner_plays_against_house_bots(rules: Rules) -> None:
     assert -1 <= reward <= 1
 
 
-def test_opponents_are_functions_and_files_too(tmp_path: Path) -> None:
-    """And what is no bot is refused with what to write."""
+def test_opponents_may_be_functions_and_files(tmp_path: Path) -> None:
+    """Other values are refused with a suggestion."""
 
     def first(view: View) -> Choice:
         return view.legal_moves()[0]

@@ -1,4 +1,4 @@
-"""The example learns, and what it writes is a bot."""
+"""The example learns and writes a bot."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ _EXAMPLE = Path(__file__).parents[2] / "examples" / "learn.py"
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    """The example as a module."""
+    """Return the example as a module."""
     spec = spec_from_file_location("learn", _EXAMPLE)
     assert spec is not None
     assert spec.loader is not None
@@ -29,8 +29,8 @@ def example() -> ModuleType:
     return module
 
 
-def test_some_batches_make_it_stronger(example: ModuleType) -> None:
-    """With one seed: it takes more points from its opponent than before it has learnt."""
+def test_training_makes_it_stronger(example: ModuleType) -> None:
+    """With a fixed seed, it beats its opponent more often after three training batches than before."""
     rules, rng = Rules(players=2), np.random.default_rng(2)
     network = example.Network(size_of(rules), action_count(rules), rng)
     before, _ = example.share_beaten(network, "greedy", 60)
@@ -41,8 +41,8 @@ def test_some_batches_make_it_stronger(example: ModuleType) -> None:
     assert after > before + 0.1
 
 
-def test_what_it_writes_is_a_bot(tmp_path: Path) -> None:
-    """It plays a game by the rules, with either seat."""
+def test_it_writes_a_bot(tmp_path: Path) -> None:
+    """The bot plays a game by the rules in both seats."""
     done = subprocess.run(  # noqa: S603 - the example
         [sys.executable, str(_EXAMPLE), "--minutes", "0", "--games", "2", "--out", str(tmp_path / "mybot")],
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},

@@ -1,1 +1,1 @@
-"""Games that must come out the same for ever."""
+"""Games whose replays must never change."""

@@ -1,7 +1,7 @@
-"""The numbers of stored formats, and the shapes they stand for: ``python -m tests.golden.formats``.
+"""Write the numbers and shapes of stored formats: ``python -m tests.golden.formats``.
 
-Another version of the program, another worker or a later restore reads what has a number by that number. So a
-shape that changes takes another one, and this program writes the new shape only then.
+Other versions of the program, other workers and later restores rely on a format's number. If a format's shape
+changes, its number must change too. Otherwise this program refuses to write the new shape.
 """
 
 import json
@@ -34,9 +34,9 @@ class StoredFormat:
     """A format that is stored or sent.
 
     Attributes:
-        number: As stored with it.
-        where: The constant that holds the number.
-        shape: Whatever a reader must know, as JSON.
+        number: The format's number or name, which is stored with the data.
+        where: The constant with the number.
+        shape: All that a reader must know about the data, as JSON.
     """
 
     number: str
@@ -45,7 +45,7 @@ class StoredFormat:
 
 
 def today() -> dict[str, StoredFormat]:
-    """Return the formats of this program."""
+    """Return the formats of this version of the program."""
     return {
         "database": StoredFormat(
             number=NEWEST_REVISION,
@@ -78,7 +78,7 @@ def today() -> dict[str, StoredFormat]:
 
 
 def _tables() -> dict[str, Any]:
-    """Return the statements that make the tables, by database."""
+    """Return the statements that create the tables, by database."""
     statements = [
         CreateTable(table) if part is None else CreateIndex(part)
         for table in Base.metadata.sorted_tables
@@ -91,12 +91,12 @@ def _tables() -> dict[str, Any]:
             for line in str(each.compile(dialect=dialect)).splitlines()
             if line.strip()
         ]
-        for dialect in (postgresql.dialect(), sqlite.dialect())  # type: ignore[no-untyped-call] # so in SQLAlchemy
+        for dialect in (postgresql.dialect(), sqlite.dialect())  # type: ignore[no-untyped-call] # untyped in SQLAlchemy
     }
 
 
 def _types(*kinds: type) -> Any:  # noqa: ANN401 - JSON
-    """Return the JSON Schema of types, without their words."""
+    """Return the JSON Schema of types, without titles and descriptions."""
     _, components = msgspec.json.schema_components(kinds, ref_template="{name}")
     return _without_words(json.loads(json.dumps(components)))
 
@@ -114,12 +114,12 @@ def _without_words(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def kept() -> dict[str, StoredFormat]:
-    """Return the formats as they were last written."""
+    """Return the formats from the committed file."""
     return msgspec.json.decode(FILE.read_bytes(), type=dict[str, StoredFormat])
 
 
 def unnumbered(before: dict[str, StoredFormat], now: dict[str, StoredFormat]) -> Iterable[str]:
-    """Return what is wrong: the formats whose shape has changed and whose number has not."""
+    """Yield an error for each format whose shape has changed while its number has not."""
     for name, stored in before.items():
         if name in now and now[name].number == stored.number and now[name].shape != stored.shape:
             yield (

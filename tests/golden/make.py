@@ -1,7 +1,6 @@
 """Write the golden games and conversations: ``python -m tests.golden.make``.
 
-Only to be run where the rules or the format were wrong; the difference to
-what was there before belongs into the review.
+Run this only if the rules or the format were wrong. The difference from the previous files must be reviewed.
 """
 
 import json
@@ -47,7 +46,7 @@ def golden(rules: Rules) -> bytes:
 
 
 def conversations() -> Iterator[tuple[str, str]]:
-    """Yield name and text of a conversation of each combination: a match of one game, with one bot."""
+    """Yield the name and text of a conversation for each combination: a match of one game, with one bot."""
     names = {rules: name for name, rules in VARIANTS.items()}
     for game in conformance_games():
         yield names[game.rules], "".join(_line(*each) for each in _messages(game))
@@ -64,7 +63,7 @@ def _messages(game: GameToAsk) -> Iterator[tuple[str, pb.RefereeMessage | pb.Bot
 
 
 def _line(direction: str, message: pb.RefereeMessage | pb.BotMessage) -> str:
-    # As the bridge and `arena referee --json` write them.
+    # In the format of the bridge and of `arena referee --json`.
     content = MessageToDict(message, always_print_fields_with_no_presence=True)
     return json.dumps({direction: content}) + "\n"
 

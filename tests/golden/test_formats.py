@@ -1,4 +1,4 @@
-"""A stored shape that changes takes another number, so that nothing is read for what it isn't."""
+"""If the shape of a stored format changes, its number must change, so that data isn't misread."""
 
 from dataclasses import replace
 
@@ -7,19 +7,19 @@ import pytest
 from .formats import kept, today, unnumbered
 
 
-def test_no_stored_shape_has_changed_under_its_number() -> None:
-    """Otherwise it says which number to raise, and where."""
+def test_no_shape_has_changed_without_a_new_number() -> None:
+    """The error says which number to raise, and where."""
     assert "\n".join(unnumbered(kept(), today())) == ""
 
 
-def test_the_kept_shapes_are_those_of_today() -> None:
-    """With a new number they are written anew, by ``python -m tests.golden.formats``."""
+def test_the_committed_shapes_are_up_to_date() -> None:
+    """After a number has changed, ``python -m tests.golden.formats`` updates them."""
     assert kept() == today()
 
 
 @pytest.mark.parametrize("name", ["database", "backup", "replay", "live game", "match"])
 def test_a_changed_shape_is_noticed_unless_its_number_is_raised(name: str) -> None:
-    """The message names the number and where it is."""
+    """The error names the number and its constant."""
     before = kept()
     changed = replace(before[name], shape={"another": before[name].shape})
     (said,) = unnumbered(before, before | {name: changed})

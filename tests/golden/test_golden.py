@@ -1,4 +1,4 @@
-"""Golden games and conversations: made again they are the same to the byte, and the rules agree with them."""
+"""Golden games and conversations can be reproduced exactly and agree with the rules."""
 
 import json
 
@@ -13,31 +13,31 @@ from .make import CONVERSATIONS, HERE, VARIANTS, conversations, golden
 
 
 def test_there_is_a_file_for_every_combination() -> None:
-    """Twenty combinations of players and variants, and no stray file."""
+    """There are twenty combinations of players and variants, and no other files."""
     assert {path.stem for path in HERE.glob("*.jsonl")} == set(VARIANTS)
     assert len(VARIANTS) == 20
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_same_command_gives_the_same_bytes(name: str) -> None:
-    """Decks, dice, rules and format together: any change shows as a difference in the text."""
+    """Any change of decks, dice, rules or format changes the bytes."""
     assert golden(VARIANTS[name]).decode() == (HERE / f"{name}.jsonl").read_text()
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_rules_agree_with_every_golden_game(name: str) -> None:
-    """Each is verified from its seed."""
+    """Each game is verified from its seed."""
     for line in (HERE / f"{name}.jsonl").read_bytes().splitlines():
         assert verify(parse(line)) is None
 
 
-def test_the_referee_still_speaks_as_in_the_golden_conversations() -> None:
-    """In all twenty combinations, and there is no stray file."""
+def test_the_referee_still_sends_the_messages_of_the_golden_conversations() -> None:
+    """This covers all twenty combinations. There are no other files."""
     assert dict(conversations()) == {path.stem: path.read_text() for path in CONVERSATIONS.iterdir()}
 
 
 def test_a_golden_conversation_answers_each_request_in_turn() -> None:
-    """With its nonce and cards of the hand, in the protocol's messages alone, from Hello to MatchEnd."""
+    """Each answer has the nonce and cards of the hand. A conversation runs from Hello to MatchEnd."""
     decisions = 0
     for path in CONVERSATIONS.iterdir():
         hello, *rest = [json.loads(line) for line in path.read_text().splitlines()]

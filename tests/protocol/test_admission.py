@@ -1,4 +1,4 @@
-"""Who may play: untrusted bots where every control is held, or accepted as missing by name."""
+"""Admission of untrusted bots: every control must pass, or be accepted as missing by name."""
 
 import pytest
 
@@ -14,22 +14,22 @@ from arena.protocol.controls import (
 from tests.builders import host_report
 
 
-def test_a_host_that_holds_everything_admits_strangers() -> None:
-    """Nothing is missing, nothing has to be accepted."""
+def test_a_host_on_which_all_controls_pass_admits_untrusted_bots() -> None:
+    """No control is missing, so none has to be accepted."""
     report = host_report()
     assert missing(report) == unaccepted(report, ()) == ()
     admit(report, ())
 
 
 def test_each_missing_control_has_to_be_accepted() -> None:
-    """Accepting one of two is not enough, and accepting what is held does no harm."""
+    """Accepting one of two is not enough. Accepting a control that passes does no harm."""
     report = host_report("swap", "cpu")
     assert unaccepted(report, {"swap"}) == ("cpu",)
     assert unaccepted(report, {"cpu", "swap", "user"}) == ()
 
 
-def test_a_control_that_a_report_does_not_know_counts_as_missing() -> None:
-    """As in a report that an older version has written."""
+def test_a_control_without_a_finding_counts_as_missing() -> None:
+    """This is the case if an older version wrote the report."""
     report = host_report()
     older = type(report)(
         **{name: getattr(report, name) for name in report.__slots__} | {"findings": report.findings[1:]}
@@ -38,21 +38,21 @@ def test_a_control_that_a_report_does_not_know_counts_as_missing() -> None:
 
 
 def test_plain_processes_can_not_be_accepted() -> None:
-    """Nothing isolates there, whatever the operator says."""
+    """Plain processes aren't isolated, so accepting all controls has no effect."""
     report = host_report(isolates=False)
     assert unaccepted(report, CONTROL_NAMES) == CONTROL_NAMES
     with pytest.raises(UntrustedBotsRefused, match=r"plain processes.*ARENA_SANDBOX=docker"):
         admit(report, CONTROL_NAMES)
 
 
-def test_a_host_that_was_never_checked_admits_nobody() -> None:
-    """The text says what to do."""
+def test_a_host_that_was_never_checked_admits_no_untrusted_bots() -> None:
+    """The error says what to do."""
     with pytest.raises(UntrustedBotsRefused, match="Start the arena"):
         admit(None, CONTROL_NAMES)
 
 
 def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
-    """Each control with what was seen, what it stops, how to mend it, and the setting that accepts all."""
+    """For each control it has the observation and what the control stops; it ends with the setting to use."""
     with pytest.raises(UntrustedBotsRefused) as caught:
         admit(host_report("swap", "cpu", "user"), {"user"})
     text = str(caught.value)
@@ -63,8 +63,8 @@ def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
     assert text.endswith("ARENA_ACCEPT_MISSING=user,swap,cpu")
 
 
-def test_the_gate_is_shut_until_a_report_opens_it() -> None:
-    """And shut again by one that is worse."""
+def test_the_gate_is_closed_until_a_report_opens_it() -> None:
+    """A report that is not accepted closes it again."""
     gate = Gate()
     assert gate.house_only
     gate.decide(host_report("swap"), {"swap"})
@@ -73,6 +73,6 @@ def test_the_gate_is_shut_until_a_report_opens_it() -> None:
     assert gate.house_only
 
 
-def test_the_gate_is_open_where_nobody_is_a_stranger() -> None:
-    """Before any host was tried."""
+def test_the_gate_is_open_if_all_bots_are_trusted() -> None:
+    """It is open even before any host is checked."""
     assert not Gate(own=True).house_only

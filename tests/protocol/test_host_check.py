@@ -1,4 +1,4 @@
-"""At its start an arena tries what its host can hold, keeps and logs it, and lets strangers play or not."""
+"""At its start an arena checks its host's controls, stores and logs the result, and opens the gate or not."""
 
 import shutil
 import tempfile
@@ -16,19 +16,19 @@ from arena.protocol.match import RuntimeName
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[Settings]:
-    """Give the settings of an arena of its own, in a short folder."""
+    """Yield the settings of a separate arena, with a short path for its sockets."""
     run_dir = Path(tempfile.mkdtemp(prefix="kaiten-h-"))
     yield Settings(data_dir=tmp_path, run_dir=run_dir, accept_missing=frozenset())
     shutil.rmtree(run_dir)
 
 
 def silent(_words: str) -> None:
-    """Say nothing."""
+    """Ignore the progress text."""
 
 
 @pytest.mark.docker
-def test_the_report_is_kept_and_decides(base_image: str, settings: Settings) -> None:
-    """What is missing is logged by name; strangers play if nothing is, and the store knows."""
+def test_the_report_is_stored_and_decides(base_image: str, settings: Settings) -> None:
+    """Missing controls are logged by name. The gate opens if none is missing."""
     assert base_image
     with open_arena(settings) as arena, structlog.testing.capture_logs() as logs:
         assert arena.ladder.gate.house_only
@@ -45,8 +45,8 @@ def test_the_report_is_kept_and_decides(base_image: str, settings: Settings) -> 
 
 
 @pytest.mark.docker
-def test_what_is_accepted_by_name_opens_the_gate(base_image: str, settings: Settings) -> None:
-    """Whatever this host lacks, and the store says what was accepted."""
+def test_accepting_all_controls_by_name_opens_the_gate(base_image: str, settings: Settings) -> None:
+    """The store has the names of the accepted controls."""
     assert base_image
     everything = settings.model_copy(update={"accept_missing": frozenset(CONTROL_NAMES)})
     with open_arena(everything) as arena:
@@ -57,8 +57,8 @@ def test_what_is_accepted_by_name_opens_the_gate(base_image: str, settings: Sett
     assert status.unaccepted == ()
 
 
-def test_plain_processes_keep_strangers_out(settings: Settings) -> None:
-    """Whatever is accepted; the report says that nothing isolates."""
+def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
+    """This is so even if all controls are accepted. The report says that nothing is isolated."""
     processes = settings.model_copy(
         update={"sandbox": RuntimeName.PROCESS, "accept_missing": frozenset(CONTROL_NAMES)}
     )

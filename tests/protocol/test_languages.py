@@ -1,4 +1,4 @@
-"""Languages of bots: what is said from a file's name, and what starts it."""
+"""Languages of bots: how the arena recognises and starts them."""
 
 import pytest
 
@@ -20,8 +20,8 @@ from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, la
         ("", None),
     ],
 )
-def test_a_files_suffix_tells_its_language(name: str, language: Language | None) -> None:
-    """Only the last suffix counts, in either case; a name without one tells nothing."""
+def test_a_files_suffix_determines_its_language(name: str, language: Language | None) -> None:
+    """Only the last suffix counts, in upper or lower case. Names without a suffix have no language."""
     assert language_of(name) is language
 
 
@@ -33,8 +33,8 @@ def test_a_bots_file_is_started_by_its_path() -> None:
     assert JAVASCRIPT.base_image == "kaiten/bot-base-javascript:latest"
 
 
-def test_no_two_languages_share_anything_that_tells_them_apart() -> None:
-    """Names, images, files and suffixes are each one language's own."""
+def test_languages_have_different_names_files_and_suffixes() -> None:
+    """Each of them therefore identifies one language."""
     names = [language.name for language in LANGUAGES]
     files = [language.file for language in LANGUAGES]
     suffixes = [suffix for language in LANGUAGES for suffix in language.suffixes]

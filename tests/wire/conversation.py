@@ -1,7 +1,7 @@
-"""A match between the referee's state machine and the Python library, as the bytes that cross the wire.
+"""Matches between the referee's state machine and the Python library, as bytes on the wire.
 
-``python -m tests.wire.conversation FILE`` records one. What is committed was recorded by version 0.1.0
-and stays as it is: it stands for the bots that are out there.
+``python -m tests.wire.conversation FILE`` records them. The committed file was recorded with version 0.1.0
+and must not change: it represents existing bots.
 """
 
 import base64
@@ -31,16 +31,16 @@ VARIANTS: Final = (
 )
 
 Speaker = Callable[[int, bytes], bytes]
-"""Returns a seat's answer to a message of the referee; empty for none."""
+"""A function that returns a seat's answer to a message of the referee, empty for no answer."""
 
 
 class Conversation(NamedTuple):
-    """What was said at one table.
+    """The messages of one match.
 
     Attributes:
-        rules: What was played.
-        lines: (seat, the referee's message, the bot's answer or nothing) in order.
-        games: What came of it.
+        rules: The rules of its games.
+        lines: (seat, the referee's message, the bot's answer or empty bytes), in order.
+        games: The records of its games.
     """
 
     rules: Rules
@@ -49,13 +49,13 @@ class Conversation(NamedTuple):
 
 
 def choose(view: View) -> Answer:
-    """Play the last legal move, with a note now and then."""
+    """Play the last legal move, with a note if it has two cards."""
     move = view.legal_moves()[-1]
     return Answer(move.cards, move.dummy, "two!" if len(move.cards) > 1 else "")
 
 
 def library() -> Speaker:
-    """Return bots of the Python library."""
+    """Return a speaker that uses the Python library for all seats."""
     sides: dict[int, BotSide] = {}
 
     def speak(seat: int, data: bytes) -> bytes:
@@ -66,7 +66,7 @@ def library() -> Speaker:
 
 
 def hold(rules: Rules, speak: Speaker) -> Conversation:
-    """Let bots play two games at once."""
+    """Play a match of two games at once."""
     match = RefereedMatch(rules, SEEDS, Clock())
     encoder = Encoder()
     for seat in range(rules.players):
@@ -83,7 +83,7 @@ def hold(rules: Rules, speak: Speaker) -> Conversation:
 
 
 def record(path: Path) -> None:
-    """Write what is said in every variant."""
+    """Write the conversations of all variants to this file."""
     told = [
         {
             "rules": asdict(rules),
@@ -98,7 +98,7 @@ def record(path: Path) -> None:
 
 
 def recorded(path: Path = FILE) -> Iterator[tuple[Rules, tuple[tuple[int, bytes, bytes], ...]]]:
-    """Read what was said: rules, then (seat, the referee's message, the bot's answer)."""
+    """Yield the rules and lines of each conversation in this file."""
     for told in json.loads(path.read_text()):
         lines = tuple(
             (seat, base64.b85decode(asked), base64.b85decode(said)) for seat, asked, said in told["lines"]

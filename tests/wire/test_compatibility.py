@@ -1,4 +1,4 @@
-"""What was recorded with version 0.1.0 is still understood: by today's library, and by today's referee."""
+"""The conversations of version 0.1.0 still work with today's library and today's referee."""
 
 from collections import defaultdict, deque
 
@@ -13,16 +13,16 @@ CONVERSATIONS = list(recorded())
 
 
 @pytest.mark.parametrize(("rules", "lines"), CONVERSATIONS, ids=map(str, VARIANTS))
-def test_the_library_answers_a_referee_of_that_time_as_it_did(rules: Rules, lines: Lines) -> None:
-    """Every answer is the same to the byte."""
+def test_the_library_gives_the_same_answers_to_a_referee_of_that_version(rules: Rules, lines: Lines) -> None:
+    """Every answer has the same bytes."""
     assert rules in VARIANTS
     speak = library()
     assert [speak(seat, asked) for seat, asked, _ in lines] == [said for _, _, said in lines]
 
 
 @pytest.mark.parametrize(("rules", "lines"), CONVERSATIONS, ids=map(str, VARIANTS))
-def test_bots_of_that_time_play_to_the_end_without_a_fault(rules: Rules, lines: Lines) -> None:
-    """The referee says what it said, but for what was added since, and takes the answers."""
+def test_bots_of_that_version_play_to_the_end_without_a_fault(rules: Rules, lines: Lines) -> None:
+    """The referee accepts the answers and sends the same messages, except for later additions."""
     said: defaultdict[int, deque[bytes]] = defaultdict(deque)
     for seat, _, answer in lines:
         said[seat].append(answer)
@@ -36,7 +36,7 @@ def test_bots_of_that_time_play_to_the_end_without_a_fault(rules: Rules, lines: 
 
 
 def _of_that_time(data: bytes) -> pb.RefereeMessage:
-    """Read a message as version 0.1.0 does, which does not know what came later."""
+    """Return a message without the additions that version 0.1.0 doesn't know."""
     message = pb.RefereeMessage.FromString(data)
     for event in message.events:
         if event.HasField("turn_request"):

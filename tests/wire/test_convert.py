@@ -1,4 +1,4 @@
-"""Messages to rules and back: nothing is lost, nothing is added, rubbish is refused in words."""
+"""Conversion between messages and the rules' types."""
 
 from typing import cast
 
@@ -14,7 +14,7 @@ from tests.rules.helpers import VARIANTS
 
 @st.composite
 def views(draw: st.DrawFn) -> View:
-    """A decision somewhere in a random game of any variant."""
+    """Return the view of any decision in a random game of any variant."""
     rules = draw(st.sampled_from(VARIANTS))
     state = new_game(rules, shuffled_deck(rules, draw(st.binary(min_size=16, max_size=16))))
     for _ in range(draw(st.integers(0, 3 * rules.turns))):
@@ -30,18 +30,18 @@ def views(draw: st.DrawFn) -> View:
 
 
 def over_the_wire(message: pb.TurnRequest) -> pb.TurnRequest:
-    """The message as the other side parses it."""
+    """Return the message as parsed by the other side."""
     return pb.TurnRequest.FromString(message.SerializeToString())
 
 
 def numbers(*cards: int) -> list["pb.Card.ValueType"]:
-    """Numbers in the place of cards, which the wire allows."""
+    """Return any numbers with the type of cards. The wire allows them."""
     return cast("list[pb.Card.ValueType]", list(cards))
 
 
 @given(seen=views(), game=st.integers(0, 2**32 - 1), bank=st.integers(0, 2**32 - 1))
 def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int, bank: int) -> None:
-    """A request, with the history that the bot keeps, is read back into an equal view."""
+    """A request, together with the history that the bot stores, is converted back to an equal view."""
     sent = pb.TurnRequest()
     convert.fill_turn_request(sent, game, seen, convert.position_to_wire(seen), bank_millis=bank, nonce=7)
     request = over_the_wire(sent)
@@ -54,8 +54,8 @@ def test_a_bot_sees_exactly_the_view_that_the_referee_sent(seen: View, game: int
 
 
 @given(seen=views(), data=st.data())
-def test_every_legal_move_comes_back_as_it_was(seen: View, data: st.DataObject) -> None:
-    """A move survives the wire, the dummy's card included, and carries its game, round, turn and note."""
+def test_every_legal_move_survives_the_wire(seen: View, data: st.DataObject) -> None:
+    """This includes the dummy's card, and the game, round, turn and note."""
     move = data.draw(st.sampled_from(seen.legal_moves()))
     message = pb.Move.FromString(convert.move_to_wire(7, seen, move, "why").SerializeToString())
     assert convert.move_from_wire(message) == move
@@ -63,8 +63,8 @@ def test_every_legal_move_comes_back_as_it_was(seen: View, data: st.DataObject) 
 
 
 @given(seen=views())
-def test_every_revealed_turn_comes_back_as_it_was(seen: View) -> None:
-    """A revealed turn survives the wire with the order of placing."""
+def test_every_revealed_turn_survives_the_wire(seen: View) -> None:
+    """The order of placing is also preserved."""
     for turn in seen.turns:
         message = pb.TurnResult.FromString(convert.turn_result(3, turn).SerializeToString())
         assert message.game == 3
@@ -73,15 +73,15 @@ def test_every_revealed_turn_comes_back_as_it_was(seen: View) -> None:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_rules_and_clock_reach_the_bot(rules: Rules) -> None:
-    """GameStart holds the seat, the rules and the clock as they are."""
+    """GameStart also has the seat."""
     start = convert.game_start(5, 1, rules, move_millis=1000, bank_millis=9000)
     assert convert.rules_from_wire(start.rules) == rules
     assert (start.game, start.seat, start.clock.move_millis, start.clock.bank_millis) == (5, 1, 1000, 9000)
 
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
-def test_scores_and_results_come_back_as_they_were(rules: Rules) -> None:
-    """Round scores and the end of a game survive the wire; places are those that the referee gives."""
+def test_scores_and_results_survive_the_wire(rules: Rules) -> None:
+    """The places are those that the referee gives, not those of the rules."""
     state = new_game(rules, shuffled_deck(rules, bytes(16)))
     while not state.over:
         moves = [
@@ -102,7 +102,7 @@ def test_scores_and_results_come_back_as_they_were(rules: Rules) -> None:
 
 
 def test_a_score_reaches_the_field_of_its_kind() -> None:
-    """Every kind's points stand in the field of that name."""
+    """Every kind's points are in the field of the same name."""
     message = convert.round_result(0, 1, [RoundScore(1, 2, 3, 4, 5, 6)])
     assert message.scores[0] == pb.Score(tempura=1, sashimi=2, dumpling=3, maki=4, nigiri=5, soy_sauce=6)
 
@@ -121,14 +121,14 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
         (pb.Move(cards=numbers(-1)).SerializeToString(), "-1 is not the number of a card"),
     ],
 )
-def test_a_move_that_names_no_cards_is_refused_in_words(message: bytes, words: str) -> None:
-    """What can't be read as one or two cards raises ValueError and says what it was."""
+def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: bytes, words: str) -> None:
+    """Unknown numbers of cards also raise ValueError."""
     with pytest.raises(ValueError, match=words):
         convert.move_from_wire(pb.Move.FromString(message))
 
 
 def test_an_unknown_card_on_a_table_is_refused() -> None:
-    """A bot does not guess at cards that it does not know."""
+    """A bot doesn't guess the meaning of unknown cards."""
     result = pb.TurnResult(plays=[pb.Play(cards=numbers(77))])
     with pytest.raises(ValueError, match="77 is not the number of a card"):
         convert.turn_from_wire(result)

@@ -1,4 +1,4 @@
-"""Draws from the legal choices with ``random.random()``, which gives the same in every Python."""
+"""Draws legal moves with ``random.random()``, whose numbers are the same in every version of Python."""
 
 import random
 
@@ -6,6 +6,6 @@ from arena.rules import Move, View
 
 
 def choose(view: View) -> Move:
-    """Return any legal choice."""
+    """Return a random legal move."""
     moves = view.legal_moves()
     return moves[int(random.random() * len(moves))]  # noqa: S311 - a bot's dice
