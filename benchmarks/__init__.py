@@ -1,4 +1,4 @@
-"""Measures costs, and the effect of changes: ``python -m benchmarks``.
+"""Measurements of costs and of the effect of changes: ``python -m benchmarks``.
 
-docs/benchmarks.md says what each figure means and how to compare two of them.
+docs/benchmarks.md explains the figures and how to compare them.
 """

@@ -1,4 +1,4 @@
-"""Measure the arena several times, and print the medians: ``python -m benchmarks``."""
+"""Run all measurements several times and print the medians: ``python -m benchmarks``."""
 
 import argparse
 import sys

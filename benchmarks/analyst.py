@@ -1,11 +1,11 @@
-"""Measure the analyst: how accurate its chances are, and how much its best moves gain.
+"""Measure the accuracy of the analyst's chances, and the gain of its best moves.
 
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
-assumes; at the other tables the bots are drawn. Calibration compares the chances of every third turn with the
-resulting shares of first place. If the analyst's best move differs from the played one, the table's bots
-continue the game with each of the two, from the actual hands and with several deals of later rounds.
+assumes; at the other tables the bots are random. Calibration compares the chances of every third turn with
+the resulting shares of first place. If the analyst's best move differs from the played one, the table's bots
+continue the game with each of the two moves, from the actual hands and with several deals of later rounds.
 """
 
 import argparse
@@ -32,7 +32,7 @@ BOTS: Final = ("greedy", "spoiler", "expected", "rollout")
 BINS: Final = 10
 THIRD: Final = 3
 REPEATS: Final = 20
-"""Number of continuations of a position with each of the two moves."""
+"""Number of continuations of a position for each of the two moves."""
 FORECAST_PLAYOUTS: Final = 100
 
 _load = cache(load_bot)
@@ -53,11 +53,11 @@ class Gain(NamedTuple):
 
 
 def _dice(seed: str) -> random.Random:
-    return random.Random(seed)  # noqa: S311 - the same figures each time
+    return random.Random(seed)  # noqa: S311 - must be reproducible
 
 
 def games(bots: Sequence[str], count: int, seed: int) -> Iterator[PublicReplay]:
-    """Play games at tables of 2 to 5 seats in turn, every second one with one bot on all seats."""
+    """Yield games at tables of 2 to 5 seats in turn. In every second game one bot has all seats."""
     rng = _dice(str(seed))
     for number in range(count):
         players = 2 + number // 2 % 4
@@ -98,14 +98,14 @@ def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
 
 
 def calibration_error(found: Sequence[Forecast]) -> float:
-    """Return the expected calibration error: the distance of chance and share, averaged by group size."""
+    """Return the expected calibration error: the difference of chance and share, weighted by group size."""
     return sum(abs(sum(each.chance - each.came for each in group)) for group in bins(found)) / len(found)
 
 
 def disagreement(
     game: PublicReplay, playouts: int, seed: int
 ) -> tuple[RecordedDecision, AnalysedDecision] | None:
-    """Return a decision that the analyst would have made differently, or None."""
+    """Return a decision for which the analyst prefers another move, or None."""
     made = list(decisions(game))
     states = replay(log_of(game)).states
     rng = _dice(str(seed))
@@ -118,7 +118,7 @@ def disagreement(
 
 
 def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, seed: int) -> Gain:
-    """Continue a position with the best move, and with the played one."""
+    """Return the mean gain of continuing a position with the best move rather than the played one."""
     log = log_of(game)
     state = replay(log).states[made.step]
     rng = _dice(str(seed))
@@ -145,7 +145,7 @@ def _move(option: Option) -> Move:
 
 
 def _other_rounds(state: State, rng: random.Random) -> State:
-    """Return the state, but with other cards for the rounds after the current one."""
+    """Return the state with other cards for the rounds after the current one."""
     dealt = state.round * state.rules.hand_size * state.rules.participants
     rest = list(state.deck[dealt:])
     rng.shuffle(rest)
@@ -176,7 +176,7 @@ def _print_calibration(what: str, found: Sequence[Forecast]) -> None:
 
 
 def main() -> None:
-    """Print both figures."""
+    """Measure and print both figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

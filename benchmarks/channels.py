@@ -1,8 +1,8 @@
 """Measure the bit rates of the open channels between bots: ``python -m benchmarks.channels``.
 
-Two containers of the launch template run `benchmarks/whisper/whisper.c`, which needs a C compiler with static
-libraries and an x86-64 processor. The sender draws random bits. The receiver prints a number for each bit,
-and this program turns the numbers into bits without knowing those sent. Needs a Docker engine.
+Two containers of the launch template run `benchmarks/whisper/whisper.c`. The sender draws random bits. The
+receiver prints a number for each bit, and this program decodes the numbers without knowing the bits that were
+sent. Needs a Docker engine, a C compiler with static libraries, and an x86-64 processor.
 """
 
 import argparse
@@ -42,7 +42,7 @@ _AHEAD_SECONDS: Final = 1.0
 class Channel:
     """A channel of the program, and the speed at which it is used."""
 
-    name: str  # its name in the program
+    name: str  # the channel's name in whisper.c
     title: str
     slot_seconds: float
     slots: int  # per run
@@ -108,8 +108,8 @@ class _Client(docker.APIClient):
         super().__init__(version="auto", timeout=60, max_pool_size=64, **kwargs_from_env())
         self._apart = apart
 
-    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
-        """Create it."""
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the library
+        """Create a container, on a separate core for each seat if ``apart``."""
         seat = (arguments.get("labels") or {}).get(SEAT_LABEL)
         if self._apart and seat is not None:
             cores = sorted(os.sched_getaffinity(0))
@@ -170,7 +170,7 @@ def _measured(channel: Channel, way: Way, times: int) -> list[Heard]:
 
 
 def _image(hall: Hall, copy: int | None) -> str:
-    """Build the program, and return its image; ``copy`` numbers its own copy of the file, if it has one."""
+    """Build the program and return its image. ``copy`` numbers a separate copy of the file, if any."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, _WHISPER.name if copy is None else f"{_WHISPER.name}-{copy}")
         folder.mkdir()

@@ -1,9 +1,9 @@
 """Measure the CPU time that the sandbox's controls add to a decision: ``python -m benchmarks.controls``.
 
-A match seats the same bot twice: one has all controls, the other lacks some of them. In the next match they
-swap seats. The same referee asks both bots at the same times, so other work on the machine slows both, and
-the ratio of their CPU times per decision is valid on a busy host too. The first line removes nothing, which
-shows the precision.
+Two copies of a bot play in each match: one has all controls, and the other lacks some of them. In the next
+match they swap seats. The same referee asks both at the same times, so other work on the machine slows down
+both, and the ratio of their CPU times per decision is valid even on a busy host. The first line of the result
+removes nothing, which shows the precision.
 """
 
 import argparse
@@ -38,19 +38,19 @@ class _LooseClient(docker.APIClient):
         self.loosen: Loosen = _nothing
         self.seat = 0
 
-    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as the library's
-        """Create it."""
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the library
+        """Create a container, without the removed controls if it is for the chosen seat."""
         if (arguments.get("labels") or {}).get(SEAT_LABEL) == str(self.seat):
             self.loosen(arguments)
         return super().create_container(*args, **arguments)
 
 
 def _nothing(_: dict[str, Any]) -> None:
-    """Leave everything as it is."""
+    """Remove no controls."""
 
 
 def _by_name(arguments: dict[str, Any]) -> None:
-    """Allow each call by name, so that the kernel checks no arguments, and the init can't set a filter."""
+    """Allow each call by its name, so that the kernel checks no arguments and the init can't set a filter."""
     options = arguments["host_config"]["SecurityOpt"]
     place, profile = next(
         (place, json.loads(option.removeprefix("seccomp=")))
@@ -60,7 +60,7 @@ def _by_name(arguments: dict[str, Any]) -> None:
     allowed = {
         name for rule in profile["syscalls"] if rule["action"] == "SCMP_ACT_ALLOW" for name in rule["names"]
     }
-    allowed.remove("prctl")  # the init would set its own filter
+    allowed.remove("prctl")  # otherwise the init would set its own filter
     refused = [
         rule for rule in profile["syscalls"] if "args" not in rule and rule["action"] != "SCMP_ACT_ALLOW"
     ]
@@ -77,7 +77,7 @@ def _open_files(arguments: dict[str, Any]) -> None:
 
 
 def _all(arguments: dict[str, Any]) -> None:
-    """Do both of the above, and remove the limits on the disk."""
+    """Do both of the above and remove the limits on the disk."""
     _open_files(arguments)
     _by_name(arguments)
     for name in ("BlkioDeviceReadBps", "BlkioDeviceReadIOps"):
@@ -109,13 +109,13 @@ def main() -> None:
         for number in range(times + 1):
             for name, client.loosen in _KINDS.items():
                 cost = _both_ways(hall, client)
-                if number:  # the first ones warm up
+                if number:  # the first matches are a warm-up
                     costs[name].append(cost)
     _print(machine, costs)
 
 
 def _both_ways(hall: Hall, client: _LooseClient) -> tuple[float, float]:
-    """Play two matches; return the CPU seconds per decision with all controls, and without some."""
+    """Play two matches; return the CPU seconds per decision with all controls and without some of them."""
     tight = loose = 0.0
     for client.seat in (0, 1):
         cpu = [bot_cpu([Diary.read(seat.stderr)]) for seat in _play(hall).seats]

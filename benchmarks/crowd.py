@@ -1,15 +1,15 @@
 """Make an arena with many games: ``python -m benchmarks.crowd FOLDER --bots 10000 --games 1000000``.
 
-Fills an SQLite store in a few minutes, for measuring what pages cost after years. The store's own code writes
-the ladder's log and everything that follows from it (ratings, changes, curves, meetings, highlights), in
-large batches and with a very cheap rating step. So the data is consistent, but the ratings are not those that
-a rebuild would compute. The first and the newest games are played, checked and recorded as in an arena. Games
-of a few watched bots reuse the record and the replay of one of the first games with the same number of seats.
+Fills an SQLite store in a few minutes, to measure the cost of pages after years of use. The store's own code
+writes the ladder's log and all data that follows from it (ratings, changes, curves, meetings, highlights), in
+large batches and with a very cheap rating step. The data is therefore consistent, but the ratings differ from
+those of a rebuild. The first and the newest games are played, checked and recorded as in an arena. Games of a
+few watched bots reuse the record and the replay of one of the first games with the same number of seats.
 
 Card statistics have realistic sizes: each match adds the counts of the first match with as many seats.
 
-Other games have a filler instead of a record and a replay. The store has no accounts, no submissions and no
-logs of bots.
+Other games have a filler instead of a record and a replay. The store has no accounts, submissions or logs of
+bots.
 """
 
 import argparse
@@ -45,14 +45,14 @@ DEALS: Final = 6
 _PORTION: Final = 10_000
 """Games written per transaction."""
 _REAL: Final = 60
-"""Number of games at the end that are really played."""
+"""Number of games at the end that are actually played."""
 _NEAR: Final = 60
 """Maximum difference in rank between opponents."""
 _HOUSE: Final = 20
 _PLAYERS: Final = (2, 3, 4, 5)
 _FIRST: Final = _PLAYERS * 3
-"""Numbers of players in the first matches. These have two games each and seat the first bots, so that some
-bots have more games than a page shows. Together they have ``DEALS`` games with each number of players."""
+"""Table sizes of the first matches. These have two games each, all with the first bots, so that some bots
+have more games than a page shows. Together they have ``DEALS`` games of each table size."""
 _FAULTY: Final = 0.01
 _WATCHED: Final = 50
 """One bot in this many is watched."""
@@ -68,19 +68,19 @@ class Crowd:
 
     bots: int  # number of bots, five or more
     games: int  # number of games, rounded up to whole matches
-    days: int = 90  # number of days up to now over which the games are spread
+    days: int = 90  # number of days before now over which the games are spread
 
 
 @dataclass(frozen=True, slots=True)
 class _Seated:
-    """A match's bots, by index; the id of a bot's version is its index plus 1."""
+    """A match's bots, by index. The ID of a bot's version is its index plus 1."""
 
     number: int
     bots: tuple[int, ...]
 
     @property
     def id(self) -> str:
-        """The match's id."""
+        """The match's ID."""
         return f"crowd-{self.number}"
 
 
@@ -100,7 +100,7 @@ def fill(file: Path, crowd: Crowd) -> None:
     """Create a store in a new file."""
     url = f"sqlite:///{file}"
     with closing(open_store(url)) as store:
-        dice = random.Random(1)  # noqa: S311 - the same store each time
+        dice = random.Random(1)  # noqa: S311 - must be reproducible
         database = Database(url)
         now = datetime.now(UTC)
         begin = now - timedelta(days=crowd.days)
@@ -148,7 +148,7 @@ def _play_one(store: Store, dice: random.Random, bots: Sequence[int], ended: dat
 
 
 def _samples(connection: Connection) -> dict[int, _Sample]:
-    """Return the first game of each number of players, with the card statistics of all ``DEALS`` of them."""
+    """Return the first game of each table size, with the card statistics of its ``DEALS`` games."""
     rows = connection.execute(
         select(GameRow.players, GameRow.record, GameRow.replay).order_by(GameRow.number.desc())
     )
@@ -191,7 +191,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
 
 
 def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
-    """Draw matches until there are enough games; yield some thousand games at a time."""
+    """Draw matches until there are enough games; yield them in batches of some thousand games."""
     portion: list[_Seated] = []
     games, number = 0, len(_FIRST)
     while left > 0:
@@ -205,7 +205,7 @@ def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seate
 
 
 def _near(dice: random.Random, bots: int, count: int) -> list[int]:
-    """Draw bots of nearly the same strength."""
+    """Draw ``count`` bots of nearly the same strength."""
     first = dice.randrange(max(1, bots - _NEAR))
     return dice.sample(range(first, min(bots, first + _NEAR)), count)
 
@@ -217,7 +217,7 @@ def _play(
     dice: random.Random,
     at: datetime,
 ) -> int:
-    """Write matches with their games and ratings; return the number of games."""
+    """Store matches with their games and ratings; return the number of games."""
     numbers = ladder.lock(connection)
     rows: dict[type, list[Row]] = {
         kind: [] for kind in (MatchRow, MatchSeatRow, DealRow, GameRow, GameSeatRow)

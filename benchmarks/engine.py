@@ -1,4 +1,4 @@
-"""The rules engine without anything else: random play that lists all legal moves and checks every choice."""
+"""The speed of the rules engine alone: random games that list all legal moves and check every choice."""
 
 import random
 import time
@@ -18,7 +18,7 @@ class Speed(NamedTuple):
 
 
 def measure_engine(players: int, games: int) -> Speed:
-    """Play the same games twice: from decks shuffled in advance, and from seeds."""
+    """Play the same games twice: from decks that were shuffled in advance, and from seeds."""
     rules = Rules(players=players)
     seeds = [number.to_bytes(16, "big") for number in range(games)]
     decks = [shuffled_deck(rules, seed) for seed in seeds]

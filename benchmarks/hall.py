@@ -1,4 +1,4 @@
-"""A place to play matches: the arena's own launcher with containers or plain processes."""
+"""Matches with the arena's launcher, in containers or plain processes."""
 
 import itertools
 import secrets
@@ -28,17 +28,17 @@ from benchmarks.processes import exit_on_sigterm
 _SLOTS: Final = slots_of_host()
 
 LIMITS: Final = Limits(cpus=_SLOTS.share)
-"""The arena's limits, so that a bot has the same share of the host as in a rated game."""
+"""The arena's limits: a bot has the same share of the host as in a rated game."""
 
 _CLOCK: Final = Clock(start_millis=60_000, move_millis=10_000, bank_millis=60_000)
-"""Long times, so that bots on a busy host are slow but not absent."""
+"""Long times, so that bots aren't absent on a busy host."""
 
 _BOT: Final = Path(__file__).parent / "bot"
 
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """A place to play matches."""
+    """A launcher and its runtime, to play matches in."""
 
     runtime: Runtime  # runs the bots
     name: RuntimeName  # the runtime's name
@@ -111,15 +111,15 @@ class Hall:
 def open_hall(
     name: RuntimeName, engine: Callable[[], docker.APIClient] = connect, container_runtime: str | None = None
 ) -> Iterator[Hall]:
-    """Open a hall. At the end, remove everything except the bots' images, which make the next run faster.
+    """Open a hall. At the end, remove everything except the bots' images, which speed up the next run.
 
-    ``engine`` returns the client that creates containers. ``container_runtime`` is the engine's name of the
-    container runtime; None for its default. From now on SIGTERM ends the program as Ctrl-C does, so that it
-    leaves nothing behind either.
+    ``engine`` returns the client that creates containers. ``container_runtime`` is the container runtime's
+    name in the engine; None means the default. From now on SIGTERM ends the program like Ctrl-C, so that it
+    leaves nothing behind.
     """
     exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address has at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket path is at most 107 bytes
     folder.chmod(0o711)
     docked = name is RuntimeName.DOCKER
     runtime = DockerRuntime(engine(), runtime=container_runtime) if docked else ProcessRuntime()

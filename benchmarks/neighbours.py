@@ -1,8 +1,8 @@
 """Measure whether busy neighbours make honest bots exceed their clock: ``python -m benchmarks.neighbours``.
 
 Plays games between two honest bots under the ladder's clock and limits, first without neighbours, then with
-bots that use all available processor time in every other slot of the host. Needs a Docker engine. Exits
-with 1 if an honest bot exceeded its clock or failed otherwise.
+bots that use all available processor time in all other slots of the host. Needs a Docker engine. Exits
+with 1 if an honest bot exceeds its clock or has any other fault.
 """
 
 import argparse
@@ -32,10 +32,10 @@ class Outcome:
 
     games: int  # number of games played
     millis: tuple[float, ...]  # each decision's time, measured by the referee
-    faults: tuple[str, ...]  # faults in words, one entry each
+    faults: tuple[str, ...]  # description of each fault
 
     def __str__(self) -> str:
-        """Text to print."""
+        """Return the printed text."""
         late = statistics.quantiles(self.millis, n=1000)[-1]
         return (
             f"{self.games} games, {len(self.faults)} faults, {len(self.millis)} decisions: "
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def main() -> None:
-    """Play and print."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.neighbours",
         description="Measure whether busy neighbours make honest bots exceed their clock.",
@@ -88,7 +88,7 @@ def _honest(hall: Hall, seats: tuple[str, ...], games: int) -> Outcome:
 
 @contextmanager
 def _noise(hall: Hall, source: str) -> Iterator[list[MatchRecord]]:
-    """Keep all slots except the honest bots' busy, match after match."""
+    """Play matches of busy bots in all slots except those of the honest bots."""
     over = threading.Event()
     records: list[MatchRecord] = []
     seats = (source,) * min(5, hall.slots - _HONEST)

@@ -1,8 +1,8 @@
 """Measure whether pages are as fast after a million games as after a hundred: ``python -m benchmarks.pages``.
 
-Creates two stores (:mod:`benchmarks.crowd`) unless they are named, and serves each with a one-process site.
-While both record matches, it requests all public pages and lists from the two in turn, so that other load on
-the host affects both. Exits with 1 if a goal was missed.
+Creates two stores (:mod:`benchmarks.crowd`) unless they are given, and serves each with a one-process site.
+While matches are recorded in both, it requests all public pages and lists from the two sites in turn, so that
+other load on the host affects both. Exits with 1 if a goal is missed.
 """
 
 import argparse
@@ -41,7 +41,7 @@ RATIO: Final = 2.0
 P99_SECONDS: Final = 0.05
 """Maximum 99th percentile of the leaderboard on the large store, while games are recorded."""
 SERVED: Final = 0.85
-"""Minimum number of leaderboards served in the time of a minimal response, while games are recorded."""
+"""Minimum speed of serving leaderboards relative to minimal responses, while games are recorded."""
 BYTES: Final = 100_000
 """Maximum size of a page in bytes, without images."""
 
@@ -59,7 +59,7 @@ _TIMES: Final = 3
 class Site:
     """A store with its site."""
 
-    process: int  # id of the serving process
+    process: int  # ID of the serving process
     url: str  # the site's address
     paths: dict[str, str]  # paths of pages, by name
     _connection: http.client.HTTPConnection = field(init=False)
@@ -69,7 +69,7 @@ class Site:
         self._connection = http.client.HTTPConnection(address.hostname or "", address.port)
 
     def ask(self, path: str) -> tuple[float, int]:
-        """Return how many seconds a page took, and how many bytes it has."""
+        """Request a page; return the time in seconds and the size in bytes."""
         begin = time.perf_counter()
         self._connection.request("GET", path)
         answer = self._connection.getresponse()
@@ -89,7 +89,7 @@ class Timed:
 
     @property
     def middle(self) -> float:
-        """The median."""
+        """The median time."""
         return median(self.seconds)
 
     @property
@@ -140,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def made(stack: ExitStack, crowd: Crowd) -> Path:
-    """Return the folder of a new store, which is removed with the stack."""
+    """Return the folder of a new store. The exit of the stack removes it."""
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kaiten-pages-")))
     fill(folder / "arena.sqlite3", crowd)
     return folder
@@ -221,7 +221,7 @@ def recording(folder: Path) -> Iterator[None]:
 
 
 def _write(folder: Path, stop: Event) -> None:
-    dice = random.Random()  # noqa: S311 - other games each time
+    dice = random.Random()  # noqa: S311 - different games each time
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
         bots = store.activity.totals().bots
         while not stop.wait(_EVERY_SECONDS):
@@ -229,7 +229,7 @@ def _write(folder: Path, stop: Event) -> None:
 
 
 def _measure(sites: Sequence[Site], requests: int) -> dict[str, list[Timed]]:
-    """Request every page of every site this many times; return the times by page, one entry per site."""
+    """Request every page of every site ``requests`` times; return the times by page, one entry per site."""
     timed = {name: [Timed() for _ in sites] for name in sites[0].paths}
     for begun in range(0, requests, _AT_ONCE):
         for name, of_sites in timed.items():
@@ -245,7 +245,7 @@ def _measure_served(site: Site) -> tuple[float, float]:
     """Return the processor times of the leaderboard and of a minimal response, in seconds."""
     _tell("the leaderboard and a minimal response")
     with plainest() as (process, url):
-        time.sleep(1)  # until the site serves; earlier connections wait
+        time.sleep(1)  # until the site serves; earlier connections would wait
         pairs = [
             (
                 cpu_of_an_answer(site.process, site.url, _BOARD, _ANSWERS),

@@ -57,7 +57,7 @@ def main() -> int:
         browser = stack.enter_context(chromium(options.chromium))
         machine = describe_machine("none")
         pages = {name: path for name, path in site.paths.items() if _is_html(site.url + path)}
-        _open_all(browser, site.url, pages, 1)  # the first visit isn't measured
+        _open_all(browser, site.url, pages, 1)  # the first visit is not measured
         stack.enter_context(recording(folder))
         timed = _open_all(browser, site.url, pages, options.times)
     return _report(machine, timed)

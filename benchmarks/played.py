@@ -1,4 +1,4 @@
-"""Matches to fill a store with, really played in this process by random choices."""
+"""Matches to store, actually played in this process with random moves."""
 
 import random
 from datetime import datetime
@@ -10,7 +10,7 @@ from arena.scheduler.check import finish
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
-    """Return a match's result, as if a launcher's record had been checked."""
+    """Play a match and return its result, like that of a checked launcher's record."""
     return finish(claim, encode(_record(claim.spec, dice)), ended)
 
 

@@ -1,4 +1,4 @@
-"""Arenas and sites in separate processes, for benchmarks that measure them from outside."""
+"""Arenas and sites in separate processes, for benchmarks that measure them from the outside."""
 
 import os
 import re
@@ -25,13 +25,13 @@ class RunningArena:
     """An arena whose house bots play."""
 
     store: Store
-    environment: dict[str, str]  # of its commands and its site
+    environment: dict[str, str]  # for its commands and its site
 
 
 @contextmanager
 def run_arena(**settings: str) -> Iterator[RunningArena]:
     """Run an arena with these settings in a new folder; yield it once a game has been played."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's address has at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket path is at most 107 bytes
     environment = {
         **os.environ,
         "ARENA_DATA_DIR": str(folder / "data"),
@@ -52,7 +52,7 @@ def run_arena(**settings: str) -> Iterator[RunningArena]:
 
 @contextmanager
 def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
-    """Run a site; yield its process's id and its address."""
+    """Run a site; yield its process ID and its address."""
     with _running(environment, "-m", "web", "--port", "0", stderr=subprocess.PIPE) as process:
         address = _address_of(process)
         if address is None:
@@ -61,7 +61,7 @@ def run_site(environment: dict[str, str]) -> Iterator[tuple[int, str]]:
 
 
 def exit_on_sigterm() -> None:
-    """From now on, SIGTERM ends this program as Ctrl-C does, so that it leaves nothing behind."""
+    """Make SIGTERM end this program like Ctrl-C, so that it leaves nothing behind."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
@@ -78,7 +78,7 @@ def await_that(condition: Callable[[], bool], what: str) -> None:
 def _running(
     environment: dict[str, str], *words: str, stderr: int = subprocess.DEVNULL
 ) -> Iterator[subprocess.Popen[str]]:
-    """Run Python in another process, and end it afterwards."""
+    """Run Python in another process, and end it on exit."""
     exit_on_sigterm()
     with subprocess.Popen(  # noqa: S603 - our own commands
         [sys.executable, *words], env=environment, stderr=stderr, text=True

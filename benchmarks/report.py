@@ -1,4 +1,4 @@
-"""The figures of a run, their medians over several repetitions, and the host: as a table and as JSON."""
+"""The figures of a run, their medians over several repetitions, and the host, as a table and as JSON."""
 
 import json
 import os
@@ -22,8 +22,8 @@ class Figure(NamedTuple):
     section: str  # the part of the report
     name: str  # unique in its section
     value: float  # in the unit below
-    unit: str  # `x` is a ratio of two figures of the same repetition
-    goal: str = ""  # in words, or empty
+    unit: str  # `x` for a ratio of two figures of the same repetition
+    goal: str = ""  # as text, or empty
 
 
 class Summary(NamedTuple):
@@ -54,7 +54,7 @@ def describe_machine(sandbox: str) -> dict[str, str]:
 
 
 def _processor() -> str:
-    """Return the processor's name as Linux knows it."""
+    """Return the processor's name according to Linux."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -66,11 +66,11 @@ def _processor() -> str:
 _SMALL = 10
 _LARGE = 100
 _MEASURED = ("x", "%", "µs", "ms")
-"""Units with decimals; values of other units are whole numbers."""
+"""Units whose values have decimals; others are whole numbers."""
 
 
 def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> None:
-    """Print everything on stdout; if that is a file, without colours and wide enough."""
+    """Print everything on stdout. If that is a file, use no colours and enough width."""
     console = Console(highlight=False)
     console.width = max(console.width, 120)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)

@@ -18,7 +18,7 @@ from arena.scheduler.check import finish
 from benchmarks.tables import Match
 
 _MATCHES: Final = 15
-"""Number of games, as in a match of the ladder."""
+"""Number of matches, each with as many games as a rated match."""
 
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -26,12 +26,12 @@ _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 class Keeping(NamedTuple):
     """CPU seconds per game."""
 
-    check: float  # replaying the record and making the public replay
+    check: float  # replaying the record and building the public replay
     store: float  # the transaction that stores and rates it, in SQLite
 
 
 def measure_results(match: Match) -> Keeping:
-    """Split a match that was really played into several short ones, and check and store them."""
+    """Split a match that was actually played into several short ones, check them and store them."""
     check = store_ = 0.0
     with _temporary_store() as store:
         claims = _claims(store, match)
@@ -58,7 +58,7 @@ def _temporary_store() -> Iterator[Store]:
 
 
 def _claims(store: Store, match: Match) -> list[Claim]:
-    """Add the match's bots, and claim matches with its seeds, ``DEALS`` each."""
+    """Add the match's bots, and claim matches with ``DEALS`` of its seeds each."""
     spec = match.spec
     versions = tuple(
         store.bots.add_version(

@@ -1,4 +1,4 @@
-"""One repetition: every measurement once, close together in time, so that ratios hold on a busy machine."""
+"""One repetition of all measurements, close together in time so that ratios are valid on a busy machine."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Tell = Callable[[str], None]
 
 
 class _Wire(NamedTuple):
-    """Bare echoes, and tables in the shape of an echo."""
+    """Costs of bare echoes, and of tables with the same processes and streams."""
 
     one: Cost
     pair: Cost
@@ -34,7 +34,7 @@ class _Wire(NamedTuple):
 
 
 class _Matches(NamedTuple):
-    """Matches with the arena's own launcher."""
+    """Costs of matches with the arena's launcher."""
 
     start: Start
     one: Tables

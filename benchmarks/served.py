@@ -1,6 +1,6 @@
 """CPU time to send the leaderboard, compared with the simplest response of the same server.
 
-Only the serving process counts: neither the client nor other load.
+Only the serving process counts, without the client and other load.
 """
 
 import http.client
@@ -40,7 +40,7 @@ def cpu_of_an_answer(process: int, url: str, path: str, answers: int) -> float:
 
 @contextmanager
 def plainest() -> Iterator[tuple[int, str]]:
-    """Serve a site that always returns the same minimal response; yield its process id and address."""
+    """Serve a site that always returns the same minimal response; yield its process ID and address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         process = multiprocessing.get_context("fork").Process(target=_serve, args=(listener,))
         process.start()
@@ -55,7 +55,7 @@ def _serve(listener: socket.socket) -> None:
     app = FastAPI()
 
     @app.get("/")
-    async def plain() -> PlainTextResponse:  # a plain function would run in a thread
+    async def plain() -> PlainTextResponse:  # without async it would run in a thread
         return PlainTextResponse("ok\n")
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))

@@ -1,9 +1,9 @@
 """Measure the effect of an attack on visitors and authors: ``python -m benchmarks.slowloris``.
 
-Several addresses of this machine attack at the same time. 3,000 connections send a part of a header, then an
-occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
+Several addresses of this machine attack at the same time. 3,000 connections send part of a header and then
+an occasional byte, and are reopened when the site closes them. Four accounts upload images very slowly. Six
 addresses guess an author's password. During the attack this author logs in and submits a bot, and a visitor
-views pages. Exits with 1 if the author is refused, or the 99th percentile of the pages misses the goal.
+views pages. Exits with 1 if the author is refused or the 99th percentile of the pages misses the goal.
 """
 
 import argparse
@@ -44,7 +44,7 @@ _HELD_SECONDS: Final = 120.0
 """Maximum time until the site stops the guessers."""
 
 _AUTHOR: Final = "author"
-_PASSWORD: Final = "rarely guessed, not at all"  # noqa: S105 - a benchmark's
+_PASSWORD: Final = "rarely guessed, not at all"  # noqa: S105 - only for this benchmark
 _PAGES: Final = ("/", "/leaderboard", "/games", "/docs")
 _BOT: Final = Path(__file__).parents[1] / "bots" / "greedy" / "bot.py"
 
@@ -53,7 +53,7 @@ _Site = tuple[str, int]
 
 
 def main() -> int:
-    """Print how long visitors and an author wait, without the attack and during it; return the exit code."""
+    """Print how long visitors and an author wait without and during the attack; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.slowloris",
         description="Measure the effect of slow requests, slow uploads and password guessing on others.",
@@ -96,7 +96,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
     print("pages without the attack:", _told(_times(site, requests)))
     _, headers = _log_in(site, _PASSWORD)
     cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
-    spawn = multiprocessing.get_context("spawn")  # a separate process, which takes no time from the visitor
+    spawn = multiprocessing.get_context("spawn")  # in a process, to take no time from the visitor
     theirs, ours = spawn.Pipe()
     attack = spawn.Process(target=_attack, args=(theirs, site, connections, tokens[1:]))
     attack.start()
@@ -161,7 +161,7 @@ def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]
 def _guess(
     site: _Site, number: int, guesses: Counter[int], held: threading.Barrier, over: threading.Event
 ) -> None:
-    """Guess the author's password until the end; once the site refuses a guess, wait for the others."""
+    """Guess the author's password until the end. After the first refused guess, wait for the others."""
     is_held = False
     while not over.wait(10 * _PAUSE):
         status, _ = _log_in(site, "a wrong guess", source=f"127.0.3.{1 + number}")
@@ -172,7 +172,7 @@ def _guess(
 
 
 def _drip(site: _Site, number: int, token: str, uploads: Counter[str], over: threading.Event) -> None:
-    """Send images a little faster than the site requires; begin another if one is ended."""
+    """Send images a little faster than the site requires. If the site ends an upload, start another."""
     while not over.is_set():
         with socket.create_connection(site, source_address=(f"127.0.2.{1 + number}", 0)) as sender:
             uploads["begun"] += 1
@@ -203,13 +203,13 @@ class _Crowd:
         return len(self._sockets)
 
     def fill(self) -> None:
-        """Open as many connections as there may be, while the site accepts them."""
+        """Open connections up to the limit, as long as the site accepts them."""
         end = time.monotonic() + _PATIENCE
         while self.open < self._most and time.monotonic() < end:
             self._turn()
 
     def press(self, goes_on: Callable[[], bool]) -> None:
-        """Send bytes slowly, and reopen connections that the site closes, until the end."""
+        """Send bytes slowly and reopen connections that the site closes, as long as ``goes_on``."""
         while goes_on():
             self._turn()
             time.sleep(_PAUSE)
@@ -252,7 +252,7 @@ def _log_in(
     )
 
 
-def _ask(  # noqa: PLR0913 - what a request consists of
+def _ask(  # noqa: PLR0913 - the parts of a request
     site: _Site,
     method: str,
     path: str,

@@ -2,9 +2,9 @@
 
     python -m benchmarks.sprt --tests 1000
 
-Draws the differences of deals from distributions with a known mean, and applies the command's test to them.
-`duel` has the spread of two-player games between very different bots. `close` has that of two versions of one
-bot, which usually make the same moves, and `table` that of five-player games.
+Draws the deals' differences from distributions with a known mean and applies the command's test to them. The
+spread of `duel` is that of two-player games between very different bots. That of `close` is for two versions
+of one bot, which usually make the same moves, and that of `table` is for five-player games.
 """
 
 import argparse
@@ -32,7 +32,7 @@ _HALVINGS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """Shares of tests by result, and the mean number of deals."""
+    """The share of tests with each result, and the mean number of deals."""
 
     better: float
     not_better: float
@@ -80,7 +80,7 @@ def main() -> None:
         "--tests", type=int, default=1000, help="tests per line of the table (default: %(default)s)"
     )
     tests = parser.parse_args().tests
-    hypotheses, dice = Hypotheses(), random.Random(1)  # noqa: S311 - the same figures each time
+    hypotheses, dice = Hypotheses(), random.Random(1)  # noqa: S311 - must be reproducible
     print("| deals | true difference | better | not better | deals needed |")
     print("| --- | --- | --- | --- | --- |")
     for name, shape in SHAPES.items():

@@ -1,11 +1,11 @@
-"""Measure the sample bots' strength: each plays against another bot that has all other seats, in one process.
+"""Measure the strength of sample bots. Each plays against another bot that has all other seats.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
 
-Every deal is played from every seat. Figures are shares of opponents beaten (a shared place counts half),
-with 95 % confidence intervals. The intervals are those of the means of deals, because the games of one deal
-depend on each other. The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
+Every deal is played from every seat, in one process. Figures are shares of opponents beaten (a shared place
+counts half), with 95 % confidence intervals. The intervals are for means of deals, because the games of one
+deal aren't independent. The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class _Clock:
         self.decisions = 0
 
     def bot(self) -> Bot:
-        """Return the bot for one game, with its decisions measured."""
+        """Return the bot for one game, which measures its decisions."""
         choose = new_chooser(self._bot).choose
 
         def timed(view: View) -> Choice:
@@ -104,7 +104,7 @@ def main() -> None:
         parser.error(f"no sample bot is called {unknown[0]}: the sample bots are {', '.join(names)}")
     if alone := [bot for bot in given.bots if given.against == [bot]]:
         parser.error(f"{alone[0]} has no opponent: name another bot after --against")
-    if given.deals < 2:  # noqa: PLR2004 - one deal has no deviation
+    if given.deals < 2:  # noqa: PLR2004 - one deal has no standard deviation
         parser.error("--deals must be 2 or more")
     with ProcessPoolExecutor() as pool:
         for players in given.players:

@@ -1,9 +1,8 @@
 """Measure the time from `arena submit` to the first rated game: ``python -m benchmarks.submission``.
 
-Starts an arena and its site in a new folder, submits bots with the command that authors use, as a
-source file and as a folder that becomes an image, and prints when each stage was reached. Needs a Docker
-engine and a machine that is otherwise idle; the sample bots play, as in any arena. Exits with 1 if the goal
-was missed.
+Starts an arena and its site in a new folder. Submits bots with the authors' command, as a source file and as
+a folder that becomes an image, and prints when each stage was reached. Needs a Docker engine and a machine
+that is otherwise idle. The sample bots play, as in any arena. Exits with 1 if the goal is missed.
 """
 
 import argparse
@@ -34,12 +33,12 @@ _STAGES: Final = ("received", "inspected", "qualifying", "ended")
 class Journey:
     """One submission, in seconds from the start of the command."""
 
-    what: str  # what was sent
+    what: str  # the kind of submission
     stages: dict[str, float]  # when each stage was reached, by name
     rated: float  # when the first rated game was in the store
 
     def __str__(self) -> str:
-        """Text to print."""
+        """Return the printed text."""
         stages = ", ".join(f"{name} {seconds:5.1f}" for name, seconds in self.stages.items())
         return f"{self.what:<12} {stages}, rated {self.rated:5.1f} s"
 
@@ -55,7 +54,7 @@ def main() -> int:
     )
     times: int = parser.parse_args().times
     settings = {
-        # The controls of this host are not measured here.
+        # This benchmark doesn't need the host's controls.
         "ARENA_ACCEPT_MISSING": ",".join(CONTROL_NAMES),
         "ARENA_BOTS_PER_AUTHOR": "1000",
         "ARENA_SUBMISSIONS_A_DAY": "1000",
@@ -82,8 +81,8 @@ def _token(store: Store) -> str:
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
-    """Submit a bot as its author would, wait for its first rated game, and print how long each stage took."""
-    begun = time.time()  # the clock of the stages
+    """Submit a bot like its author, wait for its first rated game, and print how long each stage took."""
+    begun = time.time()  # the clock that the stages use
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "arena", "submit", str(target), "--name", name, "--json"],
         env=environment,

@@ -1,4 +1,4 @@
-"""Real tables: launcher, referee process, sandboxed bots."""
+"""Real tables, with the launcher, the referee process and sandboxed bots."""
 
 import resource
 import time
@@ -15,7 +15,7 @@ class Note(NamedTuple):
     """One line of a bot's output."""
 
     event: str  # `started`, `imported`, `ready`, `first`, or `played` at intervals
-    decisions: int  # made so far
+    decisions: int  # number so far
     cpu: float  # seconds used so far
     at: float  # time in seconds of the machine's monotonic clock
 
@@ -39,25 +39,25 @@ class Diary(NamedTuple):
 
     @property
     def steady(self) -> tuple[Note, Note]:
-        """The first and the last line of the time in which the bot only played.
+        """The first and the last line of the time in which the bot was only playing.
 
         Raises ValueError if it did not play for long enough.
         """
         played = [note for note in self.notes if note.event == "played"]
-        if len(played) < 2:  # noqa: PLR2004 - a difference needs two
+        if len(played) < 2:  # noqa: PLR2004 - a difference needs two lines
             raise ValueError("the match was too short to measure a bot")
         return played[0], played[-1]
 
 
 def bot_cpu(diaries: Sequence[Diary]) -> float:
-    """Return the CPU seconds per decision of these bots, without their start."""
+    """Return these bots' CPU seconds per decision, without their start."""
     spans = [diary.steady for diary in diaries]
     decisions = sum(last.decisions - first.decisions for first, last in spans)
     return sum(last.cpu - first.cpu for first, last in spans) / decisions
 
 
 def decisions_a_second(diaries: Sequence[Diary]) -> float:
-    """Return the decisions per second of all these bots together."""
+    """Return the total decisions per second of these bots."""
     return sum(
         (last.decisions - first.decisions) / (last.at - first.at)
         for first, last in (diary.steady for diary in diaries)
@@ -74,7 +74,7 @@ class Match:
 
     spec: MatchSpec  # the request
     record: MatchRecord  # the record
-    called: float  # when the launcher was called; seconds of a monotonic clock
+    called: float  # time of the launcher's call, in seconds of a monotonic clock
 
     @property
     def diaries(self) -> tuple[Diary, ...]:
@@ -120,10 +120,10 @@ class Start:
 
     imported: float  # a single sandbox, from its launch to its first line after `import arena.sdk`
     ready: float  # a single sandbox, to the first line after the SDK has imported gRPC
-    first_decision: float  # a whole match, from the call of the launcher to the first decision
-    referee: float  # the referee's CPU for the whole match; nearly all of it is for the start
-    bots: float  # CPU of all its bots
-    decisions: int  # number of its decisions
+    first_decision: float  # a complete match, from the launcher's call to the first decision
+    referee: float  # the referee's CPU for the complete match, nearly all of it for the start
+    bots: float  # CPU of all bots of the match
+    decisions: int  # number of decisions in the match
 
 
 def measure_start(hall: Hall) -> Start:
@@ -142,9 +142,9 @@ def measure_start(hall: Hall) -> Start:
 
 
 def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables: int = 1) -> Tables:
-    """Play a long match at every table, all at the same time.
+    """Play long matches at several tables at the same time.
 
-    The costs of the start, given by ``start``, are deducted. Bots play ``at_once`` games concurrently.
+    The cost of the start, given by ``start``, is subtracted. Bots play ``at_once`` games concurrently.
     """
 
     def play() -> list[Match]:
@@ -180,7 +180,7 @@ def _play(hall: Hall, *, games: int, at_once: int, first_slot: int = 0) -> Match
 
 
 def _lone_start(hall: Hall) -> tuple[float, Diary]:
-    """Start a single sandbox; return the time of its start and its output."""
+    """Start a single sandbox; return the time of its launch and its output."""
     with hall.lone_bot() as spec:
         launched = time.monotonic()
         sandbox = hall.runtime.launch(spec)

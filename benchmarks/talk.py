@@ -1,6 +1,6 @@
-"""The conversation of a match without a wire: this process makes, reads and answers every message.
+"""A match without a connection: this process encodes, reads and answers every message.
 
-It measures the length of messages, and the cost of everything except the wire.
+This measures the size of messages and the cost of everything except the connection.
 """
 
 import time
@@ -22,7 +22,7 @@ class Talk:
 
     request_bytes: int  # size of a referee's message
     answer_bytes: int  # size of a bot's message
-    decisions: float  # number per message of a bot
+    decisions: float  # number of decisions per message of a bot
     referee: float  # CPU seconds per decision for rules and messages
     bots: float  # CPU seconds per decision for messages and views
 
@@ -33,7 +33,7 @@ def encoder() -> Encoder:
 
 
 def seeds(games: int) -> tuple[str, ...]:
-    """Return that many seeds."""
+    """Return this many seeds."""
     return tuple(f"{number:032x}" for number in range(games))
 
 

@@ -1,8 +1,8 @@
 """Measure the processor time that a visitor takes from the ladder: ``python -m benchmarks.visitors``.
 
-Starts an arena and its site. Visitors open the front page, the leaderboard and a running game in turn, and
-request news of the game as the viewer's script does. The arena itself does no extra work for them, so they
-cost the ladder only what the site's process takes.
+Starts an arena and its site. Visitors open the front page, the leaderboard and a game in progress in turn,
+and request news of the game like the viewer's script. The arena itself does no additional work for visitors,
+so their only cost to the ladder is the time of the site's process.
 """
 
 import argparse
@@ -26,7 +26,7 @@ _ASKS: Final = 5
 _ASK_SECONDS: Final = 4.0
 """Seconds between two requests for news, as in web/static/polling.js."""
 _WARM_SECONDS: Final = 4 * _ASK_SECONDS
-"""Time in which every page is opened once: a process compiles a template when it first shows it."""
+"""Time to open every page once, because a process compiles a template when it first uses it."""
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _share(process: int, seconds: float) -> float:
-    """Return the CPU seconds per second that a process takes."""
+    """Return the CPU seconds that a process uses per second."""
     before, begin = cpu_of(process), time.monotonic()
     time.sleep(seconds)
     return (cpu_of(process) - before) / (time.monotonic() - begin)
@@ -63,7 +63,7 @@ def _share(process: int, seconds: float) -> float:
 
 @contextmanager
 def _visitors(address: str) -> Iterator[None]:
-    """Run visitors of the site within the context; then raise the first error that any of them had."""
+    """Run visitors of the site inside the ``with`` block; then raise the first error of any of them."""
     over = threading.Event()
     with ThreadPoolExecutor(_VISITORS) as pool:
         visits = [pool.submit(_visit, address, over, number) for number in range(_VISITORS)]
@@ -76,7 +76,7 @@ def _visitors(address: str) -> Iterator[None]:
 
 
 def _visit(address: str, over: threading.Event, number: int) -> None:
-    """Open page after page until the event is set. Visitors start one after the other."""
+    """Open pages until the event is set. Visitors start one after another."""
     over.wait(number * _ASK_SECONDS / _VISITORS)
     home = httpx2.HTTPTransport(local_address=f"127.0.4.{1 + number}")
     with httpx2.Client(base_url=address, follow_redirects=True, timeout=60, transport=home) as browser:

@@ -1,4 +1,4 @@
-"""A bare echo over gRPC, and tables in the same two processes: compares the cost of the work with the wire's.
+"""A bare echo over gRPC, and tables in the same processes, to compare the cost of the wire and of the work.
 
 The servers use ``grpc.aio`` under uvloop, with one socket per stream, like the referee. The clients use
 ``grpc.aio`` under asyncio, like the SDK.
@@ -41,7 +41,7 @@ class Used(NamedTuple):
 
 
 class Meter:
-    """Counts up to a number. The first part is the warm-up."""
+    """Counts messages or decisions up to a number. The first ones are the warm-up."""
 
     def __init__(self, warm_up: int, count: int) -> None:
         self._warm_up = warm_up
@@ -65,7 +65,7 @@ class Meter:
             self._end = self._now()
 
     def used(self) -> Used:
-        """Return what was measured.
+        """Return the measured usage.
 
         Raises ValueError if the warm-up was not complete.
         """
@@ -79,7 +79,7 @@ class Meter:
 
 
 def cpu_of(processes: Sequence[Used]) -> float:
-    """Return the CPU seconds per message or decision of these processes, which share the work."""
+    """Return the CPU seconds per message or decision of processes that share the work."""
     return sum(used.cpu for used in processes) / sum(used.done for used in processes)
 
 
@@ -97,9 +97,9 @@ Ready = Callable[[], None]
 class Cost(NamedTuple):
     """The cost of a round trip or a decision, in seconds of CPU."""
 
-    server: float  # the process of the server or the referees
-    clients: float  # the processes of the clients or the bots
-    rate: float  # number per second
+    server: float  # CPU of the server's or the referees' process
+    clients: float  # CPU of the clients' or the bots' processes
+    rate: float  # round trips or decisions per second
 
     @property
     def both(self) -> float:
@@ -108,7 +108,7 @@ class Cost(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The shape of a conversation."""
+    """The size of a measurement."""
 
     processes: int  # number of client processes
     streams: int  # number of streams per process; each has one message in flight at a time
@@ -123,12 +123,12 @@ class Sizes(NamedTuple):
 
 
 def measure_echo(sizes: Sizes, shape: Shape) -> Cost:
-    """Send bytes back and forth."""
+    """Measure echoes of messages with these sizes."""
     return _measure(serve_echo, call_echo, sizes, shape)
 
 
 def measure_tables(shape: Shape) -> Cost:
-    """Play tables of two, one game at a time: all referees in one process, two streams per table."""
+    """Measure tables of two, one game at a time. One process has all referees; each table has two streams."""
     return _measure(serve_tables, call_tables, shape, shape)
 
 
@@ -176,7 +176,7 @@ async def call_echo(sizes: Sizes, sockets: Sequence[str], meter: Meter, ready: R
 
 
 class _CountingConductor(Conductor):
-    """A conductor that counts what it hears."""
+    """A conductor that counts the bots' answers."""
 
     meter: Meter
 
@@ -186,7 +186,7 @@ class _CountingConductor(Conductor):
 
 
 async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
-    """Referee all tables."""
+    """Run the referees of all tables."""
     games = (_WARM_UP + shape.each) // _DECISIONS_A_GAME + 2
     conductors = []
     clock = AttendedTime(time.monotonic, OwnWaits())
@@ -205,7 +205,7 @@ async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready
 
 
 async def call_tables(_: Shape, sockets: Sequence[str], meter: Meter, ready: Ready) -> None:
-    """Play all seats."""
+    """Run the bots on all seats."""
     ready()
 
     async def talk(socket: str) -> None:
@@ -225,7 +225,7 @@ Side = Callable[[Any, Sequence[str], Meter, Ready], Coroutine[Any, Any, None]]
 
 
 def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, mouth: Connection) -> None:
-    """Run one side's process; send None when ready, and its usage at the end."""
+    """Run one side in this process; send None when it is ready, and its usage at the end."""
     run = uvloop.run if side in {serve_echo, serve_tables} else asyncio.run
     run(side(what, sockets, meter, lambda: mouth.send(None)))
     mouth.send(meter.used())
@@ -244,7 +244,7 @@ class _Child:
         self._ear.recv()
 
     def used(self) -> Used:
-        """Wait for its end and return what it used."""
+        """Wait for the process's end and return its usage."""
         used: Used = self._ear.recv()
         self._process.join()
         return used

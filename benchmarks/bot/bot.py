@@ -1,14 +1,14 @@
-"""The benchmarks' bot: plays its first card, and sometimes reports on stderr what it has used so far.
+"""The benchmarks' bot: plays its first card, and reports its CPU time on stderr at intervals.
 
-A line has an event, the number of decisions made, the CPU seconds used, and the time of a monotonic clock
-that all processes of the machine share.
+Each line has an event, the number of decisions so far, the CPU seconds so far, and the time of a monotonic
+clock that all processes of the machine share.
 """
 
 import time
 
 STARTED = time.monotonic()
 
-import resource  # noqa: E402 - the clock comes first
+import resource  # noqa: E402 - read the clock first
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -22,7 +22,7 @@ _EVERY_SECONDS = 0.1
 
 
 class _Diary:
-    """Numbers of decisions and messages so far."""
+    """Counts decisions and prints the lines."""
 
     def __init__(self) -> None:
         self._decisions = 0
@@ -38,7 +38,7 @@ class _Diary:
         return view.hand[0]
 
     def say(self, event: str, at: float) -> None:
-        """Print a line."""
+        """Print a line with this event and time."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
         used = usage.ru_utime + usage.ru_stime
         sys.stderr.write(f"{event} {self._decisions} {used:.6f} {at:.6f}\n")

@@ -1,1 +1,1 @@
-"""The ladder's laboratory: how well ratings find the true order of bots, and how good their intervals are."""
+"""Simulated ladders that measure how well ratings find the true order of bots, and their intervals."""

@@ -1,11 +1,11 @@
-"""Measure the arena's match-making and ratings on simulated ladders.
+"""Measure the arena's matchmaking and ratings on simulated ladders.
 
     python -m benchmarks.ladder                              # print a table of all populations
     python -m benchmarks.ladder --json before.json           # save the figures
     python -m benchmarks.ladder --against before.json        # compare with the figures of another commit
 
 Each figure is a mean over runs (populations and seeds) with its standard error. The same seed gives the same
-games as long as match-making, deals and ratings are the same.
+games as long as matchmaking, deals and ratings don't change.
 """
 
 import argparse
@@ -36,11 +36,11 @@ _NEWCOMER_MATCHES: Final = 60
 _ALL: Final = "all"
 
 Key = tuple[str, int, str]
-"""Population (or all), matches, and the figure's name."""
+"""Population (or all), number of matches, and the figure's name."""
 
 
 def main() -> None:
-    """Run the laboratory."""
+    """Measure and print."""
     wanted = _arguments()
     begun = time.process_time()
     values: dict[Key, list[float]] = defaultdict(list)
@@ -60,7 +60,7 @@ def main() -> None:
     print(f"commit {_commit()}, {time.process_time() - begun:.0f} s of processor time")
 
 
-def _arguments() -> Any:  # noqa: ANN401 - a namespace
+def _arguments() -> Any:  # noqa: ANN401 - an argparse namespace
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -85,7 +85,7 @@ def _arguments() -> Any:  # noqa: ANN401 - a namespace
 def _measure(
     population: Population, matches: Sequence[int], usual_deals: int, seed: int
 ) -> Iterator[tuple[int, str, float]]:
-    """Play a season; yield matches, name and value of each figure."""
+    """Play a season; yield the number of matches, name and value of each figure."""
     dice = random.Random(f"season {seed} {population.name}")  # noqa: S311 - must be reproducible
     season = Season(range(len(population)), population.play, usual_deals, dice)
     played = 0
@@ -115,7 +115,7 @@ def _measure(
 
 
 def _newcomer(usual_deals: int, seed: int) -> float:
-    """Return how many games the newest bot of a ladder has some matches after it entered."""
+    """Return the newest bot's number of games ``_NEWCOMER_MATCHES`` matches after it entered a ladder."""
     dice = random.Random(f"newcomer {seed}")  # noqa: S311 - must be reproducible
     newcomer = _NEWCOMER_AMONG - 1
     season = Season(range(newcomer), even(_NEWCOMER_AMONG, dice).play, usual_deals, dice)

@@ -1,4 +1,4 @@
-"""The laboratory's measures: order, intervals, predictions."""
+"""Measures of the ratings' order, intervals and predictions."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Average over runs; bots of one run aren't independent, so runs are the sample."""
+    """Return the mean over runs. The runs are the sample, since bots of one run aren't independent."""
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return Estimate(fmean(values), error)
 
@@ -56,7 +56,7 @@ def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
 
 
 def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:
-    """Return how many pairs of bots would be reported to operators: false alarms on an honest ladder."""
+    """Return how many pairs of bots would be reported to operators, falsely on an honest ladder."""
     predicted = [
         PredictedGame(
             versions=game.bots,

@@ -32,7 +32,7 @@ _EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
 """Spread of strengths by number of players, like that of the weighers."""
 
 _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
-"""The noise that the ratings assume (their β), fitted to the sample bots and relatives of them."""
+"""Spread of strengths that fits the noise assumed by the ratings (β), which was fitted to sample bots."""
 
 _TIE: Final = 0.03
 """Results closer than this share a place. This happens about as often as points and puddings are equal."""
@@ -64,7 +64,7 @@ class Population:
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """Share of random opponents that each bot beats, if all numbers of players are equally frequent."""
+        """Share of random opponents that each bot beats, if all table sizes are equally frequent."""
         bots = range(len(self))
         return tuple(
             math.fsum(self.ahead(players, bot, other) for players in SIZES for other in bots if other != bot)
@@ -155,7 +155,7 @@ def _families(count: int, dice: random.Random) -> list[float]:
 
 
 def _specialists(count: int, dice: random.Random) -> Skills:
-    """Return strengths; as with weighers, those for two players correlate by only 0.8 with the others."""
+    """Return strengths. As with weighers, those for two players correlate by only 0.8 with the others."""
     common, duels = _normal(count, dice), _normal(count, dice)
     apart = {
         2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],

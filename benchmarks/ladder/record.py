@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def fit_strengths(played: Sequence[_Table], bots: int) -> list[float]:
-    """Return least-squares strengths in points, divided by the deviation of a seat's points around them."""
+    """Return the least-squares strengths in points, divided by the standard deviation of the residuals."""
     strengths = [0.0] * bots
     for _ in range(_ROUNDS):
         sums, counts = [0.0] * bots, [0.0] * bots
@@ -49,7 +49,7 @@ def fit_strengths(played: Sequence[_Table], bots: int) -> list[float]:
             average = math.fsum(points) / len(table)
             expected = math.fsum(strengths[bot] for bot in table) / len(table)
             for bot, own in zip(table, points, strict=True):
-                # A bot's own strength is in the expectation, too: solve for it.
+                # The expectation includes the bot's own strength: solve for it.
                 sums[bot] += own - average + expected - strengths[bot] / len(table)
                 counts[bot] += 1 - 1 / len(table)
         strengths = [total / count for total, count in zip(sums, counts, strict=True)]

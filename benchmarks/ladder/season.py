@@ -1,4 +1,4 @@
-"""A simulated ladder: the arena's own match-making and ratings on bots whose true strengths are known."""
+"""A simulated ladder: the arena's matchmaking and ratings for bots whose true strengths are known."""
 
 import random
 from collections import Counter, deque
@@ -64,12 +64,12 @@ class Season:
 
     @property
     def ratings(self) -> dict[int, Rating]:
-        """TrueSkill's ratings over all games."""
+        """TrueSkill ratings from all games, by bot."""
         return {bot: standing.rating for bot, standing in self._standings.items()}
 
     @property
     def skills(self) -> dict[int, Rating]:
-        """The basis of rank intervals."""
+        """Skills for rank intervals, by bot."""
         return {bot: standing.skill for bot, standing in self._standings.items()}
 
     def games_of(self, bot: int) -> int:

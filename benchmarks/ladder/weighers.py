@@ -1,4 +1,4 @@
-"""Bots for the laboratory that play real games fast: each weighs cards by its own fixed habits.
+"""Fast bots that play real games on simulated ladders. Each weighs cards by its own fixed habits.
 
 A weigher is drawn from a seed. Its skill depends on how close its habits are to good ones, and on how often
 it takes a random card instead.
@@ -25,7 +25,7 @@ _BASE: Final = {
     Card.WASABI: 2.8,
     Card.CHOPSTICKS: 0.6,
 }
-"""Approximate worth of a card in points, before the weigher has any of its kind."""
+"""Approximate value of a card in points, before the weigher has any of its kind."""
 
 _NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
 
@@ -34,12 +34,12 @@ _NIGIRI: Final = (Card.SALMON_NIGIRI, Card.SQUID_NIGIRI, Card.EGG_NIGIRI)
 class Weigher:
     """A bot's habits."""
 
-    weights: dict[Card, float]  # worth of each kind of card
-    sets: float  # added worth of a card that completes a set, from 0 (never noticed) to 1
+    weights: dict[Card, float]  # value of each kind of card
+    sets: float  # share of the additional value of a card that completes a set, from 0 (ignored) to 1
     whim: float  # probability of taking a random card
 
     def choose(self, view: View, dice: random.Random) -> Move:
-        """Return one card; a weigher never uses chopsticks."""
+        """Return a move with one card. Weighers never use chopsticks."""
         if dice.random() < self.whim:
             return Move((dice.choice(view.hand),))
         mine = view.tables[view.seat]

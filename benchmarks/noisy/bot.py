@@ -1,4 +1,4 @@
-"""A noisy neighbour: eight processes that only use processor time, and one that plays its first card."""
+"""A noisy neighbour that plays its first card, while eight other processes use all its processor time."""
 
 import os
 

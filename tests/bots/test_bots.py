@@ -36,7 +36,7 @@ BOTS = {name: load(name, **FASTER.get(name, {})) for name in NAMES}
 
 
 def wins(name: str, other: str, games: int) -> float:
-    """Return the share of two-player games that a bot wins. Deals are played from both seats; draws are half."""
+    """Return the share of two-player games that a bot wins, with every deal in both seats; a draw is half."""
     random.seed(20)
     points = 0.0
     for game in range(games):
