@@ -1,4 +1,4 @@
-"""The speed of the rules engine alone: random games that list all legal moves and check every choice."""
+"""The speed of the rules engine, in random games that list all legal moves and check every choice."""
 
 import random
 import time

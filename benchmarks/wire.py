@@ -97,8 +97,8 @@ Ready = Callable[[], None]
 class Cost(NamedTuple):
     """The cost of a round trip or a decision, in seconds of CPU."""
 
-    server: float  # CPU of the server's or the referees' process
-    clients: float  # CPU of the clients' or the bots' processes
+    server: float  # CPU of the process with the server or the referees
+    clients: float  # CPU of the processes with the clients or the bots
     rate: float  # round trips or decisions per second
 
     @property

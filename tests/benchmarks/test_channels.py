@@ -6,7 +6,7 @@ from benchmarks.channels import Heard, decoded
 
 
 def test_the_two_groups_are_found_in_the_numbers() -> None:
-    """Their values and sizes don't matter, and outliers do no harm."""
+    """The groups may have any values and sizes, and outliers do no harm."""
     bits = [1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0]
     assert decoded([100 + 7 * bit for bit in bits]) == bits
     assert decoded([-900 + 400 * bit + place for place, bit in enumerate(bits)]) == bits

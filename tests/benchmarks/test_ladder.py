@@ -77,7 +77,7 @@ def test_wrong_skills_with_a_low_deviation_cover_no_ranks() -> None:
 
 
 def test_equal_ratings_have_excess_loss() -> None:
-    """They predict a probability of 0.5 for every pair, which is worse than the true probabilities."""
+    """Equal ratings predict 0.5 for every pair, which is worse than the true probabilities."""
     population = even(10, dice(1))
     assert excess_loss({bot: Rating(25.0, 1.0) for bot in range(10)}, population) > 0.02
 

@@ -52,7 +52,7 @@ def wins(name: str, other: str, games: int) -> float:
 
 @pytest.mark.parametrize("rules", VARIANTS[:: many(3, 1)], ids=str)
 def test_all_bots_play_legally_in_every_game(rules: Rules) -> None:
-    """They play against each other with any number of players and any variants.
+    """The bots play against each other with any number of players and any variants.
 
     The short run has each bot at a table at least once.
     """

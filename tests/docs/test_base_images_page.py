@@ -90,7 +90,7 @@ def test_the_images_have_the_versions_of_the_table(
 def test_the_bots_of_the_javascript_page_can_be_started(
     docker_client: docker.DockerClient, javascript_image: str, number: int
 ) -> None:
-    """Each of them loads and reports that it has no referee, as described on the page."""
+    """Each bot loads and reports that it has no referee, as described on the page."""
     program = blocks(DOCS / "javascript.md", "javascript")[number]
     container = docker_client.containers.create(
         javascript_image, ["node", "--input-type=module", "--eval", program], network_mode="none"

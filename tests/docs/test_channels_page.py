@@ -22,5 +22,5 @@ def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -
 
 
 def test_every_channel_that_is_measured_has_its_figures() -> None:
-    """Its name is the one that the benchmark prints."""
+    """The page uses the names that the benchmark prints."""
     assert {channel.title for channel in CHANNELS} <= {row[0] for row in TABLE}

@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def test_each_public_class_name_is_defined_once() -> None:
-    """This applies to ``arena`` and ``web``."""
+    """The test covers the packages ``arena`` and ``web``."""
     modules = defaultdict(list)
     for package in ("arena", "web"):
         for path in (REPOSITORY / package).rglob("*.py"):

@@ -77,7 +77,7 @@ def test_a_bot_that_is_started_by_hand_explains_itself(tmp_path: Path) -> None:
 
 
 def test_the_dockerfile_is_that_of_the_sample_bots() -> None:
-    """Therefore it can be built."""
+    """Other tests build the sample bots, so this Dockerfile works too."""
     assert blocks(TUTORIAL, "dockerfile") == [(ROOT / "bots" / "greedy" / "Dockerfile").read_text()]
 
 

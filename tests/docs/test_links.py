@@ -29,7 +29,7 @@ def test_every_relative_link_leads_to_a_file_and_a_heading(document: Path) -> No
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_path_between_backticks_exists(document: Path) -> None:
-    """This applies to paths in the repository."""
+    """The test covers paths in the repository."""
     tops = {path.name for path in ROOT.iterdir() if path.is_dir()} - {
         "build",
         "data",

@@ -72,7 +72,7 @@ def test_the_clock_and_the_deals_are_those_of_the_code() -> None:
 
 
 def test_the_sandbox_page_has_the_limits_of_the_code() -> None:
-    """These are the limits on memory, processor, processes and /tmp."""
+    """The page has the limits on memory, processor, processes and /tmp."""
     limits = Limits()
     table = {row[0]: row[1] for row in rows(DOCS / "sandbox.md")}
     assert table["memory"] == f"{limits.memory_mib} MiB, no swap"

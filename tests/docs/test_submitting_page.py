@@ -28,7 +28,7 @@ def test_the_table_of_games_is_that_of_the_code() -> None:
 
 
 def test_the_limits_are_those_of_the_code() -> None:
-    """This covers limits that are constants in the code, not settings."""
+    """The test covers limits that are constants in the code, not settings."""
     (archive,) = ROWS["an image's archive"]
     assert archive.startswith(f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB;")
     assert archive.endswith(f"{DEFAULT_LIMITS.layers} layers")
@@ -45,7 +45,7 @@ def test_the_limits_are_those_of_the_code() -> None:
 
 
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
-    """They are the limits of the sandbox, the clock and the channel."""
+    """The test covers the limits of the sandbox, the clock and the channel."""
     limits, clock = Limits(), Clock()
     assert ROWS["memory, files in `/tmp` included"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]

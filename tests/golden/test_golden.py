@@ -32,7 +32,7 @@ def test_the_rules_agree_with_every_golden_game(name: str) -> None:
 
 
 def test_the_referee_still_sends_the_messages_of_the_golden_conversations() -> None:
-    """This covers all twenty combinations. There are no other files."""
+    """The test covers all twenty combinations, and checks that there are no other files."""
     assert dict(conversations()) == {path.stem: path.read_text() for path in CONVERSATIONS.iterdir()}
 
 

@@ -59,7 +59,7 @@ def test_two_seats_share_nothing(tmp_path: Path, seen: View) -> None:
 
 
 def test_dataclasses_work_in_a_bot(tmp_path: Path, seen: View) -> None:
-    """They look up the bot's module by its name."""
+    """A dataclass looks up the bot's module by its name."""
     text = (
         "from __future__ import annotations\nfrom dataclasses import dataclass, field\n"
         "from arena.rules import Card\n@dataclass\nclass Bot:\n    card: Card = Card.WASABI\n"

@@ -29,7 +29,7 @@ def test_each_missing_control_has_to_be_accepted() -> None:
 
 
 def test_a_control_without_a_finding_counts_as_missing() -> None:
-    """This is the case if an older version wrote the report."""
+    """Reports of older versions have no findings for new controls."""
     report = host_report()
     older = type(report)(
         **{name: getattr(report, name) for name in report.__slots__} | {"findings": report.findings[1:]}
@@ -74,5 +74,5 @@ def test_the_gate_is_closed_until_a_report_opens_it() -> None:
 
 
 def test_the_gate_is_open_if_all_bots_are_trusted() -> None:
-    """It is open even before any host is checked."""
+    """The gate is open even before any host is checked."""
     assert not Gate(own=True).house_only

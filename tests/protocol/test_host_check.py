@@ -58,7 +58,7 @@ def test_accepting_all_controls_by_name_opens_the_gate(base_image: str, settings
 
 
 def test_plain_processes_keep_the_gate_closed(settings: Settings) -> None:
-    """This is so even if all controls are accepted. The report says that nothing is isolated."""
+    """The gate stays closed even if all controls are accepted. The report says that nothing is isolated."""
     processes = settings.model_copy(
         update={"sandbox": RuntimeName.PROCESS, "accept_missing": frozenset(CONTROL_NAMES)}
     )

@@ -34,7 +34,7 @@ def test_a_bots_file_is_started_by_its_path() -> None:
 
 
 def test_languages_have_different_names_files_and_suffixes() -> None:
-    """Each of them therefore identifies one language."""
+    """Each name, file and suffix identifies one language."""
     names = [language.name for language in LANGUAGES]
     files = [language.file for language in LANGUAGES]
     suffixes = [suffix for language in LANGUAGES for suffix in language.suffixes]

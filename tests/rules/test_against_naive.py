@@ -78,7 +78,7 @@ def play(rules: Rules, seed: bytes, *, compare_choices: bool) -> tuple[State, Ga
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("rules", VARIANTS, ids=name)
 def test_both_engines_agree(rules: Rules, part: int) -> None:
-    """This applies to the seats that are asked, hands, legal moves and complete records of all games."""
+    """The engines agree on the seats that are asked, hands, legal moves and complete records."""
     seats = [Seat(bot="random", version=1, author="house")] * rules.players
     for number in range(part, GAMES, PARTS):
         seed = simulation_seed(VARIANTS.index(rules), number)

@@ -229,7 +229,7 @@ def followed(state: State, game: Sequence[tuple[State, Sequence[object]]], seat:
 
 @given(variants, seeds)
 def test_knowledge_agrees_with_the_true_hands(rules: Rules, seed: bytes) -> None:
-    """This holds before every decision and after every reveal."""
+    """Knowledge is checked before every decision and after every reveal."""
     for state, moves in random_game(rules, seed):
         if moves is None:
             break
@@ -288,7 +288,7 @@ def test_cards_that_can_not_be_elsewhere_are_certain() -> None:
 
 
 def test_chopsticks_that_went_back_are_certain_until_some_are_placed() -> None:
-    """This also applies to a hand that the seat has never held."""
+    """Even in a hand that the seat has never held, the chopsticks are certain."""
     memory = Memory([*KINDS * 4], [4, 4, 4])
     memory.look(0, KINDS)
     memory.reveal(0, (Card.TEMPURA,), chopsticks=False)

@@ -56,7 +56,7 @@ def test_a_log_that_is_too_long_is_an_error() -> None:
 
 
 def test_a_log_that_is_too_short_is_a_game_in_progress() -> None:
-    """Its moves are played without an error."""
+    """The moves in the log are played without an error."""
     log, states = log_of(Rules(players=3), bytes(16))
     again = replay(log._replace(moves=log.moves[:5]))
     assert (again.states, again.stopped) == (tuple(states[:6]), None)

@@ -79,7 +79,7 @@ def test_chopsticks_that_went_back_are_not_a_colour() -> None:
 
 
 def test_without_the_variant_there_is_no_soy_sauce() -> None:
-    """Its score is 0."""
+    """All scores for soy sauce are 0."""
     scores = score_round(Rules(players=3), [cards("tp sa du"), cards("tp"), cards("")])
     assert [score.soy_sauce for score in scores] == [0, 0, 0]
 
@@ -126,7 +126,7 @@ def test_the_controller_must_name_a_card_for_the_dummy() -> None:
 
 @pytest.mark.parametrize("rules", [DUMMY, Rules(players=2)], ids=name)
 def test_nobody_else_may_name_a_card_for_the_dummy(rules: Rules) -> None:
-    """It is refused without control of the dummy and in a game without a dummy."""
+    """Such a card is refused without control of the dummy and in a game without a dummy."""
     state = position(rules, ["tp sa du m1", "pu wa pu"][: rules.players])
     state = state._replace(hands=(cards("tp sa du"), cards("pu wa pu"))) if not rules.dummy else state
     first = move("tp", "sa") if rules.dummy else move("tp")

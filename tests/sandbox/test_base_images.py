@@ -53,7 +53,7 @@ def test_numpy_without_the_setting_starts_a_thread_for_each_core(docker_stage: D
     assert started == f"threads {cores}"
 
 
-def test_a_file_of_javascript_is_a_module(docker_stage: DockerStage, javascript_image: str) -> None:
+def test_a_javascript_file_is_a_module(docker_stage: DockerStage, javascript_image: str) -> None:
     """With either suffix the file can import the library. It can write to /tmp, but not to its folder."""
     program = (
         "import { CARDS } from 'kaiten'; import { writeFileSync } from 'node:fs';"

@@ -128,7 +128,7 @@ def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - field
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_all_controls_pass(version: str) -> None:
-    """This holds for both cgroup versions."""
+    """The evidence is that of a host with all controls, with cgroup v1 or v2."""
     assert lacking(evidence(version)) == {}
 
 
@@ -208,7 +208,7 @@ def test_how_a_container_ended_is_judged(name: str) -> None:
 
 
 def test_controls_fail_if_the_container_could_not_be_watched() -> None:
-    """This applies to all controls that are read from the container's control group."""
+    """All controls that are read from the container's control group fail."""
     unseen = Trial(said=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
@@ -243,7 +243,7 @@ def test_swap_is_judged_by_the_control_group(version: str, seen: dict[str, Any])
 
 
 def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
-    """This applies under gVisor, and on cgroup v1 without swap accounting, where the setting is -1."""
+    """Under gVisor the group is invisible. So are swap limits on cgroup v1 without swap accounting (-1)."""
     blind = evidence("1", v1_memory=None, v1_memory_and_swap=None)
     assert lacking(blind) == {}
     assert lacking(looked(blind, memory_and_swap=-1)).keys() == {"swap"}
@@ -251,7 +251,7 @@ def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
 
 
 def test_calls_that_gvisors_kernel_answers_are_harmless() -> None:
-    """They never reach the host, so these controls pass. Only `tmp-files` fails."""
+    """Such calls never reach the host, so their controls pass. Only `tmp-files` fails."""
     blind = looked(evidence(), said=SEEN | GVISOR)
     assert lacking(blind).keys() == {"tmp-files"}
 
@@ -296,7 +296,7 @@ def test_a_failed_attempt_is_reported_with_its_error() -> None:
 
 
 def test_the_report_says_where_and_when() -> None:
-    """It also has the engine, the runtime, the control groups, the findings and the warnings."""
+    """The report also has the engine, the runtime, the control groups, the findings and the warnings."""
     checked = datetime(2026, 3, 1, tzinfo=UTC)
     report = report_of(looked(evidence("2"), warnings=("careful",)), "docker/runc", checked)
     assert (report.host, report.engine, report.cgroup) == ("vm", "24.0.7", "v2, systemd")
@@ -318,7 +318,7 @@ def test_the_last_readable_line_counts() -> None:
 
 
 def test_a_share_is_the_use_between_two_moments() -> None:
-    """It is measured by the engine's clock, whose times have nine decimals or none."""
+    """Shares are measured by the engine's clock, whose times have nine decimals or none."""
 
     def usage(read: str, nanos: int, periods: int) -> dict[str, Any]:
         stats = {"cpu_usage": {"total_usage": nanos}, "throttling_data": {"throttled_periods": periods}}
@@ -332,7 +332,7 @@ def test_a_share_is_the_use_between_two_moments() -> None:
             share_between(before, ended)
 
 
-def test_a_life_is_measured_by_the_engine() -> None:
+def test_a_lifetime_is_measured_by_the_engine() -> None:
     """The lifetime runs from the container's start to its end by the engine's clock."""
     state = {"StartedAt": "2026-03-01T10:00:00.5Z", "FinishedAt": "2026-03-01T10:00:01.750000001Z"}
     assert seconds_of_life(state) == 1.25

@@ -81,7 +81,7 @@ def test_names_under_systemd() -> None:
         ("200000 100000", "max 100000", False),
     ],
 )
-def test_values_that_pass(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_the_values_that_pass(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column of the table
     """The cap or a lower value passes; a higher one or no limit fails."""
     assert holds(Line(file="f", value=value), found) is enough
 

@@ -99,8 +99,8 @@ def test_layers_alone_are_enough() -> None:
 
 
 @pytest.mark.docker
-def test_the_disk_of_this_engine_is_one(docker_client: docker.DockerClient) -> None:
-    """It is a block device if a local engine stores its images on one."""
+def test_the_disk_of_this_engine_is_a_block_device(docker_client: docker.DockerClient) -> None:
+    """If a local engine stores its images on a disk, the path found is that of a block device."""
     api = docker_client.api
     path = disk_of_engine(api.base_url, api.info())
     assert path == "" or Path(path).is_block_device()

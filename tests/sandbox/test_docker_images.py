@@ -103,7 +103,7 @@ def hall(docker_client: docker.DockerClient, tmp_path: Path) -> Iterator[Hall]:
 
 
 def test_a_stored_image_is_loaded_when_it_is_needed(hall: Hall) -> None:
-    """It is loaded once, has the stored layers and command, and is started by the engine's ID."""
+    """The image is loaded once, has the stored layers and command, and is started by the engine's ID."""
     image = hall.keep("first")
     found = hall.images.find(image.id)
     inspected = hall.inspect(hall.name(image))

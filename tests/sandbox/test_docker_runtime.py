@@ -66,12 +66,12 @@ def test_grpc_over_the_mounted_socket(docker_stage: DockerStage) -> None:
 
 
 def test_the_description_names_the_container_runtime(docker_stage: DockerStage) -> None:
-    """It has the runtime's name in the engine."""
+    """The description has the runtime's name in the engine."""
     assert re.fullmatch(r"docker/\w+", docker_stage.runtime.describe)
 
 
 def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
-    """These are the container runtimes of the engine."""
+    """The error also names the setting."""
     client = connect()
     with pytest.raises(
         RuntimeTrouble, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
@@ -95,7 +95,7 @@ def test_running_out_of_memory_is_reported(docker_stage: DockerStage) -> None:
 
 
 def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
-    """Nothing is left behind."""
+    """An unknown image ID raises RuntimeTrouble, and nothing is left behind."""
     with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is missing"):
         docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
     assert docker_stage.leftovers() == []
@@ -171,7 +171,7 @@ def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None
             sandbox.remove()
 
 
-def test_removed_by_others_is_removed(docker_stage: DockerStage) -> None:
+def test_a_container_that_others_removed_is_removed(docker_stage: DockerStage) -> None:
     """If someone else removes the container, waiting ends and removal succeeds."""
     with listening() as (folder, _):
         spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
@@ -200,7 +200,7 @@ def test_sweep_finds_containers_in_any_state(docker_stage: DockerStage) -> None:
         api.remove_container(other)
 
 
-def test_sweep_ends_what_the_engine_has_forgotten(docker_stage: DockerStage) -> None:
+def test_sweep_kills_processes_that_the_engine_has_forgotten(docker_stage: DockerStage) -> None:
     """Sweep kills processes in the control group of a removed container, but not of an existing one."""
     install = uuid.uuid4().hex[:8]
     runtime = DockerRuntime(connect(), install=install)
@@ -254,7 +254,7 @@ def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.Monk
         sandbox.remove()
 
 
-def test_a_hung_engine_is_trouble(
+def test_a_hung_engine_raises_an_error(
     docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wait fails if the engine accepts calls but no longer answers them."""
@@ -279,7 +279,7 @@ def test_a_hung_engine_is_trouble(
 
 
 @DIAL_FAILURES_LEAK
-def test_no_engine_is_trouble_that_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_error_without_an_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """If no engine answers, the error has its address and a remedy."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(RuntimeTrouble, match=r"none\.sock.*DOCKER_HOST"):
@@ -296,7 +296,7 @@ def test_incomplete_settings_of_the_engine_are_named(monkeypatch: pytest.MonkeyP
 
 
 @DIAL_FAILURES_LEAK
-def test_an_engine_that_goes_away_is_trouble(docker_stage: DockerStage, tmp_path: Path) -> None:
+def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tmp_path: Path) -> None:
     """If the engine disappears, all calls raise RuntimeTrouble."""
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")

@@ -178,13 +178,13 @@ def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
 
 
 def test_orphans_are_reaped(container_stage: DockerStage) -> None:
-    """Otherwise zombies would count towards the process limit."""
+    """Zombies would count towards the process limit."""
     ended, said = run(container_stage, ORPHANS)
     assert (ended.code, said) == (0, "")
 
 
 def test_all_processes_end_with_the_bot(container_stage: DockerStage) -> None:
-    """This includes processes in other sessions and those that ignore signals."""
+    """Processes in other sessions and those that ignore signals end too."""
     with launched(container_stage, container_stage.source(DAEMON)) as (sandbox, server):
         channel, _ = server.accept()
         with channel:

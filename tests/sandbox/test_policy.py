@@ -64,7 +64,7 @@ def test_golden() -> None:
 
 
 def test_every_limit_of_the_spec_is_used() -> None:
-    """Each of them is in the arguments."""
+    """The container's arguments include each limit."""
     limits = Limits(cpus=1.5, memory_mib=64, pids=7, tmp_mib=3)
     found = container_arguments(replace(SPEC, limits=limits), HOST, COMMAND)["host_config"]
     assert found["NanoCpus"] == 1_500_000_000
@@ -141,7 +141,7 @@ def test_gvisor_gets_its_own_futexes() -> None:
 
 
 def test_gvisor_lets_bots_call_select() -> None:
-    """Its name in gVisor is "pselect"; asyncio and gRPC may use it."""
+    """The call's name in gVisor is "pselect". asyncio and gRPC may use it."""
     assert rules(replace(HOST, gvisor=True), "pselect") == [
         {"names": ["pselect"], "action": "SCMP_ACT_ALLOW"}
     ]

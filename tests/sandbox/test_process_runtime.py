@@ -70,7 +70,7 @@ def test_bots_outlive_the_thread_that_launched_them(process_stage: ProcessStage)
 
 
 def test_a_bot_imports_its_neighbours(process_stage: ProcessStage) -> None:
-    """Nothing is written to the bot's folder."""
+    """A bot can import other files from its folder, to which nothing is written."""
     source = process_stage.source("import neighbour, sys; sys.exit(neighbour.CODE)")
     Path(source, "neighbour.py").write_text("CODE = 5")
     with listening() as (folder, _):

@@ -72,7 +72,7 @@ def test_a_flood_keeps_its_head_and_tail(stage: Stage) -> None:
 
 
 def test_a_process_ends_by_itself_at_its_deadline(process_stage: ProcessStage) -> None:
-    """Its children are killed too. For containers see test_init.py."""
+    """The deadline also kills the bot's children. For containers see test_init.py."""
     stage = process_stage
     with listening() as (folder, server):
         spec = replace(spec_for(stage, stage.source(WITH_GRANDCHILDREN), folder), deadline_seconds=4)
@@ -156,7 +156,7 @@ def test_parallel_launches_do_not_mix(stage: Stage) -> None:
     assert stage.leftovers() == []
 
 
-def test_limits_are_words(stage: Stage) -> None:
+def test_limits_are_described(stage: Stage) -> None:
     """A sandbox describes its limits."""
     with launched(stage, stage.source(FOREVER)) as (sandbox, _):
         assert sandbox.limits
@@ -169,7 +169,7 @@ def test_a_good_source_passes_the_check(stage: Stage) -> None:
 
 
 def test_sweep_counts_what_it_removes(stage: Stage) -> None:
-    """It removes only sandboxes of the given installation. A second sweep removes nothing."""
+    """``sweep`` removes only sandboxes of the given installation. A second sweep removes nothing."""
     with listening() as (folder, _):
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(FOREVER), folder))
         assert stage.runtime.sweep(f"{stage.install}0") == 0

@@ -107,7 +107,7 @@ def test_a_bot_can_find_out_if_layers_are_not_read_first(
 
 @pytest.mark.docker
 def test_layers_are_read_once_a_minute(pages: Pages) -> None:
-    """They are assumed to stay in memory for that time."""
+    """Layers are assumed to stay in memory for a minute."""
     now = 0.0
     warmth = Warmth(clock=lambda: now)
     assert not warmth.warm(pages.folders)
@@ -143,7 +143,7 @@ def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    """They are reported until the next attempt. The other layers are still read."""
+    """Unreadable layers are reported until the next attempt. The other layers are still read."""
     gone, now = tmp_path / "gone", 0.0
     warmth = Warmth(clock=lambda: now)
     assert warmth.warm([gone, tmp_path]) == f"{gone} can't be read: No such file or directory"
@@ -155,7 +155,7 @@ def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_lists_no_layers_is_reported() -> None:
-    """This is the case with most storage drivers."""
+    """Engines list no layers with most storage drivers."""
     assert "neither overlay2 nor btrfs" in Warmth().warm(None)
 
 

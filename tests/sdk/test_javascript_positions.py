@@ -82,7 +82,7 @@ def told(seen: View) -> dict[str, Any]:
 def test_both_languages_give_the_same_results_for_every_position(
     javascript_image: str, tmp_path: Path
 ) -> None:
-    """This holds for every decision of 80 games, including the order of the legal moves."""
+    """The test compares every decision of 80 games, including the order of the legal moves."""
     seen = list(games())
     assert any(len(move.cards) == 2 and move.dummy for one in seen for move in one.legal_moves())
     (tmp_path / "views.json").write_text(json.dumps([as_javascript(one) for one in seen]))

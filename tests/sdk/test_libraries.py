@@ -145,7 +145,7 @@ def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
 
 
 def test_a_note_is_cut_at_the_limit(library: Library) -> None:
-    """It is cut after a complete character, since a note that is too long would be a fault."""
+    """The library cuts it after a complete character, since a note that is too long would be a fault."""
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:

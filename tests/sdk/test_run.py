@@ -166,7 +166,7 @@ def test_a_wrong_argument_of_run_is_refused(bot: str, words: str) -> None:
 
 
 def test_the_library_imports_nothing_from_the_server() -> None:
-    """It imports ``arena.rules``, ``arena.wire`` and packages that a bot's image has."""
+    """The library imports only ``arena.rules``, ``arena.wire`` and packages in a bot's image."""
     source = "import sys; import arena.sdk, arena.sdk.match; print(*{m for m in sys.modules})"
     modules = run_alone(source).stdout.split()
     ours = {".".join(name.split(".")[:2]) for name in modules if name.split(".")[0] == "arena"}

@@ -113,7 +113,7 @@ def test_every_deal_is_equally_likely() -> None:
 
 @given(state=states(), seed=st.integers(0, 2**32), noise=st.sampled_from([0.0, 0.3]))
 def test_simple_players_move_legally(state: State, seed: int, noise: float) -> None:
-    """Their moves are legal in every world. A playout ends the round, and its values sum to zero."""
+    """Simple players move legally in every world. A playout ends the round, and its values sum to zero."""
     world, rng = face_up(state), dice(seed)
     for seat in asked(state):
         move = simple_move(world, seat, rng, noise)

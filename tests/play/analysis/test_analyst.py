@@ -118,7 +118,7 @@ def test_the_last_decision_has_the_values_that_the_rules_give() -> None:
 
 
 def test_futures_deal_only_cards_that_are_left() -> None:
-    """Round 3 has a single, empty future. Round 2's add points, and no more puddings than are left."""
+    """Round 3 has one, empty future. Futures of round 2 add points, and at most the puddings left."""
     recorded = replay_of(Rules(players=5))
     states = {state.round: state for state in replay(log_of(recorded)).states[:-1]}
     assert len(Futures(states[3], dice())) == 1

@@ -18,7 +18,9 @@ from arena.protocol.analysis import AnalysedDecision, AnalysedTurn, Grade, Optio
         (0.2, 0.3, Grade.GOOD),
     ],
 )
-def test_a_grade_is_by_lost_chance_beyond_the_margin(lost: float, margin: float, expected: Grade) -> None:
+def test_a_grade_depends_on_the_lost_chance_beyond_the_margin(
+    lost: float, margin: float, expected: Grade
+) -> None:
     """A loss within the playouts' margin of error is not a mistake."""
     assert grade(lost, margin) is expected
 

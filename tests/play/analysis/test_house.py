@@ -25,8 +25,8 @@ def test_house_bots_play_the_recorded_decisions() -> None:
     assert analyse(game, playouts=2, seed=1, bots=bots) != analysis
 
 
-def test_what_a_bot_cannot_answer_is_left_out() -> None:
-    """After an error or an illegal move the decision lacks that bot. Python's random state is preserved."""
+def test_decisions_that_a_bot_cannot_make_are_left_out() -> None:
+    """A bot's errors and illegal moves aren't recorded. Python's random state is restored."""
 
     def fails() -> Chooser:
         def choose(view: View) -> Move:

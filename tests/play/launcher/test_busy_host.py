@@ -122,7 +122,7 @@ def test_a_bot_times_out_to_the_decision(
 def test_the_time_to_greet_is_what_a_bot_needs_itself(
     docker_hall: Hall, seconds: float, *, greets: bool
 ) -> None:
-    """The delay that a busy host causes doesn't count."""
+    """Delays that a busy host causes don't count towards the time to greet."""
     program = greets_after(seconds, programs.GOOD)
     clock = Clock(start_millis=GREETING_MILLIS, move_millis=20_000, bank_millis=20_000)
     with other_work():

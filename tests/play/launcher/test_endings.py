@@ -95,7 +95,9 @@ def test_no_bot_can_make_its_match_void(docker_hall: Hall, table: int) -> None:
         for how in ("kill", "stop", "remove")
     ],
 )
-def test_what_others_end_makes_the_match_void(docker_hall: Hall, program: str, how: str) -> None:
+def test_a_bot_that_was_ended_from_outside_makes_the_match_void(
+    docker_hall: Hall, program: str, how: str
+) -> None:
     """If a bot's container was ended through the engine, no bot is blamed, and the error gives the cause."""
     ends: dict[str, Callable[[Any], object]] = {
         "kill": lambda container: container.kill(),
@@ -137,7 +139,9 @@ RECORD = (
         ("CONSTRAINT_MEMCG", "oom_memcg=/kaiten/94bca616/{bot}", ",oom_memcg=/,", False),
     ],
 )
-def test_the_kernel_tells_whose_memory_ran_out(constraint: str, where: str, name: str, *, host: bool) -> None:
+def test_the_kernel_log_shows_whose_memory_ran_out(
+    constraint: str, where: str, name: str, *, host: bool
+) -> None:
     """The log shows whether the host, all bots together or one bot reached the limit, whatever its name."""
     bot, other = "ab" * 32, "cd" * 32
     record = RECORD.format(constraint=constraint, where=where.format(bot=bot), bot=bot, name=name)

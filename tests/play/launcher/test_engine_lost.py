@@ -163,10 +163,10 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         line.cut()
 
 
-def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
+def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """The launcher doesn't wait until the time to greet is over."""
+    """The match ends at once, even if much of the bots' time to greet is left."""
     with _hall_on(docker_client, base_image, folder) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
         await_that(lambda: len(at.running()) == 2, "two containers")
@@ -176,10 +176,10 @@ def test_nobody_waits_for_a_bot_that_ended_with_its_engine_before_it_spoke(
         assert isinstance(match.exception(60), HostFailed)
 
 
-def test_an_engine_that_is_ending_can_play_nothing(
+def test_no_match_is_played_while_the_engine_shuts_down(
     docker_client: docker.DockerClient, base_image: str, folder: Path
 ) -> None:
-    """Its ping succeeds but it refuses all else: the host is blamed, and no other match starts."""
+    """The engine's ping still succeeds, but other requests fail. The host is blamed, and no match starts."""
     with _hall_on(docker_client, base_image, folder) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
@@ -189,7 +189,7 @@ def test_an_engine_that_is_ending_can_play_nothing(
         await_that(lambda: at.workers.take(2) is not None, "room for two")
 
 
-def test_an_engine_that_hangs_holds_nobody_up(
+def test_an_engine_that_hangs_blocks_nothing(
     docker_client: docker.DockerClient, base_image: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests for slots don't wait for the engine, and the host's state is soon reported as failed."""

@@ -120,7 +120,7 @@ SHORT = ("headers, then", "4 GiB, then", "PING, at once", "CONTINUATION, at once
     ],
     ids="; ".join,
 )
-def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
+def test_exceeding_a_limit_of_the_channel_is_a_crash_that_names_it(
     process_hall: Hall, names: tuple[str, ...]
 ) -> None:
     """The bot loses its seat at its first decision. The other bots aren't affected."""
@@ -133,10 +133,10 @@ def test_what_the_channel_does_not_allow_is_a_crash_that_names_the_limit(
 
 
 @pytest.mark.soak
-def test_messages_without_end_expel(process_hall: Hall) -> None:
-    """Such messages break the protocol, not the channel's limits, so the bot doesn't count as crashed.
+def test_endless_messages_expel_a_bot(process_hall: Hall) -> None:
+    """Endless messages break the protocol, not the channel's limits, so they are protocol faults.
 
-    A bot that uses gRPC's library sends more slowly: it may lose its seat by three faults before that.
+    A bot that uses gRPC's library sends more slowly, so it may lose its seat by three faults before that.
     """
     words = {
         "empty messages": "more than 18 messages for 1 request",

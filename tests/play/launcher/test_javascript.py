@@ -99,7 +99,7 @@ def test_every_kind_of_decision_in_several_games_at_once(docker_hall: Hall, java
     assert all(decision.note and decision.note.startswith("turn ") for decision in decisions)
 
 
-def test_their_own_trouble_is_a_crash(docker_hall: Hall, javascript_image: str) -> None:
+def test_the_bots_own_failures_are_crashes(docker_hall: Hall, javascript_image: str) -> None:
     """Bots that use too much memory or break the channel's limits crash; the other bot plays on."""
     words = {EATS_MEMORY: "JavaScript heap out of memory", EATS_MEMORY_OUTSIDE_THE_HEAP: "", HUGE_MESSAGE: ""}
     bots = [source(docker_hall, javascript_image, program) for program in (*words, LAST_MOVE)]

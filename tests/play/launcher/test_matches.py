@@ -72,7 +72,7 @@ def test_bots_that_never_get_going_lose_one_game(process_hall: Hall) -> None:
     assert record.seats[1].exit_code == 3
 
 
-def test_a_table_where_nobody_greets_is_over(process_hall: Hall) -> None:
+def test_a_match_in_which_no_bot_greets_ends(process_hall: Hall) -> None:
     """The time to greet is the same for all bots, whatever they do in it; then stand-ins play one game."""
     silent = (
         programs.NEVER_CONNECTS,
@@ -87,7 +87,7 @@ def test_a_table_where_nobody_greets_is_over(process_hall: Hall) -> None:
     assert all("no valid Hello within 2 s" in (seat.trouble or "") for seat in record.seats)
 
 
-def test_what_a_good_bot_printed_is_kept_to_the_last_line(hall: Hall) -> None:
+def test_the_output_of_a_good_bot_is_stored_to_the_last_line(hall: Hall) -> None:
     """Ending the bots after the match loses none of their output."""
     record = hall.play(programs.TALKS, programs.TALKS)
     lines = [f"round {number}, turn {turn}" for number in (1, 2, 3) for turn in range(1, 10)]
@@ -117,14 +117,14 @@ def test_a_slow_bot_uses_up_its_bank_and_then_times_out(process_hall: Hall) -> N
     assert faults(record, 0) == [Fault.TIMEOUT] * 3
 
 
-def test_a_second_stream_is_refused_and_harms_nobody(process_hall: Hall) -> None:
+def test_a_second_stream_is_refused_without_harm(process_hall: Hall) -> None:
     """Each seat has one stream: the first one continues."""
     record = process_hall.play(programs.SECOND_STREAM, programs.GOOD)
     assert faults(record, 0) == []
     assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
 
 
-def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) -> None:
+def test_the_referee_needs_no_access_to_the_folders_above_its_own(process_hall: Hall) -> None:
     """Without privileges the referee can't enter a closed folder, but it uses relative paths."""
     process_hall.folder.chmod(0o700)
     record = process_hall.play(programs.GOOD, programs.GOOD)
@@ -132,7 +132,7 @@ def test_the_folders_may_lie_where_the_referee_can_not_go(process_hall: Hall) ->
 
 
 @pytest.mark.docker
-def test_memory_is_the_bots_own_trouble(docker_hall: Hall) -> None:
+def test_running_out_of_memory_is_a_crash(docker_hall: Hall) -> None:
     """If a container runs out of memory, its bot crashes with that reason."""
     record = docker_hall.play(programs.EATS_MEMORY, programs.GOOD, games=2)
     assert faults(record, 0, 0) == [Fault.CRASH]
@@ -193,7 +193,7 @@ def test_a_folder_without_a_bot_is_its_owners_fault(process_hall: Hall) -> None:
 
 @pytest.mark.docker
 def test_an_image_that_can_not_start_is_the_bots_fault(docker_hall: Hall) -> None:
-    """A wrong entry point is a crash, and the bot's stderr names the missing program."""
+    """A wrong entry point is a crash. The bot's stderr names the missing program."""
     assert isinstance(docker_hall.stage, DockerStage)
     broken = docker_hall.stage.image('ENTRYPOINT ["/no/such/program"]')
     spec = docker_hall.spec(programs.GOOD, programs.GOOD, games=2)

@@ -15,11 +15,11 @@ SLEEPS = "import signal; signal.pause()"
 
 
 @pytest.mark.docker
-def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
+def test_strays_are_removed_and_a_match_in_progress_is_not(docker_hall: Hall) -> None:
     """A sandbox that belongs to no match is removed; those of a match in progress aren't touched."""
     stage = docker_hall.stage
     with listening(slot=4) as (folder, _):
-        # Launched before the sweeper starts, which would otherwise remove it during the launch.
+        # Launch the sandbox before the sweeper starts, which could otherwise remove it during the launch.
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
@@ -32,7 +32,7 @@ def test_strays_go_and_a_match_in_play_stays(docker_hall: Hall) -> None:
     )
 
 
-def test_homes_of_processes_are_told_apart(process_hall: Hall) -> None:
+def test_home_folders_of_processes_are_distinguished(process_hall: Hall) -> None:
     """A sweep removes the home folder of a stray process and keeps that of a spared one."""
     stage = process_hall.stage
     with listening() as (folder, _):

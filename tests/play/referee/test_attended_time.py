@@ -54,7 +54,7 @@ def test_missed_time_is_not_counted(monotonic: Monotonic, time: AttendedTime) ->
 def test_the_referees_own_wait_is_subtracted_from_an_arrival(
     monotonic: Monotonic, time: AttendedTime
 ) -> None:
-    """Readable data may have arrived at any time in that wait, which starts after the last reading."""
+    """Data that is readable now may have arrived at the beginning of the referee's wait."""
     begun = time()
     monotonic.seconds += 0.125
     monotonic.waited += 0.0625

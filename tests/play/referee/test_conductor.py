@@ -42,7 +42,7 @@ def test_players_in_process_and_over_sockets_play_the_same_games(rules: Rules, g
 
 
 def test_a_crash_in_process_and_over_sockets_is_the_same() -> None:
-    """The stand-in plays from the crash in round 2 to the end, then one complete game."""
+    """The stand-in plays from the crash in round 2 to the game's end, and then one complete game."""
     names = ["last", "fails", "last"]
     rules = Rules(players=3)
     here = conduct([InProcessPlayer(CHOOSERS[name]) for name in names], rules, 3)
@@ -81,7 +81,7 @@ class Silent(InProcessPlayer):
 
 @pytest.mark.parametrize("started_before", [True, False])
 def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, started_before: bool) -> None:
-    """This also applies if the referee learns of the bot's start only after the standstill."""
+    """The match is void even if the referee learns of the bot's start only after the standstill."""
     moment = 100.0
     players = [Silent(last), Silent(last)]
 

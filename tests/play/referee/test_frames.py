@@ -107,7 +107,7 @@ def test_an_ordinary_call_passes() -> None:
         (frame(GOAWAY, bytes(8)) * 65, "65 GOAWAY frames (limit 64)"),
     ],
 )
-def test_what_goes_beyond_the_limits_is_named(frames: bytes, why: str) -> None:
+def test_the_exceeded_limit_is_named(frames: bytes, why: str) -> None:
     """The error of every limit names the frame and the limit."""
     assert verdict(conversation(frames)) == breach(why)
 
@@ -119,7 +119,7 @@ def test_a_message_in_single_bytes_has_too_many_frames() -> None:
 
 
 def test_a_flood_of_messages_breaks_the_protocol() -> None:
-    """Too many messages, or too many bytes in them, expel the bot rather than count as its crash."""
+    """After too many messages, or too many bytes in them, the bot is expelled; this isn't a crash."""
     small, large = frame(DATA, message(b"x"), call=1), frame(DATA, message(b"x" * 16_000), call=1)
     assert verdict(conversation(small * 16)) == "fine"
     assert verdict(conversation(small * 17)) == "expelled: more than 16 messages for 0 requests"
@@ -128,7 +128,7 @@ def test_a_flood_of_messages_breaks_the_protocol() -> None:
 
 @pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n", b"\x16\x03\x01", b"PRI * HTTP/2.0\r\n\r\nSN"])
 def test_bytes_without_the_preface_are_not_a_fault(data: bytes) -> None:
-    """They aren't HTTP/2 at all. The bot loses its seat only when its time to greet is over."""
+    """Such a bot doesn't speak HTTP/2. It loses its seat only when its time to greet is over."""
     assert verdict(data) == "not HTTP/2"
 
 

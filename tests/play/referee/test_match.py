@@ -33,7 +33,7 @@ def test_nothing_begins_before_all_have_greeted() -> None:
     assert not driver.told
 
 
-def test_a_game_is_told_in_order() -> None:
+def test_the_events_of_a_game_are_in_order() -> None:
     """A bot gets welcome, start, request, reveal, scores and end, in this order."""
     driver = Driver(Rules(players=3))
     driver.greet()
@@ -264,7 +264,7 @@ def test_an_early_answer_is_refused_the_same_way_however_it_races(when: str) -> 
     assert [step[0].fault for step in driver.match.games()[0].steps if step[0]].count(None) == 26
 
 
-def test_one_message_cannot_answer_what_it_causes_to_be_asked() -> None:
+def test_one_message_cannot_answer_the_request_that_it_causes() -> None:
     """An early answer is refused even without a nonce, if its message also answers the open decision."""
     driver = Driver(Rules(players=2))
     driver.greet()
@@ -314,7 +314,7 @@ def test_stand_ins_are_marked_for_everybody() -> None:
 
 
 def test_the_end_of_a_match_says_how_many_games_were_played() -> None:
-    """It is the last event, even if a bot has left and the other games aren't played."""
+    """MatchEnded is the last event, even if a bot has left and the other games aren't played."""
     driver = Driver(Rules(players=2), games=3)
     driver.greet()
     driver.match.lose(0, CRASH, driver.now)
@@ -360,7 +360,7 @@ def test_the_third_fault_takes_the_seat_over_to_the_end_of_the_game() -> None:
     assert ended.places == (2, 1)
 
 
-def test_a_crash_ends_the_games_under_way_and_no_new_ones_begin() -> None:
+def test_no_new_games_begin_after_a_crash() -> None:
     """The stand-in finishes the games in progress; the rest of the match isn't played."""
     driver = Driver(Rules(players=3), games=3)
     driver.greet()
@@ -427,7 +427,7 @@ def test_a_bot_that_leaves_between_games_loses_one() -> None:
     assert driver.match.over
 
 
-def test_a_bot_that_never_came_loses_one_game() -> None:
+def test_an_absent_bot_loses_one_game() -> None:
     """The stand-in plays the first game, and the others aren't played."""
     driver = Driver(Rules(players=2), games=6)
     driver.match.greeted(0, Hello(8, ""), driver.now)
@@ -464,7 +464,7 @@ def test_a_slow_game_does_not_hold_up_the_others() -> None:
 
 @pytest.mark.parametrize("dummy", [False, True])
 def test_the_stand_in_is_a_function_of_the_view(*, dummy: bool) -> None:
-    """It plays the first card of the hand, and if it controls the dummy, the next card for the dummy."""
+    """The stand-in plays the first card of the hand, and if it controls the dummy, the next card for it."""
     rules = Rules(players=2, dummy=dummy)
     seen = view(new_game(rules, shuffled_deck(rules, bytes.fromhex(SEEDS[0]))), 0)
     move = stand_in(seen)

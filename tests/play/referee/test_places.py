@@ -57,7 +57,7 @@ def test_places_with_faults(
     st.lists(st.tuples(st.integers(1, 5), st.one_of(st.none(), st.integers(0, 3))), min_size=2, max_size=5)
 )
 def test_a_place_is_one_more_than_the_number_of_better_seats(seats: list[tuple[int, int | None]]) -> None:
-    """This holds for any combination of places and takeovers."""
+    """The test covers any combination of places and takeovers."""
     result = places_with_faults([place for place, _ in seats], [moment for _, moment in seats])
     for mine, (place, moment) in zip(result, seats, strict=True):
         better = 0

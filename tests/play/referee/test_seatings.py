@@ -21,8 +21,8 @@ def seats(its: Driver, bot: int) -> list[int]:
     return [each.seat for each in its.kinds_told(bot, GameStarted) if isinstance(each, GameStarted)]
 
 
-def test_every_bot_is_told_its_seat_of_each_game() -> None:
-    """Its requests also have the view of that seat."""
+def test_every_bot_learns_its_seat_in_each_game() -> None:
+    """The bot's requests also have the view of that seat."""
     its = driver()
     its.play_on()
     assert its.match.over
@@ -47,7 +47,7 @@ def test_an_answer_is_recorded_on_the_seat_of_its_game() -> None:
 
 
 def test_a_bot_that_leaves_is_taken_over_on_its_seat_in_every_game() -> None:
-    """This applies to the games that have begun. The match's list of ends is in the order of the bots."""
+    """The stand-in plays only games that have begun. ``seats()`` is in the order of the bots."""
     its = driver(games_at_once=2)
     its.match.lose(1, Lost(Fault.CRASH, "it ended"), its.now)
     its.collect()
@@ -77,7 +77,7 @@ def test_an_absent_bot_has_its_fault_on_its_seat_in_the_first_game() -> None:
 
 
 def test_an_unasked_answer_is_a_fault_on_the_seat_of_its_bot() -> None:
-    """This applies during a game and before the first one."""
+    """The answer may come during a game or before the first one."""
     its = driver()
     ask = its.asks[0][0]
     its.send(0, PlayerAnswer(7, 1, 1, ask.view.legal_moves()[0]))

@@ -247,7 +247,7 @@ def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) ->
 
 
 def test_a_bot_that_does_not_greet_in_time_reads_why() -> None:
-    """A bot that opens its stream without a Hello gets a status that says so."""
+    """If a bot opens its stream and sends no Hello, the status gives this reason."""
 
     async def silent(call: Call) -> None:
         await call.wait_for_connection()
@@ -275,7 +275,7 @@ def test_a_second_stream_is_refused_and_the_first_goes_on() -> None:
     asyncio.run(asyncio.wait_for(play(), WAIT))
 
 
-def test_empty_messages_cost_nothing_but_their_number() -> None:
+def test_empty_messages_are_not_faults() -> None:
     """A message without moves is not a fault."""
 
     async def bot(call: Call) -> None:
@@ -289,7 +289,7 @@ def test_empty_messages_cost_nothing_but_their_number() -> None:
     assert not seen.faults
 
 
-def test_a_deadline_of_the_call_ends_the_bots_part() -> None:
+def test_a_call_that_exceeds_its_deadline_is_a_crash() -> None:
     """For the referee, the bot has left its stream."""
 
     async def bot(call: Call) -> None:
@@ -357,7 +357,7 @@ def test_a_request_says_how_long_it_has_waited() -> None:
     assert _play(bot, line_clock=Hasty(time.monotonic, OwnWaits())).code is grpc.StatusCode.OK
 
 
-def test_what_a_bot_keeps_from_itself_is_its_own_time() -> None:
+def test_delays_that_a_bot_causes_count_as_its_time() -> None:
     """A bot's time includes delays that it causes by HTTP/2 flow control, even if it repeats an answer."""
     held = 2.0
 

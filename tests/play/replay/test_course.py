@@ -43,7 +43,7 @@ def test_hands_begin_as_they_were_dealt() -> None:
 
 
 def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
-    """This is the decision of its third fault or its first final fault."""
+    """The decision is that of the seat's third fault or first final fault."""
     faults = {(0, 1): Fault.TIMEOUT, (2, 1): Fault.ILLEGAL, (5, 1): Fault.TIMEOUT, (7, 0): Fault.CRASH}
     steps = course(faulty(Rules(players=3), faults))
     # Step 7 is turn 8 of round 1, the last one with decisions.

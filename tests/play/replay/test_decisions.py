@@ -45,7 +45,7 @@ def test_decisions_are_the_views_and_the_moves_placed(rules: Rules) -> None:
     assert asked == {(step, seat) for step, state in enumerate(states) for seat in asked_of(state)}
 
 
-def test_decisions_tell_who_chose() -> None:
+def test_decisions_show_who_chose() -> None:
     """The stand-in's decisions are marked: single ones, and all after a takeover."""
     recorded = faulty(Rules(players=3), {(2, 1): Fault.TIMEOUT, (5, 0): Fault.CRASH}, SEED)
     found = {(each.step, each.view.seat): each for each in decisions(recorded)}

@@ -46,7 +46,7 @@ def test_the_public_part_reveals_nothing_about_later_rounds(rules: Rules, rounds
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_the_public_part_equals_the_beginning_of_the_replay(rules: Rules) -> None:
-    """It has the deals, turns and points of finished rounds; at the end also puddings and totals."""
+    """Finished rounds have deals, turns and points. At the end there are also puddings and totals."""
     state, steps = play_rounds(rules, deck_of(rules, 7), 3, Random(7))  # noqa: S311 - a test's dice
     replay = build(game="m-0", seed=f"{7:032x}", state=state, seats=seats(rules), steps=steps)
     for rounds in (1, 2, 3):
@@ -65,8 +65,8 @@ def test_the_public_part_equals_the_beginning_of_the_replay(rules: Rules) -> Non
         assert parse_disclosed(encode_disclosed(here)) == here
 
 
-def test_within_a_round_nothing_can_be_shown() -> None:
-    """This applies before the end of round 1 and within a later round."""
+def test_nothing_can_be_disclosed_within_a_round() -> None:
+    """Disclosure raises ValueError before the end of round 1 and within a later round."""
     rules = Rules(players=3)
     deck = deck_of(rules, 1)
     dice = Random(1)  # noqa: S311 - a test's dice
@@ -85,13 +85,13 @@ def test_within_a_round_nothing_can_be_shown() -> None:
     "text",
     ["", "{}", '{"format":"kaiten-live/1"}', "[]"],
 )
-def test_something_else_is_refused(text: str) -> None:
+def test_other_texts_are_refused(text: str) -> None:
     """Other texts raise InvalidReplay."""
     with pytest.raises(InvalidReplay, match="not a valid partial game"):
         parse_disclosed(text)
 
 
-def test_a_game_that_the_rules_do_not_agree_with_is_refused() -> None:
+def test_a_game_that_breaks_the_rules_is_refused() -> None:
     """Another format, or a card that was dealt too often, raises InvalidReplay."""
     rules = Rules(players=2)
     text = encode_disclosed(shown(*play_rounds(rules, deck_of(rules, 3), 1, Random(3))))  # noqa: S311 - a test's dice

@@ -38,7 +38,7 @@ def check(changed: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("rules", VARIANTS, ids=str)
 def test_a_true_record_has_no_difference(rules: Rules) -> None:
-    """This holds for many games of every combination of players and variants."""
+    """The test verifies many games of every combination of players and variants."""
     for game in range(20):
         assert verify(parse(encode(replay_of(rules, game.to_bytes(16, "big"))))) is None
 
@@ -114,7 +114,7 @@ def test_a_difference_is_named_with_its_path(path: list[str | int], value: objec
     assert check(changed).startswith(said.format(**words))
 
 
-def test_a_play_that_only_later_shows_is_found() -> None:
+def test_a_changed_play_that_is_legal_is_found() -> None:
     """If another legal card was played, the difference appears only later, where that card is missing."""
     changed = document()
     hand = sorted(set(changed["deals"][0][0]) - {changed["turns"][0]["plays"][0][0]})
@@ -179,7 +179,7 @@ PLACES = [path for path in paths(document()) if path]
 
 
 @given(st.sampled_from(PLACES), JSON)
-def test_whatever_is_put_anywhere_is_found_or_allowed(path: tuple[str | int, ...], value: object) -> None:
+def test_any_changed_value_is_found_or_allowed(path: tuple[str | int, ...], value: object) -> None:
     """A changed value is an error or a difference, unless it is equal or its field is free."""
     changed = document()
     inner: Any = changed
@@ -260,6 +260,6 @@ def test_a_wrong_type_is_named_with_its_path(path: list[str | int], value: objec
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_refused_without_another_error(text: bytes) -> None:
-    """The only exception is InvalidReplay."""
+    """The parser raises only InvalidReplay."""
     with pytest.raises(InvalidReplay):
         parse(text)
