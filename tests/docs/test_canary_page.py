@@ -4,7 +4,7 @@ from arena.protocol.controls import CONTROLS
 
 
 def test_names_can_be_typed_and_texts_are_sentences() -> None:
-    """The names are typed because operators write them into a setting."""
+    """Operators write the names into a setting."""
     for control in CONTROLS:
         assert control.name == control.name.lower()
         assert " " not in control.name

@@ -16,7 +16,7 @@ ROWS = {row[0].strip("`"): row[1:] for row in rows(DOCS / "submitting.md")}
 
 
 def test_every_stage_and_every_cause_is_explained() -> None:
-    """The tables have a row for each of them."""
+    """The tables have a row for each stage and each cause."""
     assert {*Stage, *CauseKind} <= ROWS.keys()
 
 

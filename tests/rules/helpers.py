@@ -36,7 +36,7 @@ seeds = st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES)
 
 
 def name(rules: Rules) -> str:
-    """Return a combination's name for test ids."""
+    """Return a combination's name for test IDs."""
     switches = [switch for switch in ("pass_both_ways", "soy_sauce", "dummy") if getattr(rules, switch)]
     return "-".join([str(rules.players), *switches])
 

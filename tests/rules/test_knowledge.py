@@ -327,7 +327,7 @@ def test_moments_are_what_apply_goes_through(rules: Rules, seed: bytes) -> None:
 
 
 def test_moments_refuse_what_apply_refuses() -> None:
-    """The errors are the same."""
+    """``moments`` and ``apply`` raise the same errors."""
     *_, (end, _) = random_game(Rules(players=2), bytes(16))
     with pytest.raises(ValueError, match="the game is over"):
         moments(end, (None, None))

@@ -86,7 +86,7 @@ def test_without_the_variant_there_is_no_soy_sauce() -> None:
 
 @pytest.mark.parametrize("rules", [rules for rules in VARIANTS if rules.dummy], ids=name)
 def test_control_alternates_through_the_whole_game(rules: Rules) -> None:
-    """Seat 0 controls the odd ones of 27 turns, so seat 1 begins round 2 and seat 0 begins round 3."""
+    """Of 27 turns, seat 0 controls the odd ones, so seat 1 begins round 2 and seat 0 begins round 3."""
     controllers = [state.controller for state, _ in random_game(rules, SEED) if not state.over]
     assert controllers == [number % 2 for number in range(27)]
 
@@ -187,6 +187,6 @@ def test_the_dummy_has_a_total_but_no_place() -> None:
 
 
 def test_legal_moves_in_control() -> None:
-    """Each own card is combined with each other card for the dummy; equal combinations are listed once."""
+    """Every card of the hand can be combined with any other for the dummy. No combination is listed twice."""
     moves = legal_moves(cards("tp tp sa"), (), control=True)
     assert sorted(moves) == sorted([move("tp", "tp"), move("tp", "sa"), move("sa", "tp")])

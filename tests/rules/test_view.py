@@ -13,7 +13,7 @@ from .helpers import random_game, seeds, variants
 
 @given(variants, seeds)
 def test_a_view_shows_what_a_player_sees_at_the_table(rules: Rules, seed: bytes) -> None:
-    """A view has the own hand and earlier hands, and everything that is public."""
+    """A view has the seat's hand and earlier hands, and everything that is public."""
     for state, moves in random_game(rules, seed):
         for seat in asked(state):
             seen = view(state, seat)

@@ -43,7 +43,7 @@ def test_numpy_computes_in_one_thread(docker_stage: DockerStage) -> None:
 
 
 def test_numpy_without_the_setting_starts_a_thread_for_each_core(docker_stage: DockerStage) -> None:
-    """Only the image's environment prevents this."""
+    """Only the image's environment limits NumPy to one thread."""
     untold = f"import os\ndel os.environ['OPENBLAS_NUM_THREADS']\n{USES_NUMPY}"
     ended, said = run(
         docker_stage, untold + "print(len(os.sched_getaffinity(0)), file=sys.stderr)", limits=Limits()

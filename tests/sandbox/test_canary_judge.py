@@ -128,7 +128,7 @@ def looked(found: Evidence, **changes: Any) -> Evidence:  # noqa: ANN401 - field
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_all_controls_pass(version: str) -> None:
-    """The evidence is that of a host with all controls, with cgroup v1 or v2."""
+    """All controls are in the evidence, with cgroup v1 or v2."""
     assert lacking(evidence(version)) == {}
 
 
@@ -243,7 +243,7 @@ def test_swap_is_judged_by_the_control_group(version: str, seen: dict[str, Any])
 
 
 def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
-    """Under gVisor the group is invisible. So are swap limits on cgroup v1 without swap accounting (-1)."""
+    """Only the engine's setting is known under gVisor, and on v1 without swap accounting, where it is -1."""
     blind = evidence("1", v1_memory=None, v1_memory_and_swap=None)
     assert lacking(blind) == {}
     assert lacking(looked(blind, memory_and_swap=-1)).keys() == {"swap"}

@@ -34,7 +34,7 @@ def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
 
 
 def test_files_of_version_1() -> None:
-    """Each hierarchy has a folder. The limit with swap is removed first, since it can't be the lower one."""
+    """Each hierarchy has a folder. The limit with swap is removed first: it can't be below the other one."""
     assert written(V1) == [
         ("memory/kaiten/1a2b/memory.use_hierarchy", "1"),
         ("memory/kaiten/1a2b/memory.memsw.limit_in_bytes", "-1"),

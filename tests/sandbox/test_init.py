@@ -221,7 +221,7 @@ def test_arguments_are_passed_on_unchanged(docker_stage: DockerStage) -> None:
 
 
 def test_a_file_of_the_image_does_not_replace_the_init(docker_stage: DockerStage) -> None:
-    """The arena's init is mounted over it."""
+    """The arena's init is mounted over the image's file."""
     place = "/run/arena-init"
     image = docker_stage.image(
         f"USER 0\nRUN mkdir -p {place} && echo x > {place}/kaiten-init\n"
@@ -333,7 +333,7 @@ def test_an_incomplete_volume_is_created_again(
 def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
     docker_client: docker.DockerClient, base_image: str, init: Init, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The container that it left is removed after a while."""
+    """The dead process's container is removed after a while."""
     monkeypatch.setattr(init_program, "_STALE_SECONDS", 0.3)
     docker_client.api.create_container(base_image, ["true"], name=init.volume)
     InitVolume(docker_client.api, init).ensure()
@@ -341,7 +341,7 @@ def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
 
 
 def test_an_engine_on_another_processor_is_refused() -> None:
-    """There is no init for its processor."""
+    """The arena has no init for the engine's processor."""
     with pytest.raises(RuntimeTrouble, match=r"riscv64.*only for x86_64 and aarch64"):
         init_for("riscv64")
 

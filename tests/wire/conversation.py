@@ -38,9 +38,9 @@ class Conversation(NamedTuple):
     """The messages of one match.
 
     Attributes:
-        rules: The rules of its games.
+        rules: The rules of the games.
         lines: (seat, the referee's message, the bot's answer or empty bytes), in order.
-        games: The records of its games.
+        games: The records of the games.
     """
 
     rules: Rules

@@ -122,7 +122,7 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
     ],
 )
 def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: bytes, words: str) -> None:
-    """Unknown numbers of cards also raise ValueError."""
+    """A number that isn't that of a card also raises ValueError."""
     with pytest.raises(ValueError, match=words):
         convert.move_from_wire(pb.Move.FromString(message))
 
