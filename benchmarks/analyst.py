@@ -3,7 +3,7 @@
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
-assumes; at the other tables the bots are random. Calibration compares the chances of every third turn with
+assumes; at the other tables the bots are drawn. Calibration compares the chances of every third turn with
 the resulting shares of first place. If the analyst's best move differs from the played one, the table's bots
 continue the game with each of the two moves, from the actual hands and with several deals of later rounds.
 """
