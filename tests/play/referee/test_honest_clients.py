@@ -14,7 +14,7 @@ from arena.wire.v1 import referee_pb2 as pb, referee_pb2_grpc as pb_grpc
 
 outbox = queue.SimpleQueue()
 outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1, games_at_once=int(sys.argv[2]))))
-# The library's most talkative settings: keepalive pings as often as possible, and bandwidth probes.
+# As lively as the library can be made: a ping whenever it may, and one that measures the line.
 options = [
     ("grpc.keepalive_time_ms", 10), ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0), ("grpc.http2.bdp_probe", 1),
@@ -27,7 +27,7 @@ for message in stub.Play(iter(outbox.get, None)):
             move = pb.Move(game=asked.game, round=asked.position.round, turn=asked.position.turn)
             move.cards.append(asked.hand[0])
             move.note = "n" * 256
-            outbox.put(pb.BotMessage(moves=[move]))  # one per message, although they could be sent together
+            outbox.put(pb.BotMessage(moves=[move]))  # one by one, where others would put them together
 """
 
 
