@@ -25,11 +25,11 @@ from arena.rules import Result, Rules, State, view
 from arena.scheduler.ladder import HOUSE
 
 _ROUNDING_SECONDS: Final = 0.001
-"""Tolerance for the sum of rounding errors: a game has dozens of times, recorded in microseconds."""
+"""Tolerance for accumulated rounding errors: a game has dozens of times, each rounded to a microsecond."""
 
 
 class RecordRefused(ValueError):
-    """The record can't be trusted; the text names the first error."""
+    """The record can't be trusted; the message names the first error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class CheckedGame:
     """A game that agrees with the rules."""
 
     record: GameRecord
-    # From the deal to the end; each step of the record begins in the state with its index.
+    # From the deal to the end of the game; step i of the record begins in state i.
     states: tuple[State, ...]
     result: Result
     faults: tuple[int, ...]  # number per seat
@@ -54,7 +54,7 @@ class CheckedGame:
 class CheckedSteps:
     """Steps of a game that agree with the rules."""
 
-    states: tuple[State, ...]  # from the deal on, one more than steps
+    states: tuple[State, ...]  # from the deal on; one more than there are steps
     faults: tuple[int, ...]  # number per seat
     moments: tuple[int | None, ...]  # per seat, the step at which the stand-in took over, or None
 
@@ -134,7 +134,7 @@ def check_steps(rules: Rules, index: int, game: GameRecord) -> CheckedSteps:
     except ValueError as error:
         raise RecordRefused(f"game {index}: {error}") from error
     state = played.state
-    # Check the steps before an illegal one first: a wrong move can make a later one illegal.
+    # Check the stand-in's moves before reporting an illegal step: a wrong one can make a later step illegal.
     for before, step in zip(played.states[:-1], game.steps, strict=False):
         _check_moves_of_stand_in(index, before, step)
     if played.stopped is not None:
@@ -201,8 +201,8 @@ _LOST: Final = frozenset({Fault.ABSENT, Fault.CRASH})
 def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     """Check that absent bots were absent through their own fault.
 
-    House bots always send Hello and play. So the host is at fault if a house bot is absent, if all bots are,
-    or if no bot at a table with a house bot played a card. Raises MatchVoid if the host is at fault.
+    House bots always send Hello and play. So the host is at fault if a house bot is absent, if all bots are
+    absent, or if no bot at a table with a house bot played a card. In these cases MatchVoid is raised.
     """
     absent = {
         bot

@@ -53,8 +53,8 @@ class Coordinator:
     While the database is unreachable, it claims no matches and keeps finished results in memory.
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
-    coordinators; ``now`` is UTC; ``overtaken`` returns whether the program's files have changed since this
-    process started, ``has_room`` whether the disk has room for results.
+    coordinators. ``now`` returns the time in UTC. ``overtaken`` returns whether the program's files have
+    changed since this process started, and ``has_room`` whether the disk has room for results.
     """
 
     def __init__(  # noqa: PLR0913 - what a coordinator coordinates
@@ -79,7 +79,7 @@ class Coordinator:
         self._gate = gate
         self._news: queue.SimpleQueue[Playing | AttemptFailed | None] = queue.SimpleQueue()
         self._ended: deque[Playing] = deque()
-        # Replaced, never changed: the thread that renews leases reads it.
+        # Replaced, never modified, because the thread that renews leases reads it.
         self._given: frozenset[Playing] = frozenset()
         self._live = LiveMatches(store.live)
         self._settling = Settling(store, now, watchers, delays)
@@ -193,7 +193,7 @@ class Coordinator:
                 return True
             claim = self._claim(place, house_only=house_only, without=failed)
             if claim is None:
-                return True  # other coordinators claim all matches; don't loop here
+                return True  # other coordinators claimed every match; don't loop here
             reach("claimed")
             self._submit(claim, place)
             if not claim.rated and not self._rated_wait():

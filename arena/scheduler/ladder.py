@@ -38,7 +38,7 @@ _AT_ONCE: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entropy:
-    """Sources of UTC time, short unique ids, seeds of 16 unpredictable bytes, and match-making dice."""
+    """Sources of UTC time, short unique ids, unpredictable 16-byte seeds, and dice for match-making."""
 
     now: Callable[[], datetime]
     new_id: Callable[[], str]
@@ -114,7 +114,7 @@ class Ladder:
         if all(candidate.queued[players] for candidate in candidates for players in counts):
             return
         for bots in round_of_tables(candidates, counts, self.entropy.dice):
-            # One deal: a round shows every bot soon, and need not settle its rating.
+            # One deal each: the round need not settle ratings, only get every bot onto the leaderboard soon.
             self._add(settings, bots, 1, soon=True)
 
     def refill(self) -> bool:
@@ -138,7 +138,7 @@ class Ladder:
         players = next_players(candidates, settings.players)
         bots = draw_table(candidates, players, self.entropy.dice)
         if has_newcomer(candidates, bots):
-            self._add(settings, bots, 1, soon=True)  # one deal, so that it is on the leaderboard soon
+            self._add(settings, bots, 1, soon=True)  # one deal, so that the newcomer is ranked soon
         else:
             micros = self._store.ratings.decision_micros(bots)
             self._add(settings, bots, deals(bots, settings.deals, micros), soon=False)

@@ -76,7 +76,7 @@ class LiveMatches:
         except RecordRefused as error:
             _log.warning("progress dropped", match=spec.match, attempt=spec.attempt, reason=str(error))
             return
-        # Ignore unknown games, which bounds the number of entries.
+        # Ignoring unknown games bounds the number of entries.
         if 0 <= progress.game < len(spec.seeds):
             with self._lock:
                 self._heard[spec.match, spec.attempt, progress.game] = (claim, progress)

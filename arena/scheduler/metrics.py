@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     LOST = "lost"
     """The worker disappeared; the match is requeued."""
     QUARANTINED = "quarantined"
-    """Void or lost too often."""
+    """The match was void or lost too often."""
 
 
 class MatchMetrics:

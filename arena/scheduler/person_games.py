@@ -27,7 +27,7 @@ from arena.scheduler.check import RecordRefused, check_record
 from arena.scheduler.ladder import Entropy
 
 PERSON: Final = "you"
-"""Name of the person in their replay, which only they can see."""
+"""The person's name in the replay, which only that person can see."""
 
 GONE_SECONDS: Final = 45
 """A game ends if the person's page, which polls every few seconds, has been silent for this long."""
@@ -37,7 +37,7 @@ _LOOKS_AT_PEOPLE: Final = 50
 """Number of :meth:`PersonTables.look` calls between checks for people who have left."""
 
 _LOOKS_WITHOUT_GAMES: Final = 5
-"""Number of :meth:`PersonTables.look` calls between checks for a first game."""
+"""While no person is playing: number of :meth:`PersonTables.look` calls between checks for a new game."""
 
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
@@ -46,13 +46,13 @@ _log = structlog.get_logger()
 
 
 class PersonTables:
-    """The tables of people: up to ``tables`` in parallel, on slots from ``first_slot`` on.
+    """The tables for people's games: up to ``tables`` at once, in slots from ``first_slot`` on.
 
     With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
     ``settings`` returns the ladder's clock and limits; ``limits`` are those of this host.
     """
 
-    def __init__(  # noqa: PLR0913 - what games are made of
+    def __init__(  # noqa: PLR0913 - everything that a game needs
         self,
         games: PersonGames,
         launcher: Launcher,
@@ -82,7 +82,7 @@ class PersonTables:
         self._begun = False
 
     def look(self) -> None:
-        """Forward choices, end the games of people who have left, start waiting ones. Raises StoreError."""
+        """Forward choices, end the games of people who have left, start waiting games. Raises StoreError."""
         looks = next(self._looks)
         if not self._begun:
             self._games.interrupt(self._now)
@@ -151,7 +151,7 @@ class PersonTables:
                 self._games.fail(game.id, _FAILED, self._now)
         except StoreError as error:
             _log.warning("game of a person not stored", error=str(error))
-        except Exception:  # noqa: BLE001 - its thread has no caller
+        except Exception:  # noqa: BLE001 - the thread has no caller to handle it
             _log.exception("game of a person failed")
             self._games.fail(game.id, _FAILED, self._now)
 
@@ -202,7 +202,7 @@ class _Seated:
             self.leave()
 
     def choose(self, choice: ChosenMove) -> None:
-        """Play a choice, once."""
+        """Play a choice, unless it is the one played last."""
         if self._line is not None and choice != self._chosen:
             self._chosen = choice
             self._line.choose(choice.round, choice.turn, choice.move)

@@ -40,7 +40,7 @@ RETRY_DELAYS: Final = RetryDelays()
 
 
 class MatchBackoff:
-    """Tracks the matches in backoff. Times are seconds on a single clock."""
+    """Tracks the matches in backoff. All times are seconds of the same clock."""
 
     def __init__(self, delays: RetryDelays) -> None:
         self._delays = delays
@@ -78,7 +78,7 @@ class MatchBackoff:
 
 
 VOIDS_IN_A_ROW: Final = 10
-"""If this many arena faults follow one another without a played match, the matches are not their cause."""
+"""After this many consecutive arena faults without a played match, the matches are not the cause."""
 
 
 class VoidsInARow:
@@ -97,9 +97,9 @@ class VoidsInARow:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop for repair, given the number of workers.
 
-        If one bot, or one of several workers, causes all faults, the arena continues. The matches of an image
-        that the host can't start are soon quarantined, and other workers repeat the matches that one worker
-        voided.
+        The arena continues if one bot, or one of several workers, causes all of the faults: matches with an
+        image that the host can't start are soon quarantined, and other workers retry the matches that failed
+        on one worker.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= VOIDS_IN_A_ROW and not (self._in_all or one_of_several)
@@ -155,7 +155,7 @@ class LeasesKept:
 
 
 MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept
-"""An event of a match or of leases. A FinishedMatch was played and stored."""
+"""A match or lease event. FinishedMatch means that the match was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
 """Called with each event, in the coordinator's thread unless the event says otherwise."""

@@ -102,10 +102,10 @@ _OPEN: Final = 0.08
 second."""
 
 _RISE: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices. This keeps their number stable."""
+"""More seats open only if this fraction of the measured share suffices, to keep their number stable."""
 
 PATIENCE_SECONDS: Final = 60.0
-"""An overloaded host waits this long, then starts a match anyway: clocks exclude delays by the host."""
+"""An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
 
 
 class Opening:
@@ -119,10 +119,10 @@ class Opening:
         self.seats = size
 
     def look(self, given: float, busy: int, now: float) -> int:
-        """Return the usable seats: 0 while the host is overloaded, otherwise at least 1, enough for a table.
+        """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
 
-        ``given`` is the share of a core that a busy thread got, ``busy`` the seats in use, ``now`` monotonic
-        seconds.
+        One usable seat is enough to start a match of any size. ``given`` is the share of a core that a busy
+        thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
         """
         self.given += (given - self.given) * _SMOOTH
         if self.given < (_SHUT if self._shut_since is None else _OPEN):

@@ -1,4 +1,4 @@
-"""Free capacity by worker: reported by heartbeat, minus matches given since. Pure."""
+"""Free capacity of each worker: what its last heartbeat reported, minus matches sent since. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -27,8 +27,9 @@ class _Room:
     # worker that instantly returns bad records can't void the whole queue before the first check.
     unjudged: int = 0
     rests_until: float = 0.0  # end of the backoff after the worker failed to run bots
-    # After a void match: until this time the worker gets no match that others could play, and afterwards one
-    # at a time, so that one worker can't quarantine a match. None unless on probation.
+    # Set after a void match. Until this time the worker gets no match that other workers could play, and
+    # afterwards one match at a time. Otherwise one worker could get a match quarantined. None unless on
+    # probation.
     probation_until: float | None = None
 
     def busy(self, session: str) -> int:
@@ -39,7 +40,7 @@ class _Room:
         """Return the number of free seats."""
         taken = self._others(session) + max(self.given, self.unjudged)
         usable = self.member.state.usable
-        # An idle worker with at least one usable seat takes a whole table.
+        # An idle worker with at least one usable seat may use all of its seats, so that any table fits.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
         return seats - taken
 
@@ -48,7 +49,7 @@ class _Room:
         return self.member.state.takes_matches and self.rests_until <= now
 
     def trusted(self, now: float) -> bool:
-        """Return True if it gets matches that others could play."""
+        """Return True if it gets matches that other workers could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unjudged)
 
     def _others(self, session: str) -> int:
@@ -73,12 +74,12 @@ class ClusterCapacity:
         }
 
     def take(self, seats: int, now: float) -> ClusterMember | None:
-        """Reserve seats at the worker with the most free, or return None if none has enough.
+        """Reserve seats at the worker with the most free seats, or return None if no worker has enough.
 
         ``now`` is in seconds of a monotonic clock.
         """
         used = {run: room for run, room in self._rooms.items() if room.open(now)}
-        # Wait for a trusted worker, even if it is busy or in backoff.
+        # If a trusted worker has enough seats, wait for it, even if it is busy or in backoff.
         if any(
             room.probation_until is None and room.member.card.seats >= seats for room in self._rooms.values()
         ):
@@ -103,11 +104,11 @@ class ClusterCapacity:
         self._count(run, unjudged=-seats)
 
     def rest(self, run: str, until: float) -> None:
-        """Send a worker nothing before this time."""
+        """Send a worker no matches before this time."""
         self._change(run, rests_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
-        """Until this time, send a worker nothing that others could play; afterwards, one match at a time."""
+        """Send a worker no match that others could play until this time, then one match at a time."""
         self._change(run, probation_until=until)
 
     def trust(self, run: str) -> None:

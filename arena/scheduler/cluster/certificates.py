@@ -29,15 +29,15 @@ _USES: Final = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedK
 
 
 class KeysTrouble(Exception):
-    """Keys can't be created; the text says why."""
+    """Keys can't be created; the message says why."""
 
 
 def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
-    """Create a certificate for each member, and first the authority if it is missing; return their folders.
+    """Create the authority if it is missing, then a certificate for each member; return the members' folders.
 
-    Folders are readable only by the current user. Certificates are never overwritten, but a key without one,
-    left by an interrupted call, is replaced. ``now`` is in UTC. Raises KeysTrouble if a name is in use or
-    invalid, or a file can't be read or written.
+    Folders are readable only by the current user. Certificates are never overwritten, but a key without a
+    certificate, left by an interrupted call, is replaced. ``now`` is in UTC. Raises KeysTrouble if a name is
+    in use or invalid, or a file can't be read or written.
     """
     for name in names:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():

@@ -93,7 +93,7 @@ class Seating:
             return dict(self._ended)
 
     def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:
-        """Play an encoded :class:`arena.protocol.match.MatchSpec`; :meth:`stop` takes its ``key``."""
+        """Play an encoded :class:`arena.protocol.match.MatchSpec`; :meth:`stop` aborts it by its ``key``."""
         answer = self._play(spec, session, key, progress)
         with self._lock:
             self._ended[type(answer).__name__.lower()] += 1
@@ -214,7 +214,7 @@ class HostSeats(WorkerPlugin):
 def play_here(spec: bytes, session: str, ticket: str) -> bytes:
     """Play an encoded match on the worker that runs this function, and return an encoded answer.
 
-    ``session`` and ``ticket`` identify the coordinator and its match in progress messages.
+    Progress messages carry ``session`` and ``ticket``, which identify the coordinator and its match.
     """
     worker = get_worker()
     seats = worker.plugins[NAME]
@@ -236,7 +236,7 @@ SEAT: Final = "seat"
 _AGAIN_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
 _NOTICE_SECONDS: Final = 3.0
-"""Seconds for coordinators to see that a worker is leaving, and for sent matches to arrive."""
+"""Seconds for coordinators to notice that a worker is leaving, and for matches already sent to arrive."""
 
 _FETCH_SECONDS: Final = 10.0
 """Seconds that a leaving worker waits for its last results to be fetched."""

@@ -17,7 +17,7 @@ from arena.scheduler.cluster.member import tune
 from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, read, topic_of
 
 _SECONDS: Final = 10.0
-"""Timeout of the scheduler, long enough for a busy host."""
+"""Timeout for calls to the scheduler, long enough for a busy host."""
 
 _MOST_NAME: Final = 64
 
@@ -26,11 +26,11 @@ Heard = Callable[[str, bytes], None]
 
 
 class SchedulerAway(Exception):
-    """The scheduler does not answer; the text says why."""
+    """The scheduler does not answer; the message says why."""
 
 
 class Link:
-    """One connection, never re-established; ``heard`` receives the progress of this session's matches.
+    """A single connection, never re-established. ``heard`` receives the progress of this session's matches.
 
     Raises SchedulerAway.
     """
@@ -38,7 +38,7 @@ class Link:
     def __init__(self, address: str, security: Security, session: str, heard: Heard) -> None:
         tune()
         self.address = address
-        # By address: the names of workers whose cards or states can't be read, and why.
+        # Workers whose card or state can't be read: (name, reason) by address.
         self.unreadable: dict[str, tuple[str, str]] = {}
         with ExitStack() as opened:
             loop = opened.enter_context(_event_loop())
@@ -59,8 +59,8 @@ class Link:
                 raise SchedulerAway(str(error)) from error
             opened.callback(self._client.close, timeout=_SECONDS)
             self._opened = opened.pop_all()
-        # dask would reconnect for this long, but without the subscription, so that no progress is heard.
-        self._client._timeout = 0  # noqa: SLF001 - nothing public turns it off
+        # dask would try to reconnect for this long, but without the subscription, so progress would be lost.
+        self._client._timeout = 0  # noqa: SLF001 - there is no public setting
 
         def hear(event: tuple[float, Any]) -> None:
             message = event[1]
@@ -129,7 +129,7 @@ def _event_loop() -> Iterator[IOLoop]:
 
 
 def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
-    """Return a worker, or None if it is not the arena's or has not reported its card and state yet.
+    """Return a worker, or None if it isn't the arena's or hasn't reported its card and state yet.
 
     Raises ValueError if the worker can't be used.
     """

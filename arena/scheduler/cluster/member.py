@@ -33,7 +33,7 @@ class ShutdownSignal:
 
 
 class SchedulerHealth:
-    """A member's health, to be read from another thread."""
+    """A member's health, readable from other threads."""
 
     def __init__(self, missing: str) -> None:
         self.missing: str | None = missing  # why it is not a member now, or None
@@ -156,7 +156,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.scheduler.worker-ttl": "12s",
     "distributed.comm.timeouts.tcp": "20s",
     "distributed.comm.timeouts.connect": "5s",
-    # The scheduler would log every progress message for its dashboard, which is off.
+    # The scheduler would store every progress message for its dashboard, which is disabled.
     "distributed.admin.log-length": 100,
     "distributed.admin.low-level-log-length": 100,
     "distributed.scheduler.events-cleanup-delay": "1 minute",
@@ -165,13 +165,13 @@ _SETTINGS: Final[dict[str, Any]] = {
 }
 
 NOWHERE: Final = "127.0.0.1:0"
-"""dask always listens for HTTP; a free loopback port keeps that local."""
+"""dask always listens for HTTP; on a free loopback port it is reachable only from this machine."""
 
 
 def tune() -> None:
     """Apply the settings to this process; call this before creating a cluster member."""
     dask.config.set(_SETTINGS)
-    # Importing dask installs handlers. The arena logs the relevant events itself.
+    # Importing dask installs log handlers. The arena logs the relevant events itself.
     for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dasks(each))):
         logger = logging.getLogger(name)
         logger.handlers.clear()
@@ -188,8 +188,8 @@ async def run_scheduler(
 ) -> None:
     """Serve workers and coordinators until a shutdown signal; pass the address to ``listening``.
 
-    ``port`` 0 is any free one. Without ``keys``, ``host`` must be a loopback address. Raises OSError if the
-    address can't be used, or WrongCluster if keys are missing or can't be read.
+    ``port`` 0 means any free port. Without ``keys``, ``host`` must be a loopback address. Raises OSError if
+    the address can't be used, or WrongCluster if keys are missing or can't be read.
     """
     tune()
     address = address_of(host, port, keys)

@@ -58,7 +58,7 @@ class Void(msgspec.Struct, frozen=True, tag=True):
 
 
 class Dropped(msgspec.Struct, frozen=True, tag=True):
-    """The worker did not finish the match: it is leaving, has no room or was stopped."""
+    """The match was not finished: the worker is leaving, has no room or was asked to stop the match."""
 
     reason: str
 

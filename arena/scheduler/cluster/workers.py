@@ -51,7 +51,7 @@ class Tickets:
             self._given[given.ticket] = given
 
     def sent(self, given: InFlight, answer: Future[Any]) -> bool:
-        """Record the answer to a sent match; return False if the match is already settled."""
+        """Store the future answer to a match that was sent; return False if the match is already settled."""
         with self._lock:
             given.answer = answer
             return given.ticket in self._given
@@ -87,7 +87,7 @@ Connect = Callable[[str, Heard], Link]
 """Opens a connection for a session; raises SchedulerAway if it can't."""
 
 Refuse = Callable[[ClusterMember], str | None]
-"""Decides whether to use a joining worker, once per join: returns why not, or None."""
+"""Called once when a worker joins; returns why the worker must not be used, or None."""
 
 
 @contextmanager
@@ -208,9 +208,9 @@ class ClusterWorkers:
         link = self._link
         try:
             if link is None:
-                raise SchedulerAway("not connected to the scheduler")  # noqa: TRY301 - as if it were lost now
+                raise SchedulerAway("not connected to the scheduler")  # noqa: TRY301 - as for a lost connection
             answer = link.executor(member, seats).submit(play_here, spec, self._session, given.ticket)
-        except Exception as error:  # noqa: BLE001 - after any error of dask the match is not being played
+        except Exception as error:  # noqa: BLE001 - after any dask error, the match is not being played
             lost = WorkerLost(f"worker {given.worker}: {error}")
             self._settle(given.ticket, lambda given: given.promise.set_exception(lost))
             return promise
@@ -222,8 +222,8 @@ class ClusterWorkers:
     def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
         """See :meth:`arena.scheduler.workers.Place.judge`.
 
-        A void match may be the worker's fault: it may be unable to load images, for example. So other workers
-        get the next matches.
+        A void match may be the worker's fault, for example if it can't load images. So other workers get the
+        next matches.
         """
         run, now = member.card.run, time.monotonic()
         with self._lock:
@@ -266,7 +266,7 @@ class ClusterWorkers:
                 link.close()
 
     def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
-        """Return the admitted members. Undecided new ones are checked again on the next call."""
+        """Return the admitted members. New members that can't be checked yet are checked on the next call."""
         used = []
         for member in members:
             run = member.card.run
@@ -319,7 +319,7 @@ class ClusterWorkers:
         except (CancelledError, KilledWorker):
             # The worker has left, whatever it last reported. If it comes back, it has a new run id.
             self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
-        except Exception as error:  # noqa: BLE001 - of dask or of the worker's code
+        except Exception as error:  # noqa: BLE001 - raised by dask or by the worker's code
             reason = f"{type(error).__name__}: {error}"
             self._settle(ticket, lambda given: self._lose(given, reason, _REST_SECONDS))
         else:
