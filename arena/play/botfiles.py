@@ -1,6 +1,6 @@
 """Loads the files of bots into this process.
 
-A bot's folder holds ``bot.py``, which has either ``choose(view)`` or a class ``Bot`` with a method
+A bot's folder contains ``bot.py``, which has either ``choose(view)`` or a class ``Bot`` with a method
 ``choose(self, view)``, instantiated for every game.
 """
 
@@ -85,7 +85,7 @@ def _run(file: Path) -> ModuleType:
         raise BotBroken(f"{file} can't be loaded: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-        # Later imports inside functions also find modules in the folder, but these shadow no library.
+        # Later imports inside functions also find the folder's modules, but these don't shadow libraries.
         sys.path.append(folder)
         _forget_modules(set(sys.modules) - before, file.parent)
     return module

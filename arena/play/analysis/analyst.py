@@ -1,8 +1,9 @@
 """Analyses a recorded game with playouts: plays each position and each option many times to the end.
 
-Identical simple players (:mod:`arena.sdk.search`) finish the round. The results of later rounds are drawn
-from samples. All options of a decision get the same deals and the same first answers of the other
-seats, so their values differ by quality and not by luck. The house bots' choices are added.
+In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
+rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
+answers of the other seats, so their values differ by quality and not by luck. The house bots' choices are
+added to the analysis.
 """
 
 import random
@@ -41,7 +42,7 @@ VERSION: Final = 2
 PLAYOUTS: Final = 600
 """Default number of playouts, which takes at most about 20 s of a core per game."""
 _FINALISTS: Final = 6
-"""A quarter of the playouts is for all options, the rest for this many of the best and for the played one."""
+"""A quarter of the playouts try all options, the rest this many of the best options and the played one."""
 _DIGITS: Final = 4
 
 Deal = Callable[[Random], World]
@@ -56,9 +57,9 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is their number for each position and each option, at least ``FEWEST_PLAYOUTS``. The moves
-    of ``bots`` are added. Raises InvalidReplay if the game breaks the rules; the text is the
-    first difference.
+    ``playouts`` is the number of playouts for each position and each option, at least ``FEWEST_PLAYOUTS``.
+    The moves that ``bots`` would have played are added. Raises InvalidReplay if the game breaks the rules;
+    the message is the first difference.
     """
     made = decisions(recorded)
     states = replay(log_of(recorded)).states
@@ -111,7 +112,7 @@ def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> Analy
 
 
 def _dealt(state: State) -> Deal:
-    """Return a dealer of the actual hands."""
+    """Return a function that deals the actual hands."""
     deal = worlds(seen(state, 0))
 
     def as_dealt(rng: Random) -> World:
@@ -181,7 +182,7 @@ def judged(
 
 
 def _listed(move: Move, options: Sequence[int]) -> int:
-    """Return a move as the world lists it: two cards whose order can't matter are in the listed order."""
+    """Return a move as the world lists it: if the order of two cards can't matter, in the listed order."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 
@@ -217,7 +218,7 @@ def _graded(
     house: dict[str, int],
 ) -> AnalysedDecision:
     best, own = tries[order[0]], tries[played]
-    # Both had the same deals, so the differences vary less than the values.
+    # Both options were tried with the same deals, so the differences vary less than the values.
     differences = [a - b for a, b in zip(best.chances, own.chances, strict=True)]
     lost, margin = fmean(differences), 2 * stdev(differences) / sqrt(len(differences))
     return AnalysedDecision(
@@ -284,7 +285,7 @@ def _moves(
             try:
                 move = as_move(choosers[view.seat](view), view)
                 check_move(view.seat, view.hand, view.tables[view.seat], move, control=view.control)
-            except Exception:  # noqa: BLE001, S112 - a sample that was changed may raise anything
+            except Exception:  # noqa: BLE001, S112 - a modified sample bot may raise anything
                 continue
             moves[name] = move
     return found

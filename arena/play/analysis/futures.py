@@ -1,4 +1,4 @@
-"""Samples of the rounds after the current one, and the value of a round's final position with them."""
+"""Samples of the rounds after the current one, and the values that they give a round's final position."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ class Futures:
     """Samples of the rounds after one round, in which all seats use the same strategy."""
 
     def __init__(self, state: State, rng: Random) -> None:
-        """Deal and play them. ``state`` is in the round before them.
+        """Deal and play samples of the rounds after the current round of ``state``.
 
-        Cards placed in the rounds before ``state`` are excluded. Those of its current round are not, since no
+        Cards placed in earlier rounds are not dealt again. The cards of the current round may be, because no
         seat sees all of them.
         """
         self._rules = state.rules
@@ -75,18 +75,18 @@ def _nothing(rules: Rules) -> Future:
 
 
 def _left(state: State) -> list[int]:
-    """Return the cards that weren't placed in the rounds before."""
+    """Return the cards that weren't placed in earlier rounds."""
     placed = Counter(
         card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
     )
-    # Used chopsticks were passed on in a hand and placed again.
+    # Used chopsticks went back into a hand and were placed again, so they are in `placed` twice.
     used = sum(len(play) > 1 for turn in state.turns if turn.round < state.round for play in turn.plays)
     placed[Card.CHOPSTICKS] -= used
     return [int(card) for card in (Counter(unshuffled_deck(state.rules)) - placed).elements()]
 
 
 def _future(state: State, left: list[int], rng: Random) -> Future:
-    """Deal the rounds after the one of a state, and play them with simple players."""
+    """Deal the rounds after a state's current round, and play them with simple players."""
     rules = state.rules
     size, count = rules.hand_size, rules.participants
     cards = iter(rng.sample(left, (ROUNDS - state.round) * size * count))

@@ -58,7 +58,7 @@ def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tu
 
 
 def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
-    """Return the change of each seat's chance in every turn, from what it could know: ``[turn][seat]``."""
+    """Return each seat's change of chance in every turn, given what it could know: ``[turn][seat]``."""
     chances = [*(_chances(turn.known) for turn in turns), list(result)]
     return [
         [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]
@@ -83,7 +83,10 @@ def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
 
 
 def merit(made: AnalysedDecision) -> float:
-    """Return a puzzle's quality, 0 to 1: the best move's lead times the share of bots that missed it."""
+    """Return a puzzle's quality, 0 to 1.
+
+    It is the best move's lead, multiplied by the share of bots that missed that move.
+    """
     missed = sum(choice != 0 for choice in made.house.values())
     return _lead(made) * missed / len(made.house)
 

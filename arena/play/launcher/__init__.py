@@ -1,7 +1,7 @@
 """Plays one match on this host with sockets, a referee process and a sandbox per seat, then removes them.
 
-This part of a worker may start containers, and parses nothing from them. It has no access to the database, to
-names of bots or to secrets. It raises:
+This part of a worker may start containers, but parses nothing that comes from them. It has no access to the
+database, to bots' names or to secrets. It raises:
 
     LauncherError
     ├── HostTooSmall      this host can never play a match
@@ -16,15 +16,15 @@ class LauncherError(Exception):
 
 
 class HostTooSmall(LauncherError):
-    """This host can't run a full table of bots. The text says what is missing."""
+    """This host can't run a full table of bots. The message says what is missing."""
 
 
 class MatchVoid(LauncherError):
-    """The host, the engine or the referee failed. The text says which and how."""
+    """The host, the engine or the referee failed. The message says which and how."""
 
 
 class HostFailed(MatchVoid):
-    """This host can't run bots now, whatever the match. The text says what is missing."""
+    """This host can't run bots now, whatever the match. The message says what is missing."""
 
 
 class LauncherStopped(LauncherError):

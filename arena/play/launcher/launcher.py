@@ -44,11 +44,11 @@ class RefereeProcess:
     """A running referee. Leaving the context ends it."""
 
     def __init__(self, spec: RefereeSpec) -> None:
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed where the context is left
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the context is left
         self._write_lock = threading.Lock()
         self._over_time = 0.0
         self._process = subprocess.Popen(
-            # Isolated mode, its own session, only these variables: nothing leaks from the launcher.
+            # Isolated mode, a new session and only these variables, so that nothing leaks from the launcher.
             [sys.executable, "-I", "-m", "arena.play.referee"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -69,7 +69,7 @@ class RefereeProcess:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
-                # Messages sent too late are dropped.
+                # Closing flushes stdin; the referee no longer reads what is left there.
                 with suppress(BrokenPipeError):
                     stream.close()
 
@@ -90,7 +90,7 @@ class RefereeProcess:
         return timer
 
     def tell(self, message: RefereeSpec | FromLauncher) -> None:
-        """Send the referee a message. Does nothing if it has ended, which :meth:`messages` reports."""
+        """Send the referee a message. Does nothing if it has ended; :meth:`messages` reports that."""
         line = msgspec.json.encode(message) + b"\n"
         with self._write_lock, suppress(BrokenPipeError, ValueError):
             if self._process.stdin is not None:
@@ -108,7 +108,7 @@ class RefereeProcess:
                 raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 
     def last_words(self) -> str:
-        """Describe the referee's end, with the end of its stderr."""
+        """Describe how the referee ended, with the last part of its stderr."""
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
@@ -146,7 +146,7 @@ class PersonLine:
         self._referee.tell(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:
-        """End the match: the person has left."""
+        """End the match because the person has left."""
         self._referee.kill()
 
 
@@ -185,8 +185,8 @@ class Launcher:
     ) -> bytes:
         """Play a match.
 
-        Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat, used by no other
-        match; returns a :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
+        Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat that no other match
+        uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
         encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and must not raise.
         ``person`` takes the seat that the specification assigns to a person.
         Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now

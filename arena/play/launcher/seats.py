@@ -38,11 +38,11 @@ REFEREE_UID: Final = 63_000
 """If the launcher is root, the user id of a match's referee is this plus its first slot."""
 
 LONGEST_RUN_DIR: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
-"""Maximum length of the path of the matches' folders, in bytes: a socket's path has at most 107."""
+"""Maximum length of the path of the matches' folders, in bytes: a socket's path is limited to 107."""
 
 
 class SeatSockets:
-    """The folders of one match, in its own ``root``."""
+    """The folders of one match; ``root`` belongs to this match only."""
 
     def __init__(self, root: Path, slots: tuple[int, ...]) -> None:
         self.folders = tuple(root / str(seat) for seat in range(len(slots)))
@@ -117,7 +117,7 @@ class Seats:
     A sandbox ends after ``deadline_seconds`` at the latest; ``slots`` has one entry per seat.
     """
 
-    def __init__(  # noqa: PLR0913 - a match's sandboxes are made of these
+    def __init__(  # noqa: PLR0913 - everything that a match's sandboxes need
         self,
         runtime: Runtime,
         install: str,
@@ -167,9 +167,9 @@ class Seats:
 
         Bots whose streams have ended get a moment to exit, so that their exit codes are known.
 
-        ``ends`` are the referee's reports, one per seat; ``faults`` is whether any bot has a fault. Raises
-        MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have ended
-        it; or if there were faults and something outside the arena stopped or ended a bot.
+        ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot has a fault.
+        Raises MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have
+        ended it; or if there were faults and something outside the arena stopped or ended a bot.
         """
         for seat, end in zip(self._seats, ends, strict=True):
             if end.lost is not None and seat.sandbox is not None:
@@ -230,7 +230,7 @@ class Seats:
         except RuntimeTrouble as error:
             seat.trouble = error
             why = str(error)
-        except Exception as error:  # noqa: BLE001 - whatever it is, an unwatched bot isn't to blame
+        except Exception as error:  # noqa: BLE001 - whatever the error, an unwatched bot isn't to blame
             _log.exception("sandbox watch failed", seat=index)
             seat.trouble = RuntimeTrouble(repr(error))
             why = repr(error)
@@ -272,7 +272,7 @@ class Seats:
         return MatchVoid(str(error))
 
 
-def _sandbox_spec(  # noqa: PLR0913 - what a sandbox is made of
+def _sandbox_spec(  # noqa: PLR0913 - everything that a sandbox needs
     install: str, spec: MatchSpec, seat: int, sockets: SeatSockets, *, slot: int, deadline_seconds: int
 ) -> SandboxSpec:
     return SandboxSpec(

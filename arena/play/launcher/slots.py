@@ -22,7 +22,7 @@ RESERVE_MIB: Final = 384
 
 
 class SlotPool:
-    """A fixed number of slots, from 0. Thread-safe.
+    """A fixed number of slots, numbered from 0. Thread-safe.
 
     ``size`` bots may run at a time, each with a ``share`` of the cores, whatever its match specifies.
     """
@@ -36,15 +36,15 @@ class SlotPool:
 
     @classmethod
     def for_host(cls, cores: int, memory_mib: int, limits: Limits) -> "SlotPool":
-        """Return as many slots as fit into the given cores and memory.
+        """Return a pool of as many slots as the given cores and memory allow.
 
-        ``cores`` are those that bots may use. The share wanted per bot is reduced until a full table fits.
-        Raises HostTooSmall.
+        ``cores`` is the number that bots may use. Each bot's share of them is reduced if a full table
+        wouldn't fit otherwise. Raises HostTooSmall.
         """
         share = limits.cpus
         if cores < FULL_TABLE * share:
             share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
-        # Memory for one more container than slots: the common limit includes one that is being removed.
+        # One slot fewer than memory allows: the common limit also counts a container that is being removed.
         in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
         if in_memory < FULL_TABLE:
             least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
@@ -66,14 +66,14 @@ class SlotPool:
         return self._usable
 
     def use(self, usable: int) -> None:
-        """Limit the slots in use. Reserved slots stay reserved. If the limit is at least 1, a table fits."""
+        """Limit the slots in use. Reserved slots stay reserved. With a limit of 1 or more, one match fits."""
         with self._lock:
             self._usable = usable
 
     def take(self, count: int, *, promised: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first, or return None if not enough are free and usable.
 
-        ``promised`` ignores the limit of :meth:`use`: the match was given to this host before.
+        If ``promised``, the limit of :meth:`use` is ignored, because this host already has the match.
         """
         with self._lock:
             busy = self.size - len(self._free)
@@ -93,13 +93,13 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval of sweeps. Including their removal, leftovers are gone within half a minute."""
+"""Interval of sweeps. Including the time for removal, leftovers are gone within half a minute."""
 
 
 def sweeper(
     runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
 ) -> Recurring:
-    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for names in running matches.
+    """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
     was busy or down, and those created by a call whose answer was lost.

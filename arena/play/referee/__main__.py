@@ -1,6 +1,6 @@
 """The referee's process, which parses untrusted input.
 
-It gets a specification and two pipes, and has no privileges, no access to Docker and a memory limit.
+It gets a specification and two pipes. It has a memory limit, no privileges and no access to Docker.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def _confine(spec: RefereeSpec) -> None:
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # A limit for stderr, which goes to a file of the launcher.
+    # This limits stderr, which goes to a file of the launcher's.
     resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
     if spec.uid is not None:
         os.setgroups([])
@@ -90,8 +90,8 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
         for seat, path in enumerate(spec.sockets)
     ]
     conductor = Conductor(match, players, start_seconds=spec.clock.start_millis / 1000, now=now)
-    # The folder's owner creates the inner sockets in it, by relative paths: the folders above may become
-    # unreachable.
+    # Relative paths, because after `_confine` the folders above this one may be unreachable. The inner
+    # sockets are created after it, so that they belong to the folder's owner.
     os.chdir(spec.folder)
     _confine(spec)
     await conductor.open()

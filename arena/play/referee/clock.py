@@ -35,12 +35,12 @@ class Excuse:
     """Time that doesn't count towards a limit because the bot couldn't use it."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0  # the sum
+        self.seconds = 0.0  # the total so far
         self._waited = 0.0
         self._needed = 0.0
 
     def add(self, spell: Spell, age: float) -> None:
-        """Add the latest spell, ``age`` seconds after the start.
+        """Add the latest spell; ``age`` is the number of seconds since the start of the limited time.
 
         The excuse covers neither the bot's own work nor time before the start.
         """
@@ -54,7 +54,7 @@ KEPT_WAITING: Final = "in which the host kept it waiting"
 
 
 def beside(excuse: Excuse) -> str:
-    """Return the end of a sentence about an exceeded limit: the time that wasn't counted."""
+    """Return the last part of a message about an exceeded limit: the time that wasn't counted."""
     if excuse.seconds < _WORTH_TELLING_SECONDS:
         return ""
     return f", not counting {excuse.seconds:.1f} s {KEPT_WAITING}"
@@ -64,7 +64,7 @@ STANDSTILL_SECONDS: Final = 0.25
 """The referee reads the clock every 0.05 s. A gap of this length means that it wasn't running."""
 
 _STARVED_SECONDS: Final = 2.0
-"""Maximum wait of the referee for a processor that doesn't stop its clock."""
+"""Longest time that the referee may wait for a processor without stopping its clock."""
 
 _BATCH_SECONDS: Final = 0.002
 """Clock readings closer than this belong to the same poll of the sockets."""
@@ -76,8 +76,8 @@ _LONGEST_BATCH_SECONDS: Final = 0.02
 class AttendedTime:
     """A clock that stops while the referee isn't running.
 
-    After a pause of the host or the process every deadline has passed, though the answers may have arrived in
-    time. The missed time counts against no bot.
+    After a pause of the host or the process, every deadline has passed, although the answers may have arrived
+    in time. The missed time counts against no bot.
 
     Waiting for a processor is not a pause: the bots keep running, and a bot that sleeps must not gain by it.
     The time that other programs take from bots is measured per bot. Only answers that came while the referee
@@ -92,8 +92,8 @@ class AttendedTime:
         self._waited = waited
         self._seen = now()
         self.missed = 0.0  # total length of the pauses, in seconds
-        # Seconds of the last wait for a processor; falls to 0 in the same time. Answers that came in
-        # that wait may still be in the referee's queues.
+        # Length of the last wait for a processor in seconds; falls back to 0 within the same time. Answers
+        # that came during that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
         self._late = 0.0

@@ -1,4 +1,4 @@
-"""Joins a match to its players, in an event loop."""
+"""Connects a match to its players, in an event loop."""
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
@@ -25,7 +25,7 @@ _LOOK_SECONDS: Final = 0.1
 
 
 _PATIENCE_SECONDS: Final = 5.0
-"""If the referee didn't run for longer than this before a bot greeted, the bot may have exited because of it.
+"""If the referee didn't run for longer than this before a bot greeted, that may be why the bot exited.
 No bot can keep the referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
@@ -83,7 +83,7 @@ class Conductor:
             raise self._failure
 
     def started(self, seat: int, share: HostShare | None = None) -> None:
-        """Start the time limit of a seat's greeting. ``share`` measures the host's part of it, if known."""
+        """Start the time limit of a seat's greeting. ``share`` measures the host's part of the time."""
         now = self._now()
         self._waiting[seat] = now
         self._excuses[seat] = Excuse()
@@ -120,7 +120,7 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # From the beginning: a bot may have started before the referee could learn that it did.
+            # Pauses count from the beginning: a bot may have started before the referee learned that it did.
             missed = self._now.missed
             if missed > _PATIENCE_SECONDS:
                 why = f"the referee did not run for {missed:.1f} s while the bot of seat {seat} started"
@@ -154,7 +154,7 @@ class Conductor:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
 
     def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running. How long is known only afterwards."""
+        """Return the seats whose bots are runnable but not running. For how long is known only afterwards."""
         return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
 
     def _is_slow(self, seat: int, now: float) -> bool:

@@ -1,8 +1,8 @@
 """The guard of one connection: checks every byte that a bot sends before the gRPC library sees it.
 
-No I/O. It buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2 frames
-and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see messages to
-the bot.
+It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2
+frames and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see
+messages to the bot.
 """
 
 import struct
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from arena.protocol.faults import Fault
 
 MAX_CONNECTIONS: Final = 4
-"""Maximum number of open connections per seat. Further ones are closed immediately."""
+"""Maximum number of open connections per seat. Further connections are closed immediately."""
 
 MAX_CONNECTIONS_IN_ALL: Final = 64
 """Maximum number of connections per seat. After these, the seat's socket stops listening."""

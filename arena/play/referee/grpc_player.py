@@ -63,7 +63,7 @@ _FAULTS: Final = {
 
 
 class Encoder:
-    """Encodes messages for all seats of a match, common parts only once."""
+    """Encodes messages for all seats of a match, and their common parts only once."""
 
     def __init__(self) -> None:
         # The last position and turn of every game. This is enough, because seats are served one by one.
@@ -137,7 +137,7 @@ _OPTIONS: Final = (
     ("grpc.max_concurrent_streams", 2),
     ("grpc.max_metadata_size", MAX_HEADERS_BYTES),
     # Without this option, metadata that is too large is refused only sometimes. A client that never
-    # acknowledges the settings evades both; only the guard's limit on HEADERS applies to every client.
+    # acknowledges the settings evades both options; only the guard's limit on HEADERS stops every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
     # Bit 0 is "no compression": a small message can't become a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),
@@ -150,7 +150,7 @@ _OPTIONS: Final = (
 
 _GONE: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
 _LINE_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
-"""Exceptions of the library for a lost connection; which one depends on the moment."""
+"""Exceptions that the library raises for a lost connection; which one depends on the timing."""
 
 _VOID: Final = grpc.StatusCode.ABORTED
 _BROKEN: Final = grpc.StatusCode.INVALID_ARGUMENT
@@ -231,16 +231,16 @@ class GrpcPlayer:
 
     def failed(self, error: Exception) -> None:
         """Report a failure on the arena's side, unless the seat is closing."""
-        # At the end of a match the server is stopped, and a bot may have connected just before.
+        # At the end of a match the server is stopped, and a bot may have connected just before that.
         if self._listener is not None and not self._closing:
             self._listener.failed(error)
 
     async def _play(
         self,
-        _: object,  # reading and writing through the context is grpc.aio's other form of a handler
+        _: object,  # grpc.aio's iterator of requests, unused: this handler reads from the context
         context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage],
     ) -> None:
-        """Serve the seat's one stream."""
+        """Serve the seat's only stream."""
         if self._taken:
             await context.abort(_BEYOND, "this seat already has a stream")
         self._taken = True
@@ -266,7 +266,7 @@ class GrpcPlayer:
                 await context.write(message)
 
     def _date(self, message: pb.RefereeMessage, asked_at: float) -> None:
-        """Set in a message how long it has waited to be sent."""
+        """Record in a message how long it has waited to be sent."""
         millis = int((self._now() - asked_at) * 1000)
         if millis:
             for event in message.events:
@@ -308,11 +308,11 @@ class GrpcPlayer:
         return True
 
     def _lag(self) -> float:
-        """Return the seconds that the last request and this answer spent in the referee, counted once."""
+        """Return the uncounted seconds that the last request and this answer spent in the referee."""
         now = self._now()
         out = max(0.0, self._relay.told_at - self._sent_at)
         lag = out + max(0.0, now - self._relay.heard_at)
-        # Several messages may arrive together at no cost; they must not add the same time twice.
+        # A bot may send several messages at once; the same time must not be counted for each of them.
         self._sent_at += out
         self._relay.heard_at = max(now, self._relay.heard_at)
         return lag

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class RefereedMatch:
-    """A table of bots that plays some deals.
+    """A table of bots that plays a series of deals.
 
     Feed it events (:meth:`greeted`, :meth:`lose`, :meth:`answered`, :meth:`tick`), each with the time in
     seconds of a monotonic clock, then send the contents of :meth:`outbox`. ``seeds``, ``seatings`` and
@@ -167,7 +167,7 @@ class RefereedMatch:
         return self._bots(game).index(bot)
 
     def _expected(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
-        """Return the expected answers. Call it before handling any: handling one may cause a request."""
+        """Return the expected answers. Call this before handling any: handling one may cause a request."""
         return {
             answer
             for answer in answers
@@ -179,7 +179,7 @@ class RefereedMatch:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
     def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
-        """Charge a fault for an unasked answer: to the decision that it names, if this is still to come."""
+        """Charge a fault for an unrequested answer, to the decision that it names if that is to come."""
         if not 0 <= answer.game < len(self._seeds):
             self._breach_of_nothing(bot, answer, now)
             return
@@ -233,8 +233,8 @@ class RefereedMatch:
             return False
         if not self._lost:
             return len(self._active) < self._games_at_once
-        # After losing a bot, a match only finishes the games that have begun. But a bot that leaves loses one
-        # whole game: otherwise it could quit after any game, or when a game is lost anyway.
+        # After losing a bot, a match only finishes the games that have begun. But a bot that leaves must lose
+        # one whole game: otherwise it could quit at no cost after a game, or in one that is lost anyway.
         paid = {
             bot
             for table in self._tables

@@ -1,4 +1,4 @@
-"""The referee's side of one bot.
+"""The referee's interface to one bot.
 
 A match is a state machine without I/O (see :mod:`arena.play.referee.match`). A player carries its events to a
 bot and returns the bot's messages, whether by a call or through a socket into a container.
@@ -101,7 +101,7 @@ class PlayerAnswer(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A lost bot, and the reason."""
+    """The loss of a bot, and the reason."""
 
     fault: Fault
     why: str
@@ -116,18 +116,18 @@ class Listener(Protocol):
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """Handle the bot's answers to one or more games, in order of arrival.
 
-        ``lag`` is how much of the time since the request the line itself took, in seconds.
+        ``lag`` is the part of the time since the request that the connection itself took, in seconds.
         """
 
     def lost(self, seat: int, lost: Lost) -> None:
         """Handle the loss of the bot; nothing comes after this."""
 
     def failed(self, error: Exception) -> None:
-        """Handle a failure of the line, which is an arena fault."""
+        """Handle a failure of the connection, which is an arena fault."""
 
 
 class SeatPlayer(Protocol):
-    """A line to one bot."""
+    """A connection to one bot."""
 
     async def open(self, seat: int, listener: Listener) -> None:
         """Start listening; report this bot as ``seat``."""
@@ -136,17 +136,17 @@ class SeatPlayer(Protocol):
         """Send events in order, without waiting for delivery."""
 
     def dismiss(self, lost: Lost) -> None:
-        """Send the bot the reason for losing its seat, and end the line. Doesn't wait."""
+        """Send the bot the reason for losing its seat, and end the connection. Doesn't wait."""
 
     async def close(self, void: str | None = None) -> None:
-        """End the line because the match is over, after sending everything queued.
+        """End the connection because the match is over, after sending everything queued.
 
         ``void`` says why the match doesn't count, if the arena failed.
         """
 
 
 class PersonPlayer:
-    """A person's :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets each of their decisions."""
+    """A person's :class:`arena.play.referee.player.SeatPlayer`. ``asked`` gets the view of each decision."""
 
     def __init__(self, asked: Callable[[View], None]) -> None:
         self._asked = asked

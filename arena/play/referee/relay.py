@@ -1,9 +1,9 @@
 """The relay of one seat: its bot's socket, with a guard on every connection.
 
 gRPC's own limits don't stop a malicious bot: HTTP/2 frames that cost their sender nothing make the library
-allocate memory until its process dies, and the match with it. So the library listens on a socket that no bot
-can reach, and the bot's bytes get there through a :class:`FrameGuard`. Bytes to the bot pass unchecked. Each
-direction buffers a bounded amount: a side that doesn't read isn't read from.
+allocate memory until the referee's process dies, which ends the match. So the library listens on a socket
+that no bot can reach, and the bot's bytes get there through a :class:`FrameGuard`. Bytes to the bot pass
+unchecked. Each direction buffers a bounded amount: while one side doesn't read, the other isn't read from.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def listen(path: Path) -> socket.socket:
 
 
 class Relay:
-    """Joins a bot's connections to the server at ``inner``."""
+    """Connects a bot to the server at ``inner``."""
 
     def __init__(
         self,

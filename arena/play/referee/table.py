@@ -85,11 +85,11 @@ class GameTable:
     """A game between its start and its end.
 
     ``untimed`` seats have no clock. ``lost`` has the seats whose bots were lost before the game began,
-    ``breaches`` a text for every message that a seat sent before anything was asked, ``early`` the answers to
-    this game that came too early. The game adds to ``early``.
+    ``breaches`` a text for every message that a seat sent before anything was asked. ``early`` has the
+    answers to this game that came too early; the game adds to it.
     """
 
-    def __init__(  # noqa: PLR0913 - a game is made of these
+    def __init__(  # noqa: PLR0913 - everything that a game needs
         self,
         game: int,
         rules: Rules,
@@ -171,7 +171,7 @@ class GameTable:
         return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
 
     def settled(self, seat: int, answer: PlayerAnswer) -> bool:
-        """True if an answer must be ignored: it is a repetition, or the stand-in was first."""
+        """True if an answer must be ignored: it is a repetition, or the stand-in has already played."""
         player, decision = self._seats[seat], (answer.round, answer.turn)
         if player.taken_over is not None or decision in player.faulted:
             return True
@@ -210,11 +210,11 @@ class GameTable:
     def breach(self, seat: int, text: str, now: float) -> None:
         """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
         if seat in self._pending:
-            # The time counts anyway: otherwise a bot could think for longer than its bank for one fault.
+            # The time counts anyway: otherwise, for one fault, a bot could think for longer than its bank.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:
-            # Each costs a decision, so the result doesn't depend on the progress of the other seats.
+            # Each message costs a decision, so the result doesn't depend on the progress of the other seats.
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:
@@ -335,10 +335,10 @@ class GameTable:
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
-    """True if a game will ask a seat for that decision, unless the game ends before."""
+    """True if a game will ask a seat for that decision, unless the game ends earlier."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
-    # The last card of a hand is played without asking. The seat that controls the dummy holds one more.
+    # The last card of a hand is played without asking. The seat that controls the dummy holds one card more.
     return turn < rules.turns or (rules.dummy and in_control(rules, round_number, turn) == seat)
 
 

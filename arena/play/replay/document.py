@@ -25,7 +25,7 @@ Millis = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class InvalidReplay(ValueError):
-    """The text isn't a replay of this format. Names the first error and its position."""
+    """The text isn't a replay of this format. The message names the first error and its position."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ Step = Sequence[Decision | None]
 """A joint decision: one entry per seat, None for a seat that wasn't asked."""
 
 
-def build(  # noqa: PLR0913 - a record has these parts; all are named at the call
+def build(  # noqa: PLR0913 - the parts of a replay, passed only by keyword
     *,
     game: str,  # its id
     seed: str,  # 32 hexadecimal digits; the deck of `state` follows from it

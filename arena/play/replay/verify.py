@@ -1,4 +1,4 @@
-"""Replays a public replay by the rules: finds the first difference, and returns its turns and decisions."""
+"""Plays a public replay again by the rules, to find the first difference or to list turns and decisions."""
 
 import json
 from collections import Counter
@@ -223,7 +223,7 @@ class Step(NamedTuple):
 def course(replay: PublicReplay) -> tuple[Step, ...]:
     """Return every turn of a replay in order, including automatic ones.
 
-    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """
     if difference := verify(replay):
         raise InvalidReplay(str(difference))
@@ -275,9 +275,9 @@ def _moves(plays: Sequence[Play], state: State) -> list[Move | None]:
 
 
 class RecordedDecision(NamedTuple):
-    """A request to one seat, and its move."""
+    """A request to one seat, and the move played."""
 
-    step: int  # joint decisions before it, so an index into ``log_of(replay).moves``
+    step: int  # number of joint decisions before it: an index into ``log_of(replay).moves``
     view: View  # as the bot got it; ``view.legal_moves()`` are the choices
     move: Move
     standin: bool  # whether the stand-in chose instead of the bot
@@ -288,7 +288,7 @@ class RecordedDecision(NamedTuple):
 def log_of(recorded: PublicReplay) -> GameLog:
     """Return the deck and the joint moves of a recorded game, automatic turns excluded.
 
-    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """
     decided = _decided(recorded)
     deck = decided[0].moment.state.deck
@@ -300,7 +300,7 @@ def log_of(recorded: PublicReplay) -> GameLog:
 def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
     """Return every decision of a recorded game: turn by turn, and in a turn seat by seat.
 
-    Raises InvalidReplay if it breaks the rules; the text is the first difference.
+    Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """
     found = []
     for number, (moment, turn, _) in enumerate(_decided(recorded)):
