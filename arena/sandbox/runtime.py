@@ -60,7 +60,7 @@ class Sandbox(Protocol):
         """The files that count the processor time and the waits of the bot's threads."""
 
     def wait(self) -> Exit:
-        """Wait for the bot's end and return it. Raises RuntimeTrouble if the runtime lost track of it."""
+        """Wait until the bot ends, and return how. Raises RuntimeTrouble if the runtime lost track of it."""
 
     def check_untouched(self) -> None:
         """Check, before ``remove``, that nothing outside the sandbox stopped or ended the bot.
@@ -133,7 +133,7 @@ class Runtime(Protocol):
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.
 
-        Raises LaunchRefused if the bot is at fault (the text is for its owner), or RuntimeTrouble if the
+        Raises LaunchRefused if the bot is at fault (the message is for its owner), or RuntimeTrouble if the
         arena is.
         """
 
@@ -156,11 +156,11 @@ class Runtime(Protocol):
 
 
 class LaunchRefused(Exception):
-    """The bot can't be started: nothing to start, or a wrong entry point. The text is for its owner."""
+    """The bot can't be started: nothing to start, or a wrong entry point. The message is for its owner."""
 
 
 class RuntimeTrouble(Exception):
-    """The arena can't run bots: no engine, no image, no answer. The text is for the operator."""
+    """The arena can't run bots: no engine, no image, no answer. The message is for the operator."""
 
 
 class EngineGone(RuntimeTrouble):
@@ -168,7 +168,7 @@ class EngineGone(RuntimeTrouble):
 
 
 CAPTURE_LIMIT: Final = 64 * 1024
-"""Number of bytes stored of a bot's stderr, including the line about the gap."""
+"""Maximum number of bytes stored of a bot's stderr, including the line about the gap."""
 
 _NOTE_ROOM: Final = 64
 _HEAD: Final = 16 * 1024

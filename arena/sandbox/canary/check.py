@@ -36,7 +36,7 @@ _NANO: Final = 1e9
 def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
     """Return the share of the processor between two usages.
 
-    Raises ValueError if the container has ended, so the usage is incomplete.
+    Raises ValueError if the container has ended, because its usage is then incomplete.
     """
     try:
         seconds = _seconds(before["read"], after["read"])
@@ -74,17 +74,17 @@ _UNMEASURED: Final = (
 
 _DEADLINE_SECONDS: Final = 1
 _PATIENCE_SECONDS: Final = 20.0
-"""Time limit of a probe on a busy host. A slower one counts as no answer."""
+"""Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the container that only its deadline ends. If it reaches this, the deadline has failed."""
+"""Time limit of the container that its deadline should end. If it gets here, the deadline doesn't work."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
 """On a busy host a container doesn't reach its quota immediately."""
 
 _STALE_SECONDS: Final = 120
-"""Age after which a canary's containers are leftovers of a killed process."""
+"""Age after which a canary's containers count as leftovers of a killed process."""
 
 Owner = Callable[[int, int, int], tuple[int, int]]
 
@@ -152,7 +152,7 @@ class Canary:
         """Remove the leftovers of killed canaries."""
         self._runtime.sweep(INSTALL, _is_recent)
         for folder in self._run_dir.glob(f"{_PREFIX}*"):
-            with suppress(FileNotFoundError):  # another canary has just removed its own
+            with suppress(FileNotFoundError):  # another canary has just removed its folder
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
 
@@ -268,7 +268,7 @@ class Canary:
         return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
-        """Return the limit of the control group, or the engine's if the group's file can't be read."""
+        """Return the control group's limit, or the engine's if the group's file can't be read."""
         with suppress(OSError):
             return self._group.disk_rate(found["Id"])
         kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()

@@ -19,13 +19,13 @@ _MEMORY_SLACK: Final = 16 * _MIB
 """One step of the probe plus the memory of its interpreter."""
 
 _SHARE_SLACK: Final = 1.25
-"""A quota has periods of 100 ms, and the measurement begins and ends within one."""
+"""A quota has periods of 100 ms, and the measurement may begin and end in the middle of one."""
 
 _DEADLINE_SLACK: Final = 3.0
 """Seconds that a busy engine may take to notice a container's end."""
 
 Verdict = tuple[bool, str]
-"""True if the control passed, and the observation."""
+"""Whether the control passed, and what was observed."""
 
 
 def _look(evidence: Evidence) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _memory(evidence: Evidence) -> Verdict:
 
 
 def _swap(evidence: Evidence) -> Verdict:
-    """Judge the container's control group, or else the engine's setting."""
+    """Judge by the container's control group or, if it can't be read, by the engine's setting."""
     seen, trial = _look(evidence), evidence.trials["look"]
     if seen["v2_swap"] is not None:
         return seen["v2_swap"] == 0, f"memory.swap.max is {seen['v2_swap']} (-1 means unlimited)"
@@ -227,7 +227,7 @@ def _log_size(evidence: Evidence) -> Verdict:
 
 
 _LOG_MOST: Final = 3 * _MIB // 2
-"""The template asks for no log. An engine with a bounded log of 1 MB instead is harmless."""
+"""The template asks for no log. An engine that keeps a log of at most 1 MB anyway is harmless."""
 
 
 def _environment(evidence: Evidence) -> Verdict:
@@ -329,7 +329,7 @@ def judge(evidence: Evidence) -> tuple[Finding, ...]:
 
 
 def report_of(evidence: Evidence, runtime: str, checked: datetime) -> HostReport:
-    """Return a host's report. ``runtime`` is that of bots, such as ``docker/runc``; ``checked`` is UTC."""
+    """Return a host's report. ``runtime`` is what runs bots, such as ``docker/runc``; ``checked`` is UTC."""
     engine = evidence.engine
     warnings = {warning for trial in evidence.trials.values() for warning in trial.warnings}
     return HostReport(
@@ -350,7 +350,7 @@ def _verdict(name: str, evidence: Evidence) -> Verdict:
         if name in _OWN_KERNEL and (kernel := _look(evidence)["kernel"]) != evidence.engine.kernel:
             held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
-        # The probe was cut short, or it couldn't try this control and reported that if possible.
+        # The probe was cut short, or it couldn't try this control; it reported the error if possible.
         said = evidence.trials["look"].said or {}
         errors = "; ".join(f"{part}: {error}" for part, error in said.get("errors", {}).items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER

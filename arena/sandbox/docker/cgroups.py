@@ -40,9 +40,9 @@ class Line:
 
     file: str  # path below the root of the control groups
     value: str  # to write
-    # Whether the cap depends on this file. Others are preparation, or don't exist on every kernel.
+    # Whether the cap depends on this file. The others are preparation, or don't exist on every kernel.
     checked: bool = True
-    exact: bool = False  # whether a lower value is wrong
+    exact: bool = False  # whether a lower value is wrong too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class GroupPlace:
         return "/".join("-".join(parts[: count + 1]) + ".slice" for count in range(len(parts)))
 
     def child(self, container: str) -> str:
-        """Return the path of the control group of a container in it."""
+        """Return the path of a container's control group, which is below this one."""
         name = f"docker-{container}.scope" if self.driver == "systemd" else container
         return f"{self._folder('memory')}/{name}"
 
@@ -198,7 +198,7 @@ _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class CommonGroup:
-    """Writes the cap, and checks it."""
+    """Sets and checks the cap on the common control group."""
 
     def __init__(self, place: GroupPlace, cap: Cap) -> None:
         self._place = place
@@ -295,7 +295,7 @@ class Overruns:
             return self._seen
 
     def _version_1(self) -> int:
-        # Current kernels don't update failcnt; the highest usage can be reset.
+        # Current kernels don't update failcnt, so reset the highest usage after each time at the limit.
         folder = self._place.root / "memory" / self._place.path
         with self._lock:
             highest, limit = (

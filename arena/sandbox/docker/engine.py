@@ -22,7 +22,7 @@ _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a faulty image can cause: the engine's text, and ours without paths of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and ours, which has no paths of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -44,7 +44,7 @@ def connect() -> docker.APIClient:
 def impatient(client: docker.APIClient) -> docker.APIClient:
     """Return a client with the same connections and a timeout of a few seconds. It needn't be closed."""
     asks = docker.APIClient.__new__(docker.APIClient)
-    vars(asks).update(vars(client))  # copy.copy takes only what a session would pickle
+    vars(asks).update(vars(client))  # copy.copy copies only what a session would pickle
     asks.timeout = _PING_SECONDS
     return asks
 
@@ -71,7 +71,7 @@ def engine_errors(doing: str) -> Iterator[None]:
 
 @contextmanager
 def launch_errors(doing: str) -> Iterator[None]:
-    """Like :func:`engine_errors`, but recognise a faulty image.
+    """Like :func:`engine_errors`, but recognises a faulty image.
 
     Raises LaunchRefused if the engine's message says that the image can't be run, or RuntimeTrouble for
     anything else.
@@ -104,7 +104,7 @@ _MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
 
 
 def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tuple[str, ...]:
-    """Return the requests to the engine for a running container, such as ``kill``, in order.
+    """Return the requests that the engine got for a running container, such as ``kill``, in order.
 
     The engine remembers its last 256 events. ``until`` is in seconds since 1970 by the engine's clock.
     """
@@ -116,7 +116,7 @@ def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tup
 
 
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
-    """Return whether the kernel killed a process of a container because others had used up the memory.
+    """Return whether the kernel killed a process of a container because others had used up the host's memory.
 
     ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
     """
@@ -132,7 +132,7 @@ def reached_its_limit(log: Iterable[str], container: str) -> bool:
 
 
 def _killed_for_memory(log: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the control groups of each killed process, and of the memory limit that was reached."""
+    """Yield, for each killed process, its control group and that of the memory limit that was reached."""
     for record in log:
         facts, name, _ = record.partition(",task=")  # the rest begins with a name that the bot has chosen
         if name and facts.startswith("oom-kill:constraint="):

@@ -1,4 +1,4 @@
-"""The engine's images of bots: loading them, preloading them into memory, their disk."""
+"""The engine's images of bots: loads them, reads them into memory, and finds their disk."""
 
 import itertools
 import math
@@ -30,7 +30,7 @@ class EngineImage:
 
     id: str  # the engine's id of the image
     command: tuple[str, ...]  # its entry point with its arguments; at least one word
-    # The folders on the engine's machine whose files all its containers share; None if unknown.
+    # The folders on the engine's machine whose files all of the image's containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)
 
 
@@ -42,11 +42,11 @@ def is_image_id(source: str) -> bool:
 class DockerImages:
     """The images of one engine. Thread-safe.
 
-    Submitted images are loaded when they are first needed, under a name of the arena, because engines differ
-    in an image's id: the digest of its configuration, or of a manifest that the engine writes. Every user of
-    the engine can move a name. So the arena checks the content of an image under that name: the digests of
-    its layers, which the engine computed when it unpacked them, and its command. The image is then started by
-    the engine's id, which can't be moved.
+    Submitted images are loaded when they are first needed. They get a name from the arena, because engines
+    differ in an image's id: the digest of its configuration, or of a manifest that the engine writes. But
+    every user of the engine can give that name to another image. So the arena checks the content of the image
+    with that name: its command, and the digests of its layers, which the engine computed when it unpacked
+    them. Then it starts the image by the engine's id, which always means the same image.
 
     ``source`` has the submitted images, if any.
     """
@@ -69,7 +69,7 @@ class DockerImages:
             with engine_errors(f"inspect image {source}"):
                 image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # so in its stubs
             return _runnable(image)
-        # Two seats with the same bot start concurrently.
+        # Seats with the same bot start concurrently, but only one of them loads the image.
         with self._locks.setdefault(source, threading.Lock()):
             return _runnable(self._loaded(self._name(self._source, source), kept))
 
@@ -163,7 +163,7 @@ def _runnable(image: Mapping[str, Any]) -> EngineImage:
 def _layers(image: Mapping[str, Any]) -> tuple[Path, ...] | None:
     driver = image.get("GraphDriver") or {}
     if driver.get("Name") == _BTRFS:
-        return ()  # snapshots of it share no inodes
+        return ()  # snapshots don't share inodes, so neither do containers
     data = driver.get("Data") or {}  # as overlay2 reports it
     folders = [data[name].split(":") for name in ("LowerDir", "UpperDir") if data.get(name)]
     return tuple(map(Path, itertools.chain(*folders))) or None
@@ -187,7 +187,7 @@ _FROM_THE_ENGINE: Final = "/etc/hostname"
 def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
     """Return the block device of the engine's data root, such as ``/dev/sda``; empty if unknown.
 
-    The device is unknown if the engine runs on another kernel, and if there is no single device, as with ZFS,
+    The device is unknown if the engine runs on another kernel, or if there is no single device, as with ZFS,
     tmpfs and btrfs on several disks. ``info`` is the engine's description of itself.
     """
     if base_url != _LOCAL or info["KernelVersion"] != os.uname().release:
@@ -210,8 +210,8 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
     """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
 
-    Returns an empty string if the file system has several disks, because the engine's limits are per disk.
-    The same goes for a container in which the disk's link under ``/dev/mapper`` doesn't exist.
+    Returns an empty string if the file system has several disks, because the engine's limits are per disk;
+    also in a container in which the disk's link under ``/dev/mapper`` doesn't exist.
     """
     try:
         source = _source_of_btrfs(path.resolve(), mounts)
@@ -310,7 +310,7 @@ class Warmth:
 
 
 class _TooLarge(Exception):
-    """A layer is too large to be kept in memory. The text says by how much."""
+    """A layer is too large to be kept in memory. The message names the limit."""
 
 
 def _files(folder: Path, spare: int) -> list[str]:

@@ -30,7 +30,7 @@ INIT_FOLDER: Final = "/init"
 _FOLDER: Final = Path(__file__).parent / "init"
 _HIDDEN: Final = 0o711
 """All bots of a host share this file. With read permission they could communicate through locks
-and watches on it; starting a program doesn't require it."""
+and watches on it; starting a program doesn't require that permission."""
 
 _READABLE: Final = 0o755
 """gVisor starts only programs that the bot's user can read. It doesn't pass locks and watches to the host."""
@@ -59,7 +59,7 @@ class Init:
         return f"kaiten-init-{self._digest}"
 
     def file(self, engine_folder: str) -> str:
-        """Return the program's path on the engine's host. ``engine_folder`` has the engine's own files."""
+        """Return the program's path on the engine's host. ``engine_folder`` is the engine's data root."""
         return f"{engine_folder}/volumes/{self.volume}/_data/{INIT_FILE}"
 
     @property
@@ -68,7 +68,7 @@ class Init:
         return f"kaiten-init:{self._digest}"
 
     def archive(self) -> bytes:
-        """Return the image for ``docker load``, reproducibly: always the same bytes."""
+        """Return the image for ``docker load``; the bytes are always the same."""
         layer = self._layer
         config = _json(
             {
@@ -131,13 +131,13 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _PATIENCE_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of this time. A container that still exists afterwards was abandoned."""
+"""Filling the volume takes a tenth of this time, so a container that exists for longer was abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 
 
 class InitVolume:
-    """The init's volume in one engine. Thread-safe, also with other processes."""
+    """The init's volume in one engine. Safe for concurrent use by threads and by processes."""
 
     def __init__(self, client: docker.APIClient, init: Init) -> None:
         self._client = client
@@ -156,7 +156,7 @@ class InitVolume:
                 self._known = self._made_at()
 
     def forget(self) -> None:
-        """Check its content again the next time, because a container didn't start."""
+        """Check the content again on the next :meth:`ensure`, because a container didn't start."""
         self._known = None
 
     def _made_at(self) -> str | None:

@@ -41,7 +41,7 @@ _PROC: Final = """
     sysrq-trigger sysvipc timer_list timer_stats tty uptime version version_signature vmallocinfo vmcore
     vmstat xen zoneinfo
 """
-"""All of /proc outside the processes' folders except ``cgroups``: a JVM needs it to find its limits."""
+"""All of /proc outside the processes' folders except ``cgroups``, which a JVM needs to find its limits."""
 
 _SYS: Final = """
     block bus class dev devices firmware hypervisor kernel module power fs/bpf fs/btrfs fs/ceph fs/cifs
@@ -111,7 +111,7 @@ def cgroup_parent(driver: str, install: str = "") -> str:
 def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str, ...]) -> dict[str, Any]:
     """Return the keyword arguments of docker-py's ``APIClient.create_container``.
 
-    ``command`` is that of the image.
+    ``command`` is the image's command.
     """
     uid, gid = slot_owner(spec.slot, host.uid, host.gid)
     return {
@@ -168,8 +168,8 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
             _ulimit("msgqueue", 0),  # /dev/mqueue is writable, whatever the IPC mode
             _ulimit("nofile", OPEN_FILES),
         ],
-        # Nothing reads a log: the arena attaches to stderr. If a bot prints much, a log would cost the engine
-        # more processor time than the bot's whole share, and delay the container's removal.
+        # Nothing reads a log: the arena attaches to stderr. If a bot prints a lot, a log would cost the
+        # engine more processor time than the bot's whole share, and delay the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
         "Init": False,  # the arena's own init also enforces a deadline
         "AutoRemove": False,  # the arena reads a bot's exit first

@@ -1,4 +1,4 @@
-"""Runs bots in Docker containers by the launch template in ``policy``."""
+"""Runs bots in Docker containers, according to the launch template in ``policy``."""
 
 import contextlib
 import os
@@ -82,7 +82,7 @@ class DockerRuntime:
             cores=cores,
             disk=disk_of_engine(client.base_url, info),
         )
-        self._alone = bool(install)  # whether bots of another engine can't share the control group
+        self._alone = bool(install)  # True if no bot of another engine can be in the control group
         self._place = GroupPlace(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
@@ -120,7 +120,7 @@ class DockerRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """True if it is an image's id, and not the folder of a bot for plain processes."""
+        """True if the source is an image's id, and not the folder of a bot for plain processes."""
         return is_image_id(source)
 
     def check_source(self, source: str) -> None:
@@ -160,7 +160,7 @@ class DockerRuntime:
 
     def _warm(self, image: EngineImage) -> str:
         cold = self._warmth.warm(image.layers)
-        if cold and self._cold.get(image.id) != cold:  # an image is launched often
+        if cold and self._cold.get(image.id) != cold:  # log once, not on every launch
             _log.warning("image not in memory", image=image.id, reason=cold)
         self._cold[image.id] = cold
         return cold

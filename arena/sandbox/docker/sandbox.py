@@ -28,7 +28,7 @@ _PATIENCE_SECONDS: Final = 30
 """Time to wait for a container's end before checking that the engine still answers."""
 
 _KILLED: Final = 137
-"""Exit code after SIGKILL: by the kernel for memory, by the arena, or by the bot itself."""
+"""Exit code after SIGKILL, which the kernel (out of memory), the arena or the bot itself may send."""
 
 _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
@@ -41,7 +41,7 @@ _LAST_WORDS_SECONDS: Final = 2.0
 
 
 class DockerSandbox:
-    """A created container. Each method as in :class:`arena.sandbox.runtime.Sandbox`.
+    """A created container; see :class:`arena.sandbox.runtime.Sandbox`.
 
     ``overruns`` returns how often all bots together have reached their common memory limit.
     """
@@ -163,7 +163,7 @@ class DockerSandbox:
                 f"the engine was asked to {', '.join(dict.fromkeys(asked))} container {self._name}, "
                 "but not by the arena: find out what else uses the engine"
             )
-        # Whatever its exit code: the kernel may have killed a child of the bot.
+        # Check this whatever the exit code: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):
             raise RuntimeTrouble(
                 f"a process of container {self._name} was killed because the host ran out of memory: "

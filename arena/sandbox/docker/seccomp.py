@@ -7,7 +7,7 @@ It also excludes the ways to communicate through the page cache of layers that c
 by a file, and calls that query or change what is cached. File locks are excluded because containers share the
 inode of eventfds.
 
-A call that can do more than bots need is allowed by its arguments: see ``_BY_ARGUMENT``.
+A call that can do more than bots need is allowed only with some arguments: see ``_BY_ARGUMENT``.
 
 Names that one architecture lacks (aarch64 has no ``open``) are skipped by the engine.
 """
@@ -79,7 +79,7 @@ sandbox escapes (CVE-2025-38236)."""
 _FUTEX_PRIVATE: Final = 128
 """Without this flag a futex on a mapped file is keyed by the file, which other containers map too, so another
 seat could wake a waiter. Waiting is refused, so nothing is woken, not even by the kernel when a thread ends.
-EAGAIN is the answer of a futex whose value has just changed: callers check again."""
+The error is EAGAIN, as if the futex's value had just changed, so callers check the value again."""
 
 _SOL_SOCKET: Final = 1
 _SOCKET_TYPE: Final = 0xF
@@ -247,10 +247,10 @@ def _refused(names: str, errno: int, *arguments: dict[str, Any], **more: object)
 
 
 def profile(*, own_kernel: bool = False) -> dict[str, Any]:
-    """Return the profile in the engine's form (its JSON goes behind ``seccomp=``).
+    """Return the profile in the engine's form (its JSON goes after ``seccomp=``).
 
     ``own_kernel`` says whether the sandbox has its own kernel, like gVisor, whose futexes aren't shared. Some
-    gVisor versions answer EPERM whatever the rule says, at which the C library aborts a program.
+    gVisor versions answer EPERM whatever the rule says, and the C library then aborts the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
     without = _DONE_WITHOUT if own_kernel else f"clone3 timer_create {_DONE_WITHOUT}"
@@ -345,7 +345,7 @@ def _sockets() -> list[dict[str, Any]]:
             for bit in (1 << place for place in range(_ADDRESS_BITS))
             if bit != _FAMILY_ALONE
         ),
-        # The answer of a kernel without IPv6: gRPC and resolvers probe for it and continue.
+        # The answer of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
         _refused("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
         *(
             _rule(call, args=[options, _argument(2, "EQ", option)])

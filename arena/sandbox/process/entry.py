@@ -3,7 +3,7 @@
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
 end of a pipe that the launcher keeps open while it runs.
 
-PR_SET_PDEATHSIG won't do: it signals when the parent *thread* ends, too early in a launcher with threads.
+PR_SET_PDEATHSIG is unsuitable: it signals when the parent *thread* ends, too early if a launcher has threads.
 """
 
 import os
@@ -23,7 +23,7 @@ def _end_with(lifeline: int, seconds: int) -> None:
 
 
 def _become(command: list[str], lifeline: int, seconds: int) -> None:
-    """Become a command, with a child that ends it at the deadline: only this process is measured."""
+    """Replace this process, the only one measured, by a command, which a child ends at the deadline."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)

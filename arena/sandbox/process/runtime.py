@@ -38,9 +38,10 @@ _LAST_WORDS_SECONDS: Final = 2.0
 
 
 class ProcessSandbox:
-    """A running process group. Each method as in :class:`arena.sandbox.runtime.Sandbox`.
+    """A running process group; see :class:`arena.sandbox.runtime.Sandbox`.
 
-    Its leader stays a zombie until ``remove``, so its id can't be reused, and a kill always hits this group.
+    The group's leader stays a zombie until ``remove``, so its id can't be reused and a kill always hits this
+    group.
 
     The process is a session leader with a pipe for its stderr. ``home`` is removed with it, and ``lifeline``
     closed.
@@ -108,7 +109,7 @@ _ENTRY: Final = Path(__file__).with_name("entry.py")
 class ProcessRuntime:
     """One child process per bot; the source is the bot's folder.
 
-    ``commands`` maps names of further sources to commands, which run in the current folder.
+    ``commands`` maps the names of additional sources to commands, which run in the current folder.
     """
 
     describe = "process (no isolation)"

@@ -1,4 +1,4 @@
-"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket. Also its reports."""
+"""The probe's attempts on files: write everywhere, fill /tmp, attack the socket. Also prints its reports."""
 
 import ctypes
 import errno
@@ -32,12 +32,12 @@ def attempt(act: Callable[..., object], *arguments: object) -> str:
 
 
 def answer_of(result: int) -> str:
-    """Return ``done``, or the name of the error, for the result of a call of the C library."""
+    """Return ``done`` or the name of the error, given the result of a C library call."""
     return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
 
 
 def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
-    """Return the result of an act in a child process, so that this process's state doesn't change."""
+    """Act in a child process, so that this process's state doesn't change, and return the result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -85,7 +85,7 @@ def _open_for_writing(path: str) -> None:
 
 
 def _folders() -> Iterator[tuple[str, list[str]]]:
-    """Yield every folder with its special files: only the top of /proc and /sys, and nothing of FOLDER."""
+    """Yield every folder with its special files, except FOLDER and the folders in /proc and /sys."""
     waiting = ["/"]
     while waiting:
         folder = waiting.pop()
@@ -107,8 +107,8 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
 def telling(_: dict[str, int]) -> dict[str, Any]:
     """Read files about the whole host: all of /proc and /sys except files of processes and control groups.
 
-    One readable file per folder is enough. Then read what a process's folder discloses about others, and a
-    terminal.
+    One readable file per folder is enough. Also read what a process's folder discloses about other processes,
+    and open a terminal.
     """
     found = [_readable(iter([f"/proc/self/{name}"])) for name in _TELLING]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):

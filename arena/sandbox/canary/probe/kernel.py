@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from .files import LIBC, TMP, answer_of, attempt, empty_tmp, in_child
 
-_UNROUTED: Final = ("192.0.2.1", 9)  # RFC 5737: nobody's address; connecting a datagram socket sends nothing
+_UNROUTED: Final = ("192.0.2.1", 9)  # unassigned (RFC 5737); connecting a datagram socket sends nothing
 _PR_GET_NO_NEW_PRIVS: Final = 39
 
 _ARM: Final = os.uname().machine == "aarch64"
@@ -77,7 +77,7 @@ def rights(_: dict[str, int]) -> dict[str, Any]:
 
 
 def calls(_: dict[str, int]) -> dict[str, Any]:
-    """Make calls that no bot needs, in a child process, so that successful ones don't change this one."""
+    """Make calls that no bot needs, in a child process, so that successful ones don't affect this process."""
     return {"kernel": os.uname().release, "calls": in_child(_all_calls)}
 
 
@@ -101,7 +101,7 @@ def _open_and_close(family: int, kind: int) -> None:
 
 
 def limits_of_process(limits: dict[str, int]) -> dict[str, Any]:
-    """Open files, exceed the maximum file size, dump core: with every soft limit raised to its hard limit."""
+    """Raise the soft limits to the hard limits, open files, exceed the maximum file size, and dump core."""
     for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         most = resource.getrlimit(kind)[1]
         resource.setrlimit(kind, (most, most))
@@ -313,10 +313,10 @@ def _host_wide(library: str) -> dict[str, str]:
 
 
 def _without_a_file(number: int, *arguments: int) -> str:
-    """Make a call whose file doesn't exist, which only the kernel notices.
+    """Make a call with a file descriptor that doesn't exist, which only the kernel notices.
 
-    A filter's answer may be a success, and the kernel may lack huge pages, so the answers of a proper call
-    would not differ.
+    With a valid descriptor, the answers of filter and kernel might be the same: a filter may answer with
+    success, and the kernel may lack huge pages.
     """
     answer = _call(number, *arguments)
     return "done" if answer == "EBADF" else f"answered with {answer}"
