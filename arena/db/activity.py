@@ -128,7 +128,7 @@ class ActivityRepository(Repository):
             )
 
     def hosts(self) -> tuple[HostStatus, ...]:
-        """Return the latest sandbox report of every host, last checked first."""
+        """Return the latest sandbox report of every host, most recently checked first."""
         with self._transactions.read() as connection:
             rows = connection.execute(
                 select(HostReportRow.__table__).order_by(HostReportRow.checked.desc(), HostReportRow.host)

@@ -259,8 +259,8 @@ def _last_taken_over(connection: Connection, version: int, since: datetime | Non
 
     Games that ended before ``since`` are left out.
     """
-    # The index ends the search after these games. Filtering by time in SQL would make the database search
-    # all games of the version.
+    # With the index, the search ends after these games. Filtering by time in SQL would make the database
+    # search all games of the version.
     rows = connection.execute(
         select(GameSeatRow.taken_over, GameRow.ended)
         .join(GameRow, GameRow.number == GameSeatRow.game_number)

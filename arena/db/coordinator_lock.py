@@ -1,7 +1,7 @@
 """The coordinator lock: only one coordinator with containers per database may have it.
 
-It ends with its holder: on PostgreSQL it is an advisory lock of a session, on SQLite a lock on a file next to
-the database. PostgreSQL notices within 20 s that a session's host is lost.
+It is released when its holder ends: on PostgreSQL it is an advisory lock of a session, on SQLite a lock on a
+file next to the database. PostgreSQL notices within 20 s that a session's host is lost.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from arena.db.errors import DatabaseUnavailable
 _LOCK: Final = 0x68656C6D  # arbitrary, but the same in every version of the program
 
 _KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 2}
-"""In seconds, seconds and probes. With its defaults, a server notices a lost host only after two hours."""
+"""Seconds, seconds and number of probes. By default, a server notices a lost host only after two hours."""
 
 
 class CoordinatorLock(Protocol):

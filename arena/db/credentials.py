@@ -76,7 +76,7 @@ class KnownToken:
     revoked: datetime | None  # UTC, or None
 
     def works(self, at: datetime) -> bool:
-        """Return True if the token is valid now."""
+        """Return True if the token is valid at this time."""
         return self.revoked is None and at < self.expires
 
 
@@ -147,7 +147,7 @@ class Credentials(Repository):
             return ended.rowcount > 0
 
     def end_old_sessions(self, *, created_before: datetime, seen_before: datetime) -> int:
-        """End sessions that are too old or too long unused; return their number."""
+        """End sessions that are too old or were unused for too long; return their number."""
         with self._transactions.write() as connection:
             old = or_(SessionRow.created <= created_before, SessionRow.seen <= seen_before)
             return connection.execute(delete(SessionRow).where(old)).rowcount

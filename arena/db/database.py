@@ -44,7 +44,7 @@ def forget_values(error: DBAPIError) -> None:
 
 
 def meaning(error: DBAPIError, url: str) -> StoreError | None:
-    """Translate a driver's error; None if the caller has a bug. ``url`` must not contain a password."""
+    """Translate a driver's error, or return None for a caller's bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
     if _is_read_only(error):
         return DatabaseUnwritable(
@@ -342,8 +342,8 @@ def _make_for_the_folders_owner(file: Path) -> None:
 
 
 def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
-    # The driver begins a transaction at the first write, which fails if another process has written
-    # since the first read. With None, the driver begins none: _on_begin does.
+    # By default, the driver begins a transaction at the first write, which fails if another process has
+    # written since the first read. With None, the driver begins no transactions: _on_begin does.
     connection.isolation_level = None
     cursor = connection.cursor()
     _switch_to_wal(cursor)
@@ -419,7 +419,7 @@ class ChangeCounter:
             return None
         try:
             if self._connection is None:
-                # Don't wait: the caller has another way to find out.
+                # Don't wait: the caller has another way to notice changes.
                 self._connection = sqlite3.connect(self._file, timeout=0, check_same_thread=False)
             return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         except sqlite3.Error:

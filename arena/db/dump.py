@@ -139,7 +139,7 @@ class TableRows:
     _check: Callable[[Rows], None]
 
     def batches(self) -> Generator[list[list[Any]], None, None]:
-        """Yield all rows in batches, in the order of their keys. Close it if you don't read all rows."""
+        """Yield all rows in batches, in the order of their keys. Close the generator if you stop early."""
         everything = select(self._table).order_by(*self._table.primary_key)
         with self._connection.execution_options(yield_per=BATCH).execute(everything) as rows:
             for batch in rows.partitions():
@@ -167,7 +167,7 @@ class Snapshot:
         """Read what every page and every match needs, except the tables that grow with each game.
 
         Raises ValueError if the ladder's counts don't match its log, or a match is invalid; or an exception
-        of any kind if a row is not one that this program writes.
+        of any kind if this program can't have written a row.
         """
         connection = self._connection
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
@@ -292,7 +292,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys after the last row: checking each row would take PostgreSQL half of a restore."""
+    """Check foreign keys after the last row: on PostgreSQL, checking each row takes half of a restore."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 
 class StoreError(Exception):
-    """An error of the store; the text says what to do."""
+    """An error of the store; the message says what to do."""
 
 
 class BotDisqualified(StoreError):

@@ -26,7 +26,7 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the most points of a seat."""
     COMEBACK = "comeback"
-    """By the points by which the winner trailed after two rounds; only games in which it did.
+    """By the points by which the winner trailed after two rounds; only games in which it trailed.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """

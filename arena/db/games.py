@@ -216,9 +216,8 @@ def seats_of(  # noqa: PLR0913 - filters
 ) -> list[Row[Any]]:
     """Return a bot's rows of ``game_seat``, with the versions' numbers, newest first.
 
-    They are from games with numbers smaller than ``before``.
-
-    ``version`` limits them to that version, and ``faulty`` to games in which the bot had a fault.
+    They are from games with numbers smaller than ``before``. ``version`` limits them to that version, and
+    ``faulty`` to games in which the bot had a fault.
     """
     versions = (
         select(BotVersionRow.id)

@@ -23,8 +23,9 @@ class HeldRanks(Repository):
     def compare(self, standings: Sequence[Standing], at: datetime) -> None:
         """Record new ranks, and notify the owners of active bots that lost theirs to another bot.
 
-        ``standings`` are the overall ones, best first. If a bot loses a rank within ``QUIET`` of its last
-        loss, the new loss is not recorded yet: the bot may regain the rank, or the loss is reported later.
+        ``standings`` is the overall leaderboard, best first. If a bot loses a rank within ``QUIET`` of its
+        last loss, the new loss is not recorded yet: the bot may regain the rank, or the loss is reported
+        later.
         """
         ranks = {each.bot: each.rank for each in standings if each.games}
         holders = {each.rank: each.bot for each in reversed(standings) if each.games}

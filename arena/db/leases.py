@@ -64,7 +64,7 @@ _VOIDS: Final = 3
 """Arena faults in one match before it is quarantined."""
 
 _LOSSES: Final = 20
-"""Lost workers and coordinators before a match is quarantined. It is rarely the cause of these losses."""
+"""Lost workers and coordinators before a match is quarantined. The match is rarely the cause of a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +156,11 @@ class Leases:
     def tell(
         self, coordinator: str, workers: Sequence[WorkerStatus], refused: Sequence[RefusedWorker] = ()
     ) -> None:
-        """Publish a coordinator's workers, for display only and for as long as a lease."""
+        """Publish a coordinator's workers, only for display. Entries expire like leases."""
         with self._write() as connection:
             until = _until(self._clock(connection))
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
-            names = {worker.name for worker in workers}  # a refused one may have been admitted since
+            names = {worker.name for worker in workers}  # a refused worker may have been admitted since
             none = {"seats": 0, "busy": 0, "doubted": False, "usable": None}
             rows = [{**asdict(worker), "refused": None, "since": None} for worker in workers]
             rows += [
@@ -208,7 +208,7 @@ class Leases:
                 state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
-            # Skip a worker whose heartbeat is being written, because these matches are locked.
+            # Don't wait for a worker whose heartbeat is being written: the matches above are locked.
             silent = select(WorkerRow.coordinator, WorkerRow.name).where(_over(WorkerRow, now))
             gone = silent.with_for_update(skip_locked=True)
             connection.execute(

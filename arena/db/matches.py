@@ -225,7 +225,7 @@ def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, 
     return sources
 
 
-def _add(  # noqa: PLR0913 - what a waiting match is made of
+def _add(  # noqa: PLR0913 - everything about a waiting match
     connection: Connection,
     spec: MatchSpec,
     kind: MatchKind,
@@ -269,7 +269,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
 
 
 def give_up_deals(connection: Connection) -> None:
-    """Mark the deals of all open rated matches as dealt: the backed-up arena may deal them too."""
+    """Mark the deals of all open rated matches as dealt: the arena that was backed up may deal them too."""
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
     seeds = {seed for spec in specs for seed in decode(spec, MatchSpec).seeds}

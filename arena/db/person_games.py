@@ -30,7 +30,7 @@ class NewPersonGame:
     """A game to add."""
 
     id: str  # secret, because it is the game's URL
-    visitor: str  # digest of the cookie that plays it
+    visitor: str  # digest of the cookie of the visitor who plays it
     account: int | None  # the person's account
     rules: Rules
     opponents: tuple[int, ...]  # ids of versions, in the order of the other seats
@@ -64,7 +64,7 @@ class PersonGame:
     seat: int  # seat of the person, from 0
     created: datetime  # UTC
     ended: datetime | None  # UTC
-    seen: datetime  # when the person was last there, UTC
+    seen: datetime  # when the person was last present, UTC
     asked: View | None  # the person's latest decision; None before the first and after the game
     chosen: bool  # whether the person has made that decision
     replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
@@ -133,7 +133,7 @@ class PersonGames(Repository):
             return _known(connection, [row], earlier)[0]
 
     def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
-        """Return the games of a visitor or an account, if any, that are over, newest first."""
+        """Return the finished games of a visitor, or of their account if they have one, newest first."""
         own = PersonGameRow.visitor == visitor
         if account is not None:
             own |= PersonGameRow.account_id == account

@@ -435,7 +435,7 @@ class ChallengeRow(Base):
 class PersonGameRow(Base):
     """A game that a person plays against bots, unrated.
 
-    ``visitor`` is the digest of the cookie that plays it; ``account_id`` the person's account, or None.
+    ``visitor`` is the digest of the visitor's cookie; ``account_id`` the person's account, or None.
     ``rules``, ``asked`` (the view of the person's latest decision) and ``chosen`` (their choice in it) are
     JSON. ``opponents`` are ids of versions in the order of their seats. ``state`` is a
     :class:`PersonGameState`. ``replay`` is empty until the game is over, and ``analysis`` may follow;
@@ -585,7 +585,7 @@ class SubscriptionRow(Base):
 
     ``secret`` signs a webhook's requests, or is in the links of a mail. A mail address without ``confirmed``
     gets only the request to confirm it. After ``failures`` in a row, the first at ``failing_since``, the next
-    attempt is at ``due``; ``trouble`` is the last failure's reason. Since ``off``, nothing is sent.
+    attempt is at ``due``; ``trouble`` is the last failure's reason. After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"
@@ -839,7 +839,7 @@ class LiveGameRow(Base):
 class WorkerRow(Base):
     """A coordinator's worker, as of its last heartbeat.
 
-    For a worker that gets no matches, ``refused`` is the reason and ``since`` its start.
+    For a worker that gets no matches, ``refused`` is the reason, and ``since`` is when it was refused.
     """
 
     __tablename__ = "worker"

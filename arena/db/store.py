@@ -31,7 +31,7 @@ from arena.db.subscriptions import Subscriptions
 
 
 class Store:
-    """The repositories of an open database. Each call of one is a transaction."""
+    """The repositories of an open database. Each call of a repository's method is a transaction."""
 
     def __init__(self, database: Database, lock: CoordinatorLock, lease_clock: LeaseClock) -> None:
         self._database = database

@@ -202,7 +202,7 @@ class SubmissionRepository(Repository):
             return True
 
     def wait(self, id_: str, why: str | None) -> None:
-        """Record what the arena lacks to proceed with a submission, or None."""
+        """Record what the arena lacks to proceed with a submission; None if it lacks nothing."""
         with self._transactions.write() as connection:
             connection.execute(
                 update(SubmissionRow).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).values(waiting=why)
@@ -237,7 +237,7 @@ class SubmissionRepository(Repository):
             return number
 
     def passed(self, id_: str, at: datetime) -> None:
-        """Record that a check has qualified."""
+        """Record that a submission that is only checked has qualified."""
         with self._transactions.write() as connection:
             for row in connection.execute(
                 update(SubmissionRow)
