@@ -9,7 +9,7 @@ Three questions, answered from the newest games:
 - Do bots win as often as predicted? Of all pairs for which a chance near 60 % was predicted, 60 % should end
   with the favourite ahead.
 - Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The better the
-  predictions distinguish bots, the lower is the log-loss.
+  predictions distinguish bots, the lower the log-loss.
 - Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change of
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
   games and τ the drift per game. In 95 % of cases the change is less than 1.96 times this deviation.

@@ -76,7 +76,7 @@ def _add_nigiri(cards: Sequence[Card], shares: list[int]) -> None:
 
 
 def _set(points: int, members: int) -> Iterator[int]:
-    """Yield the share of each card of a kind: equal for members of sets, which come first, then 0."""
+    """Yield the share of each card of a kind: first the cards in sets, with equal shares, then 0."""
     return chain(repeat(_each(points, members), members), repeat(0))
 
 

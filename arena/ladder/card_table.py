@@ -68,7 +68,7 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
     middle = rate + square / (2 * number)
     half = _Z * sqrt(rate * (1 - rate) / number + square / (4 * number * number))
     whole = 1 + square / number
-    # Rounding would exclude a rate of 0 or 1 from its own interval.
+    # Otherwise, rounding could exclude a rate of 0 or 1 from its own interval.
     return max(0.0, min((middle - half) / whole, rate)), min(1.0, max((middle + half) / whole, rate))
 
 

@@ -24,7 +24,7 @@ class BoardLine:
     def order(self) -> tuple[bool, float, float, str]:
         """Sort key: bots without a game last, then by score, smallest deviation and name.
 
-        Bots whose keys have the same first two parts share a rank.
+        Bots share a rank if the first two parts of their keys are equal.
         """
         rating = self.entry.rating
         return self.entry.games == 0, -conservative(rating), rating.deviation, self.bot

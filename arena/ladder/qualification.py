@@ -121,7 +121,7 @@ _MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Played:
-    """A qualification game with a verified record; ``report`` is on the bot's sandbox and stderr."""
+    """A qualification game with a verified record; ``report`` describes the bot's sandbox and stderr."""
 
     rules: Rules
     seat: int

@@ -169,7 +169,7 @@ def close(closings: Closings, day: int, rating: Rating) -> Closings:
 def stood(closings: Closings, day: int) -> Rating | None:
     """Return the rating at the end of a day, or None before the first game.
 
-    The day must not be earlier than ``DAYS`` before the last game.
+    The day must not be more than ``DAYS`` days before the last game.
     """
     for each in reversed(closings):
         if each.day <= day:

@@ -14,13 +14,13 @@ _RANGES: Final = {
     "start_millis": (1_000, 60_000),
     "move_millis": (50, 60_000),
     "bank_millis": (0, 120_000),
-    # A host's slots only have room for the usual limits, so a ladder's limits are not higher.
+    # A host's slots have room only for the default limits, so a ladder's limits can't be higher.
     "cpus": (0.1, Limits().cpus),
     "memory_mib": (64, Limits().memory_mib),
     "pids": (16, Limits().pids),
     "tmp_mib": (1, Limits().tmp_mib),
 }
-"""The lowest and the highest value of each field of a ladder's clock and limits."""
+"""The lowest and highest values of the fields of a ladder's clock and limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
