@@ -22,10 +22,10 @@ from arena.protocol.analysis import Analysis
 _log = structlog.get_logger()
 
 _SECONDS: Final = 60.0
-"""Pause before each analysis of a rated game. One takes 10 to 20 s of a core and slows matches slightly."""
+"""Pause before each analysis of a rated game, which takes 10 to 20 s of a core and slows matches slightly."""
 
 _PEOPLE_SECONDS: Final = 3.0
-"""Interval of checks for a person's game. The person is waiting, so the analysis needs no free slot."""
+"""Interval of checks for a person's game. The person is waiting, so its analysis doesn't need a free slot."""
 
 _PATIENCE: Final = timedelta(hours=1)
 """Time limit of one analysis."""
@@ -99,7 +99,7 @@ class HostAnalyst:
             return process
 
     def close(self) -> None:
-        """Stop: start no analyses, and abandon those in progress."""
+        """Abandon the analyses in progress, and start no more."""
         with self._lock:
             self._closed = True
             for process in self._processes:
@@ -133,7 +133,7 @@ def analyst(
 ) -> Iterator[None]:
     """Analyse games periodically within the context; see :class:`HostAnalyst`.
 
-    ``seconds`` pass before each rated game. With 0 ``playouts`` there are no analyses.
+    There is a pause of ``seconds`` before each rated game. With 0 ``playouts``, no games are analysed.
     """
     if not playouts:
         yield

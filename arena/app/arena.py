@@ -1,7 +1,7 @@
 """A running arena, and the coordinator lock: only one coordinator with containers may use a database.
 
-Uploads, and without a cluster also images, are on that coordinator's disk, where another coordinator would
-not find them. Other hosts join as workers.
+Uploads and, without a cluster, images are on that coordinator's disk, where another coordinator would not
+find them. Other hosts join as workers.
 """
 
 import socket
@@ -68,7 +68,10 @@ class LockHolder:
         self._stop: Callable[[], None] = lambda: None
 
     def look(self) -> None:
-        """Check that this process still has the lock. A lost lock stays lost. Raises DatabaseUnavailable."""
+        """Check that this process still has the lock. A lock that was lost is never retaken.
+
+        Raises DatabaseUnavailable.
+        """
         if not self._lost.is_set() and not self._lock.take():
             self._lost.set()
             self._stop()

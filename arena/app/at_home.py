@@ -62,7 +62,7 @@ class _ArenaAtHome:
 def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
     """Open a temporary arena, after removing the remains of killed ones.
 
-    Settings of an arena on this machine are replaced. ``say`` receives messages about removals and failed
+    It shares nothing with an arena on this machine. ``say`` receives messages about removals and failed
     removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too small.
     """
     connect().close()  # fail before creating containers or images, which only an engine can remove

@@ -17,7 +17,7 @@ from arena.scheduler.ladder import Entropy
 
 
 class CannotStart(Exception):
-    """The arena can't start. The text says why and what to do."""
+    """The arena can't start. The message says why and what to do."""
 
 
 INSTALL_SIZE: Final = 8
@@ -26,7 +26,7 @@ INSTALL_SIZE: Final = 8
 
 @contextmanager
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
-    """Lock the data directory within the context. The lock ends with this process at the latest.
+    """Lock the data directory within the context. The lock is released at the latest when this process ends.
 
     With ``restoring``, the caller restores a backup into it, and an unfinished restore is accepted. Raises
     CannotStart if another process has the lock, the directory can't be created, or it contains an unfinished
@@ -77,7 +77,7 @@ def install_id(folder: Path) -> str:
 
 
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
-    """Create a folder that only this user can write to, or check that it is one.
+    """Create a folder that only this user can write to, or check that an existing one is like that.
 
     Errors name the variable ``setting`` as the way to choose another folder.
     """

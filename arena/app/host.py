@@ -35,8 +35,8 @@ _log = structlog.get_logger()
 def sockets_folder(settings: Settings) -> Path:
     """Create the parent of the installations' socket folders.
 
-    Raises CannotStart if it can't be created, others can write to it, or its path is too long for sockets
-    below.
+    Raises CannotStart if it can't be created, others can write to it, or its path is too long for the
+    sockets below it.
     """
     folder = settings.sockets
     size, most = len(os.fsencode(folder)), LONGEST_RUN_DIR - INSTALL_SIZE - 1

@@ -39,7 +39,7 @@ Say = Callable[[str], None]
 def work(settings: Settings, port: int, say: Say) -> None:
     """Play matches from the scheduler until SIGTERM; matches in flight are finished first.
 
-    The scheduler connects to ``port``; 0 means any free one. ``say`` receives progress messages. Raises
+    The scheduler connects to ``port``; 0 means any free port. ``say`` receives progress messages. Raises
     ImageTrouble or RuntimeTrouble, or CannotStart if something is missing or this host lacks a control that
     untrusted bots need.
     """
