@@ -88,7 +88,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     image_bytes: int = 512 * _MIB
     layers: int = 64
     archive_members: int = 4_096  # of the archive itself, of any kind
-    # Files, folders and links of all layers together, including folders that only their files imply.
+    # Files, folders and links of all layers together, including folders that have no entry of their own.
     members: int = 65_536
     name_bytes: int = 1_024  # of one path or link target
     names_bytes: int = 16 * _MIB  # of all paths and link targets together
@@ -142,7 +142,7 @@ def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # Engines create volumes from images that are not rewritten, so those can't be accepted.
+        # Rewriting would remove the volume, but other images keep theirs, so volumes are refused everywhere.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"

@@ -97,7 +97,8 @@ class Intake:
     def take(self, file: Path, room: Room) -> BotImage:
         """Make an image of a file and store it. Nothing in the file is run.
 
-        An image's archive is recognised by its content; any other file is a source file, by its suffix.
+        An image's archive is recognised by its content. Any other file must be a source file, with a known
+        suffix.
         Raises Rejected if the file is unacceptable (the message is for its author), or IntakeTrouble if the
         arena can't process it at the moment.
         """

@@ -23,8 +23,8 @@ PRUNE_SECONDS: Final = 3600.0
 class ImageKeeper:
     """Knows which images are in use, and prunes the others.
 
-    ``store`` knows which bots play. ``prune_engine`` removes the engine's copies of pruned images, so the
-    quota (bytes) holds there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
+    ``store`` knows which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
+    the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
     """
 
     def __init__(  # noqa: PLR0913 - its collaborators
@@ -66,7 +66,7 @@ class ImageKeeper:
         return pruned
 
     def note_gone(self) -> None:
-        """Record which versions can't play because their image is gone, and which have their image back.
+        """Record which versions can't play because their image is gone, and which can play again.
 
         Call it after adding images too, since that may prune others. Raises StoreError, or IntakeTrouble if
         the images can't be listed, or every image in use is missing.

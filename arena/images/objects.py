@@ -81,7 +81,7 @@ class Objects:
                     file.flush()
                     with suppress(io.UnsupportedOperation):  # only local disks support it
                         os.fsync(file.fileno())
-                # On this host a rename; elsewhere a copy, which also appears whole.
+                # On this host this is a rename; elsewhere it is a copy, which also appears whole.
                 self._files.mv(part, path)
             except BaseException:
                 with suppress(OSError):

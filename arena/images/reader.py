@@ -94,7 +94,7 @@ def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) ->
         said += chunk
     else:
         return said, True  # too long to be a valid answer, whatever follows
-    # It has closed its output; ignore what it still does.
+    # The process has closed its output; ignore what it still does.
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
     return said, True

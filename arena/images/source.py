@@ -25,7 +25,7 @@ def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[by
     ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeTrouble if a
     blob is damaged or missing.
     """
-    sizes = {layer.digest: layer.size for layer in image.layers}  # each once
+    sizes = {layer.digest: layer.size for layer in image.layers}  # each digest once
     for digest, size in sizes.items():
         yield from _member(_layer_name(digest), size, store.blob(digest, size))
     config = image.config()

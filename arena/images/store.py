@@ -105,7 +105,7 @@ class Records:
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
                 used = max(record.added, self._used(id_) or record.added)
-                # After a wrong clock, a time in the future must not protect an image forever.
+                # If the clock was wrong, a time in the future must not protect an image forever.
                 kept = Kept(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
                 found.append(kept)
         return tuple(found)

@@ -21,7 +21,7 @@ import msgspec
 from arena.images.image import Command, IntakeLimits, Layer, Platform
 
 MAX_ANSWER_BYTES: Final = 256 * 1024
-"""Limit on the output of the process: enough for 64 layers and a command with its variables, or a text."""
+"""Limit on the process's output: enough for 64 layers and a command with its variables, or for an error."""
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The process has dropped its privileges and begins to read. A crash is now the archive's fault."""
+    """The process has dropped its privileges and begins to read. Any later crash is the archive's fault."""
 
 
 class Repacked(msgspec.Struct, frozen=True, tag=True):
@@ -47,7 +47,7 @@ class Repacked(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """The archive is unacceptable; the text is for its author."""
+    """The archive is unacceptable; the message is for its author."""
 
     text: str
 
@@ -59,7 +59,7 @@ class Stopped(msgspec.Struct, frozen=True, tag=True):
 
 
 class Broken(msgspec.Struct, frozen=True, tag=True):
-    """The reader failed unexpectedly; the text is for the developer."""
+    """The reader failed unexpectedly; the message is for the developer."""
 
     text: str
 

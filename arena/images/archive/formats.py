@@ -52,7 +52,7 @@ class FoundImage:
 
 
 def wrong_platform(found: str, wanted: Platform) -> Rejected:
-    """Return the refusal of an image for other platforms, which ``found`` lists."""
+    """Return the error for an image for other platforms, which ``found`` lists."""
     return Rejected(
         f"the archive's image is for {found}, but bots run on {wanted}: "
         f"build and save it with --platform={wanted}"

