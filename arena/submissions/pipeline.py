@@ -66,7 +66,7 @@ class SubmissionEngine(Protocol):
 
 
 class _Wait(Exception):
-    """The submission must wait, because the arena lacks something. The text names it."""
+    """The submission must wait, because the arena lacks something. The message names it."""
 
     def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
         super().__init__(why)
@@ -99,7 +99,7 @@ class Pipeline:
         self._now = now
         self._clock = clock
         self._rest_until: dict[str, float] = {}
-        self._rests: dict[str, float] = {}  # start of the pause, by the match after which the next one waits
+        self._rests: dict[str, float] = {}  # start of the pause after a match, by the match's id
         self._pruned: float | None = None
 
     def step(self) -> None:
@@ -108,7 +108,7 @@ class Pipeline:
         self._prune(waiting)
         first: dict[str, KnownSubmission] = {}
         for submission in waiting:
-            first.setdefault(submission.bot, submission)  # a bot's versions one at a time
+            first.setdefault(submission.bot, submission)  # one version of a bot at a time
         self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
         inspected = False
         for submission in first.values():
@@ -203,7 +203,7 @@ class Pipeline:
             self._enter(submission)
 
     def _rested(self, match: str) -> float:
-        """Return the seconds since the first call for a match. The match after it waits that long."""
+        """Return the seconds since the first call for a match: how long the next match has waited."""
         now = self._clock()
         return now - self._rests.setdefault(match, now)
 

@@ -17,7 +17,7 @@ from arena.protocol.submissions import UploadKind
 
 
 class UploadRefused(Exception):
-    """A file was rejected, and no part of it is stored. The text is for its sender."""
+    """A file was rejected, and no part of it is stored. The message is for its sender."""
 
 
 class TooLarge(UploadRefused):
