@@ -43,7 +43,7 @@ def explained() -> Iterator[None]:
 
 
 def _check_environment() -> None:
-    """Refuse misspelled variables: if ARENA_SITE is misspelled, a bot would be sent to the last site."""
+    """Reject misspelled variables: with a misspelled ARENA_SITE, a bot would be sent to the last site."""
     if all(name in OTHER_VARIABLES for name in os.environ if name.startswith("ARENA_")):
         return
     from arena.platform.settings import WrongSettings, check_names

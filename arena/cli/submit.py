@@ -101,7 +101,7 @@ class Telling:
 
 
 def print_verdict(submission: Document, taken: str) -> None:
-    """Print the verdict on a submission and its games; ``taken`` is the text for an accepted one."""
+    """Print the verdict on a submission and its games; ``taken`` is the text for an accepted submission."""
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     cause = submission.get("cause")
     if cause is None:
