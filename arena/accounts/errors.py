@@ -4,7 +4,7 @@ from arena.platform.names import WrongName, check_name, is_reserved
 
 
 class AccountError(Exception):
-    """A refusal; the text is for the user."""
+    """A refusal; the message is for the user."""
 
 
 class Busy(AccountError):

@@ -36,7 +36,7 @@ class Passwords:
         self._hasher = hasher
         self._working = BoundedSemaphore(_AT_ONCE)
         self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
-        # Checked for unknown names, so that they take as long as known ones.
+        # Passwords for unknown names are checked against this, so that they take as long as for known names.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:

@@ -26,7 +26,7 @@ _PIECE: Final = 2 * 1024 * 1024
 
 
 def build(folder: Path) -> str:
-    """Build a folder's image with ``docker build``, its output on stderr, and return the image's id.
+    """Build a folder's image with ``docker build``, which prints to stderr, and return the image's id.
 
     Raises CannotSend if there is no ``docker`` command, or it fails.
     """

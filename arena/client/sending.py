@@ -130,7 +130,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
     if target.path is not None and target.kind is not TargetKind.FOLDER:
         yield _parcel(target, target.path, _checked(name or target.name))
         return
-    from arena.client import images  # noqa: PLC0415 - docker, which a source file doesn't need
+    from arena.client import images  # noqa: PLC0415 - imports docker, which a source file doesn't need
 
     image_name = target.text
     if target.path is not None:

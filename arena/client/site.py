@@ -27,7 +27,7 @@ _PIECE: Final = 64 * 1024
 
 
 class Strange(Exception):
-    """A response that no arena sends; the text describes it."""
+    """A response that no arena sends; the message describes it."""
 
 
 def whole(answer: requests.Response) -> bytes:
@@ -336,7 +336,7 @@ def _moments(value: object) -> Iterator[datetime]:
 
 
 def _passes(answer: requests.Response) -> bool:
-    """Return True if a retry helps soon. A command does not wait for tomorrow's quota."""
+    """Return True if a retry will soon help. A command does not wait for tomorrow's quota."""
     after = answer.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
 

@@ -18,7 +18,7 @@ from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
 
 
 class ClientError(Exception):
-    """An error of the client; the text says what is wrong and what to do."""
+    """An error of the client; the message says what is wrong and what to do."""
 
 
 class WrongLogin(ClientError):
@@ -34,7 +34,7 @@ class SiteTrouble(ClientError):
 
 
 class SiteProblem(SiteTrouble):
-    """A site rejected a request. ``passes`` is True if a retry helps soon, according to the site."""
+    """A site rejected a request. ``passes`` is True if, according to the site, a retry will soon help."""
 
     def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
         super().__init__(f"{detail} {hint}".strip())
@@ -49,7 +49,7 @@ _EXAMPLE: Final = "give the site's URL with a scheme and without a path, such as
 
 
 def check_address(text: str) -> str:
-    """Return a site's normalised address, such as ``https://arena.example``: lower case, no slash.
+    """Return a site's normalised address, such as ``https://arena.example``: in lower case, without a slash.
 
     Raises WrongLogin if it can't be the address of a site.
     """

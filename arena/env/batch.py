@@ -71,7 +71,7 @@ class Batch:
         self._drawn = np.zeros(games, dtype=np.int8)
         self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; at the end, of all
+        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; of all at the end
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
@@ -176,7 +176,7 @@ class Batch:
         seen[..., start : start + KINDS] = unseen[..., 1:]
         start += KINDS
         for number in range(rules.participants):
-            # From each seat upwards. For both seats the dummy comes last.
+            # Seats are counted upwards from the observing seat. For both seats, the dummy comes last.
             who = (np.arange(players) + number) % players if number < players else [players] * players
             seen[..., start : start + KINDS] = self._tables[:, who, 1:]
             start += KINDS

@@ -21,7 +21,7 @@ _CACHES: Final = frozenset({"__pycache__", "node_modules"})
 
 
 class UnusableBot(ValueError):
-    """A bot can't be used. The text says why, and what to give instead."""
+    """A bot can't be used. The message says why, and what to give instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ Heard = Hello | Lost | Sequence[PlayerAnswer]
 
 
 class WrongAddress(ValueError):
-    """The referee can't listen on an address. The text says why."""
+    """The referee can't listen on an address. The message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import msgspec
 
 
 class WrongResults(ValueError):
-    """A file is not a results file, or has results for something else. The text says which and what to do."""
+    """A file is not a results file, or has results for something else. The message says what to do."""
 
 
 class ResultsFile:

@@ -40,7 +40,7 @@ def schedule(rules: Rules, seed: int, games: int, name: str) -> Iterator[HomeGam
         yield home_game(rules, seed, deal, turns[rotation], number, f"{name}-{seed}-{number}")
 
 
-def home_game(  # noqa: PLR0913, PLR0917 - a game has these parts
+def home_game(  # noqa: PLR0913, PLR0917 - everything that a game needs
     rules: Rules, seed: int, deal: int, bots: tuple[int, ...], number: int, name: str
 ) -> HomeGame:
     """Return a game. Deck and dice follow from ``seed``, ``deal`` and the seating."""

@@ -44,7 +44,7 @@ _LOAD_SECONDS: Final = Clock().start_millis / 1000
 
 
 class PlayingFailed(Exception):
-    """Games can't be played. The text says why."""
+    """Games can't be played. The message says why."""
 
 
 class BotUnloadable(PlayingFailed):

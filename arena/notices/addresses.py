@@ -25,7 +25,7 @@ _LONGEST_MAIL: Final = 254
 
 
 class SubscriptionRefused(ValueError):
-    """An address can't be used. The text is for its owner."""
+    """An address can't be used. The message is for its owner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ def resolve(target: WebhookTarget) -> tuple[str, int]:
 
 
 def is_public(address: str) -> bool:
-    """Return True if an address is a public unicast address that doesn't contain one of another network."""
+    """Return True if an address is a public unicast address that contains no address of another network."""
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
         # Addresses outside 2000::/3 may contain an IPv4 address, as in ::ffff:0:0/96 and 64:ff9b::/96.

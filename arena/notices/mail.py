@@ -18,7 +18,7 @@ from arena.protocol.news import CONFIRM
 
 _SECONDS: Final = 5.0
 _POLICY: Final = SMTP.clone(max_line_length=900)
-"""Folds no header line with a link, because not every program unfolds them."""
+"""Doesn't fold header lines with a link, because not every program unfolds them."""
 
 _PERMANENT: Final = 500
 """The first code of permanent errors."""

@@ -15,11 +15,11 @@ from arena.platform.settings import Settings
 from arena.protocol.news import Topic, please_confirm, sample
 
 MOST: Final = 5
-"""Subscriptions of an account."""
+"""Maximum number of subscriptions per account."""
 
 
 class NotConfirmed(Exception):
-    """The subscription's mail address is not confirmed; the text says what to do."""
+    """The subscription's mail address is not confirmed; the message says what to do."""
 
 
 class OwnSubscriptions:

@@ -30,7 +30,7 @@ _GONE: Final = 410
 
 
 class NotDelivered(Exception):
-    """A delivery failed. The text, without a full stop, is for the subscription's owner.
+    """A delivery failed. The message, without a full stop, is for the subscription's owner.
 
     A failure that is ``final`` is not retried. One that is ``ours`` is the arena's fault, not the receiver's.
     """

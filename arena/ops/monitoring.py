@@ -46,7 +46,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call] # an unused second se
 
 
 class CannotListen(Exception):
-    """The server can't listen at an address; the text says why and what to do."""
+    """The server can't listen at an address; the message says why and what to do."""
 
 
 class InTime(Generic[T]):

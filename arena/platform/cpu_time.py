@@ -66,7 +66,7 @@ class _Thread(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The spells since all threads slept: the seconds of waits and of running in them."""
+    """The time since all threads last slept: the seconds of waits in it, and of running."""
 
     waited: float
     spent: float
@@ -75,7 +75,7 @@ class _Stretch(NamedTuple):
 class HostShare:
     """Measures for how long the host kept a runnable sandbox from running.
 
-    It errs in the host's favor. The running and throttled time of a sandbox's threads, on any core, is
+    It errs in the host's favour. The running and throttled time of a sandbox's threads, on any core, is
     subtracted from the wait of the thread that waited longest. The waits of threads that have ended since the
     last look are ignored. So a bot that spins or forks against its own quota gains nothing. ``clock`` is
     monotonic, in seconds; it must not stop while the caller doesn't run.
@@ -104,7 +104,7 @@ class HostShare:
         """Return the time since the last look."""
         moment = self._clock()
         threads = dict(self._read_threads())
-        # In this order: the subtracted counts must not be older than the waits.
+        # Read these after the waits: the subtracted counts must not be older.
         used, withheld = self._read_usage(threads), self._read_withheld()
         spent, kept = used - self._used, withheld - self._withheld
         most = 0.0
@@ -134,7 +134,7 @@ class HostShare:
         return any(thread.had for thread in self._threads.values())
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits between two sleeps that delayed nothing, in the latest spell and earlier ones."""
+        """Return the waits that delayed nothing between two sleeps, in the latest spell and earlier ones."""
         stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
             self._since_slept = stretch

@@ -24,7 +24,7 @@ LOOKS: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
 
 
 class WrongName(ValueError):
-    """A name can't be used. The text is for the user."""
+    """A name can't be used. The message is for the user."""
 
 
 def check_name(name: str, what: str) -> None:

@@ -51,7 +51,7 @@ _MOST_DAYS: Final = 36500
 
 
 class WrongSettings(ValueError):
-    """A setting can't be used. The text names the variable and says what is wrong with it."""
+    """A setting can't be used. The message names the variable and says what is wrong with it."""
 
 
 class RegistrationMode(StrEnum):

@@ -223,13 +223,13 @@ _CONTROLS: Final = {control.name: control for control in CONTROLS}
 
 
 class UntrustedBotsRefused(Exception):
-    """Untrusted bots are refused. The text says why and what the operator can do."""
+    """Untrusted bots are refused. The message says why and what the operator can do."""
 
 
 class Gate:
     """Keeps untrusted bots from playing until a host's report opens it. Thread-safe.
 
-    With ``own``, all bots are the operator's, and it is open from the start.
+    With ``own``, all bots are the operator's, and the gate is open from the start.
     """
 
     def __init__(self, *, own: bool = False) -> None:

@@ -176,7 +176,7 @@ def encode(value: MatchSpec | MatchRecord | GameRecord | SeatReport | Progress) 
 def decode(data: bytes, kind: type[T]) -> T:
     """Decode bytes from :func:`encode`.
 
-    Raises ValueError if the bytes don't encode that kind. The error text locates the problem.
+    Raises ValueError if the bytes don't encode that kind. The error message locates the problem.
     """
     return msgspec.json.decode(data, type=kind)
 

@@ -30,7 +30,7 @@ def release(store: Store, at: datetime, who: str, match: str) -> None:
 
 
 class OperationRefused(Exception):
-    """The operation can't be done; the text says why."""
+    """The operation can't be done; the message says why."""
 
 
 REASON_LENGTH: Final = 200

@@ -35,7 +35,7 @@ class NotYours(Exception):
 
 
 class ChallengeRefused(Exception):
-    """A challenge can't be played; the text says why."""
+    """A challenge can't be played; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Owners:
     returns UTC, ``new_id`` a short unique id, and ``new_seed`` 32 unpredictable hexadecimal digits.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what a match is made of, and when
+    def __init__(  # noqa: PLR0913, PLR0917 - everything that a challenge needs
         self,
         store: Store,
         runtime: RuntimeName,
@@ -156,7 +156,7 @@ class Owners:
         return made
 
     def _opponent(self, account: int, name: str) -> int:
-        """Return the version id of a bot that may be challenged: on the leaderboard, or of the account."""
+        """Return the version id of a bot that may be challenged: one on the leaderboard or of the account."""
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:

@@ -102,7 +102,7 @@ _MOST_WORDS: Final = 200
 
 
 class BackupError(Exception):
-    """A backup can't be used; the text says what to do."""
+    """A backup can't be used; the message says what to do."""
 
 
 class BackupDamaged(BackupError):

@@ -204,7 +204,7 @@ def _explained() -> Iterator[None]:
     except (BackupError, DBAPIError, OSError, StoreError):
         raise
     except Exception as error:
-        # A value that no arena wrote can fail anywhere.
+        # A value that no arena wrote can cause an error anywhere.
         raise NotRestorable(
             f"no backup was made: the database has a value that can't be restored: {in_words(error)}. "
             "Keep the earlier backups, and a copy of the database"

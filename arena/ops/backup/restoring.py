@@ -186,7 +186,7 @@ def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
     except (BackupError, OSError, StoreError):
         raise
     except Exception as error:
-        # Rows that no arena wrote can fail anywhere.
+        # Rows that no arena wrote can cause an error anywhere.
         raise BackupDamaged(f"the backup can't be restored ({in_words(error)}): use another one") from error
 
 

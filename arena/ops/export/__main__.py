@@ -1,4 +1,4 @@
-"""The exporter's process: games come in as lines of JSON, and their two files go into a folder.
+"""The exporter's process: reads games as lines of JSON, and writes their two files to a folder.
 
 Only this process imports pyarrow. It runs only when the host's CPUs are otherwise idle. An empty line ends
 the games. If it is missing, the sender has died, and the files are incomplete.

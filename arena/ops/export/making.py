@@ -90,7 +90,7 @@ class Exporter:
                     raise
 
     def close(self) -> None:
-        """Stop: abandon the day in progress."""
+        """Abandon the day in progress, and start no more."""
         with self._lock:
             self._closed = True
             if self._process is not None:

@@ -17,7 +17,7 @@ JSON_LINES: Final = "jsonl.gz"
 
 
 class ExportTrouble(Exception):
-    """No files can be made or read now. The text gives the reason and, if there is one, the remedy."""
+    """No files can be made or read now. The message gives the reason and, if there is one, the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
-"""The analyst's process: a replay comes in as a line of JSON, its analysis goes out as JSON.
+"""The analyst's process: reads a replay as a line of JSON, and writes its analysis as JSON.
 
-It runs only when the host's CPUs are otherwise idle, and ends when its stdin is closed.
+It runs only when the host's CPUs are otherwise idle, and exits when its stdin is closed.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> None:
         msgspec.json.encode(analyse(replay, playouts=given.playouts, bots=house_bots(samples())))
     )
     sys.stdout.flush()
-    os._exit(0)  # the thread still reads
+    os._exit(0)  # the thread is still reading
 
 
 if __name__ == "__main__":
