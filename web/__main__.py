@@ -41,7 +41,7 @@ _log = structlog.get_logger()
 
 
 class CannotServe(Exception):
-    """The site can't start. The text gives the reason and the remedy."""
+    """The site can't start. The message gives the reason and the remedy."""
 
 
 def main() -> int:
@@ -154,8 +154,8 @@ def _listen(host: str, port: int) -> socket.socket:
 def _end_on_signals(server: uvicorn.Server) -> None:
     """Make SIGINT and SIGTERM end the server with exit code 0, even during startup.
 
-    While uvicorn serves, it handles them. When it stops, it raises the caught signal again; this handler
-    then gets it, so the process isn't killed.
+    While uvicorn is serving, it handles these signals itself. When it stops, it raises the caught signal
+    again, and this handler receives it, so that the process isn't killed.
     """
 
     def end(_number: int, _frame: FrameType | None) -> None:

@@ -93,7 +93,7 @@ def axis_of(figures: Iterable[CardFigures]) -> Axis:
 
 
 def top_of(table: CardTable) -> float:
-    """Return the take rate where bars end: rounded up to tenths, above all rates with enough decisions."""
+    """Return the take rate at which bars end: the highest with enough decisions, rounded up to tenths."""
     rates = [it.take_rate or 0 for line in table.cards for it in line.turns if it.seen >= FEW]
     return max(1, ceil(10 * max(rates, default=1))) / 10
 

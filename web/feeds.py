@@ -26,7 +26,7 @@ _ATOM: Final = "http://www.w3.org/2005/Atom"
 _MOST_BOTS: Final = 50
 _MOST_ENTRIES: Final = 20
 _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""The date of an empty feed: every feed must have one."""
+"""The date of an empty feed, because every feed must have a date."""
 
 
 def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:

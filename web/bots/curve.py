@@ -66,7 +66,7 @@ class Curve:
 
 
 def draw(versions: Sequence[VersionCurve]) -> Curve | None:
-    """Draw the curves of versions, given oldest first. Those without games are left out; None if all are."""
+    """Draw the curves of versions, oldest first, except those without games; None if no version has any."""
     curves = [_Thinned(each.version, each.points) for each in versions if each.points[-1].games]
     if not curves:
         return None

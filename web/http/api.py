@@ -1,7 +1,7 @@
 """The data API's base: routes, pages of lists, guards, and its OpenAPI description.
 
-The routes are in web/*/api.py: each module has functions that return an ``APIRouter``. To add routes, say of
-bots:
+The routes are in web/*/api.py: each module has functions that return an ``APIRouter``. To add routes, for
+example for bots:
 
 - Use ``router = DataRouter("bots")`` and ``@router.get("/bots/{bot}")`` on a plain function. The router adds
   ``/api/v1``, HEAD and ETags.
@@ -264,7 +264,7 @@ Next = Annotated[NextPage, Depends()]
 
 _BEARER: Final = {"WWW-Authenticate": 'Bearer realm="Kaiten"'}
 
-# These two only document the API; note_caller authenticates.
+# These two only document the API; note_caller does the authentication.
 _TOKEN: Final = HTTPBearer(
     scheme_name="token",
     description="An account's token, kaiten_…, created at /account. Each operation lists its scope.",

@@ -151,7 +151,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
         return answer(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
-    # Capitalize only the first letter: a message may quote a case-sensitive pattern.
+    # Change the case of only the first letter: a message may quote a case-sensitive pattern.
     texts = [f"{each['loc'][-1]}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in problems]
     return answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, f"Invalid request. {'; '.join(texts)}.")
 

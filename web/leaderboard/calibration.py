@@ -37,7 +37,7 @@ class Calibrations:
         self._made: tuple[int, datetime, Calibration] | None = None
 
     def current(self) -> tuple[int, Calibration]:
-        """Return the comparison and a number that differs whenever the comparison does."""
+        """Return the comparison, and a number that changes whenever the comparison does."""
         revision, _ = self._boards.state()
         with self._lock:
             if self._made is None or not self._lasts(*self._made, revision):

@@ -102,7 +102,7 @@ def table_view(seating: SeatingPlan, view: View) -> TableView:
 
 
 def move_of(view: View, cards: list[str], dummy: str) -> Move:
-    """Return a choice from the names of its cards. Raises ValueError; the text says what is wrong."""
+    """Return a choice from the names of its cards. Raises ValueError; the message says what is wrong."""
     try:
         move = Move(
             tuple([Card.from_label(card) for card in cards if card]),

@@ -58,7 +58,7 @@ class EventStream(StreamingResponse):
 
 
 class SubmissionEvents:
-    """Event streams, limited in number, per account and in all, and in duration.
+    """Event streams, limited in duration and in number, both per account and in total.
 
     ``clock`` returns monotonic seconds.
     """

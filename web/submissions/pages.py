@@ -157,7 +157,7 @@ _SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
 
 
 def samples(folder: Path) -> tuple[_Sample, ...]:
-    """Return the bots to start from, read from the folder of sample bots; unreadable ones without source."""
+    """Return the bots to start from, from the folder of sample bots. An unreadable bot has no source."""
     return tuple(
         _Sample(
             kind=language.name,
