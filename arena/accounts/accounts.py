@@ -190,7 +190,7 @@ class Operators:
         return self._people.accounts()
 
     def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
-        """Return the latest audit entries, oldest first: all, or those of actions by or on an account."""
+        """Return the latest audit entries, oldest first; optionally only actions by or on an account."""
         return self._people.audit(limit, account)
 
     def _find(self, name: str) -> KnownAccount:

@@ -33,7 +33,7 @@ class Visit(StrEnum):
     FAIL = "log-in-failed"
     """A wrong password or an unknown name, at login or when the account page asks for the password."""
     LOCK = "log-in-locked"
-    """Too many attempts; further ones are refused for a while."""
+    """Too many attempts; more are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - not a secret
     REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
     CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above

@@ -216,7 +216,7 @@ class Arena:
 
     @contextmanager
     def _workers(self) -> Iterator[Workers]:
-        """Open the workers that play matches: this host, or those of a cluster."""
+        """Open the workers that play matches: this host, or a cluster's workers."""
         scheduler = self._settings.executor
         if scheduler is not None:
             with (

@@ -26,7 +26,7 @@ INSTALL_SIZE: Final = 8
 
 @contextmanager
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
-    """Lock the data directory within the context. The lock is released at the latest when this process ends.
+    """Lock the data directory within the context. The lock is also released if this process is killed.
 
     With ``restoring``, the caller restores a backup into it, and an unfinished restore is accepted. Raises
     CannotStart if another process has the lock, the directory can't be created, or it contains an unfinished

@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 def sockets_folder(settings: Settings) -> Path:
     """Create the parent of the installations' socket folders.
 
-    Raises CannotStart if it can't be created, others can write to it, or its path is too long for the
+    Raises CannotStart if it can't be created, other users can write to it, or its path is too long for the
     sockets below it.
     """
     folder = settings.sockets
@@ -85,7 +85,7 @@ def limits_of_this_host() -> Limits:
 
 
 def limits_of_bots(settings: Settings) -> Limits:
-    """Return a bot's limits in an arena: those of this host, or in a cluster the defaults.
+    """Return a bot's limits in an arena: this host's limits or, in a cluster, the defaults.
 
     In a cluster, each worker lowers them to the share of one of its slots.
     """

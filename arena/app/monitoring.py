@@ -40,8 +40,8 @@ def health_server(
 ) -> Iterator[None]:
     """Serve health and metrics if ``ARENA_OPS_ADDRESS`` is set.
 
-    ``alive`` has the checks of ``/healthz``, ``ready`` those of ``/readyz``, by name. Raises CannotStart if
-    the address can't be used.
+    ``alive`` contains the checks of ``/healthz``, and ``ready`` the checks of ``/readyz``, by name. Raises
+    CannotStart if the address can't be used.
     """
     if settings.ops_address is None:
         yield
@@ -63,7 +63,7 @@ _DATABASE_SECONDS: Final = 3.0
 class Monitoring:
     """Monitors consecutive coordinators.
 
-    ``metrics`` is their match watcher; ``deliveries`` has the notifier's metrics.
+    ``metrics`` counts their match events; ``deliveries`` contains the notifier's metrics.
     """
 
     def __init__(self, settings: Settings, store: Store, install: str) -> None:

@@ -94,7 +94,7 @@ def odd_results() -> None:
 _RULES = "the basic game"
 
 
-def ladder(  # noqa: PLR0913 - each is an option
+def ladder(  # noqa: PLR0913 - one argument per option
     *,
     pause: Annotated[
         bool | None, typer.Option("--pause/--resume", help="Stop or resume creating matches.")

@@ -20,7 +20,7 @@ class NewAuditEntry:
     who: str  # an account's name, or `terminal:` and a user of the machine; empty if unknown
     what: str  # such as `create-user`
     subject: str = ""  # `account:` or `bot:` and a name, `match:` and an id, or empty
-    detail: str = ""  # further facts; no account names
+    detail: str = ""  # additional facts, without account names
     address: str | None = None  # the client's address, empty if unknown; None for an operator's action
 
 

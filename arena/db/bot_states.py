@@ -105,7 +105,8 @@ class BotStates(Repository):
         """Disqualify a bot, and recompute ratings and statistics as if it had never played.
 
         Its waiting matches are deleted and its open submissions rejected. Running matches won't count. This
-        takes about two milliseconds per rated game; only the last part blocks others. Raises WrongState.
+        takes about two milliseconds per rated game; only its last part blocks other changes. Raises
+        WrongState.
         """
 
         def change(connection: Connection, bot: Row[Any]) -> None:

@@ -225,7 +225,7 @@ class Bots(Repository):
     def note_gone(self, kept: Collection[str], at: datetime) -> int:
         """Record which third-party images were removed or restored; return the number removed.
 
-        ``kept`` has the sources whose image exists.
+        ``kept`` contains the sources whose image exists.
         """
         with self._transactions.write() as connection:
             rows = connection.execute(
@@ -272,8 +272,8 @@ def find(connection: Connection, name: str) -> KnownBot | None:
 def add_version(connection: Connection, new: NewVersion) -> int:
     """Return the id of a bot's active version, and create it if the source is new.
 
-    A new bot starts at the initial rating, a new version at that of its predecessor. A benched or retired bot
-    becomes active again. Raises BotDisqualified or BotTaken.
+    A new bot starts at the initial rating, a new version at a rating based on its predecessor's. A benched or
+    retired bot becomes active again. Raises BotDisqualified or BotTaken.
     """
     numbers = ladder.lock(connection)  # also prevents two simultaneous new versions of a bot
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == new.bot)).one_or_none()

@@ -75,7 +75,7 @@ class CardRepository(Repository):
     def rebuild(self) -> RebuiltCards:
         """Recount the card statistics over all games, compare, and replace what differs.
 
-        This takes about a millisecond per game; only the last part blocks others.
+        This takes about a millisecond per game; only its last part blocks other changes.
         """
         with self._transactions.read() as connection:
             counted = fold(connection, ladder.disqualified(connection))

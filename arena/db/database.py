@@ -226,13 +226,13 @@ class Database:
             if trouble is None:
                 raise
             if isinstance(trouble, DatabaseUnwritable):
-                # A PostgreSQL session that began read-only stays so; only a new one can write again.
+                # A PostgreSQL session that began read-only stays read-only; only a new one can write again.
                 self._engine.dispose()
             raise trouble from error
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Make a record from the columns that are named like its fields; ``others`` are further fields."""
+    """Make a record from the columns that are named like its fields; ``others`` are the other fields."""
     return msgspec.convert(row._asdict() | others, kind)
 
 

@@ -229,10 +229,10 @@ def check_empty(url: str) -> None:
 def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAuditEntry) -> None:
     """Fill an empty database and migrate it to this program's revision.
 
-    ``tables`` are exactly those of ``revision``. An SQLite file must not exist; it appears once it is
-    complete. Raises DatabaseNotEmpty, DatabaseUnavailable if it can't be reached or its disk is full, OSError
-    if the disk fails, and ValueError if no arena of that revision can have had these rows. Damage that no
-    check looks for may raise another exception.
+    ``tables`` must be exactly the tables of ``revision``. An SQLite file must not exist; it appears once it
+    is complete. Raises DatabaseNotEmpty, DatabaseUnavailable if it can't be reached or its disk is full,
+    OSError if the disk fails, and ValueError if no arena of that revision can have had these rows. Damage
+    that no check looks for may raise another exception.
     """
     check_empty(url)
     file = sqlite_file(url)

@@ -205,7 +205,7 @@ class GameRepository(Repository):
             )
 
 
-def seats_of(  # noqa: PLR0913 - filters
+def seats_of(  # noqa: PLR0913 - one argument per filter
     connection: Connection,
     bot: str,
     limit: int,

@@ -91,7 +91,7 @@ class LadderRepository(Repository):
     def rebuild(self) -> Rebuilt:
         """Fold the log from its beginning, compare, and replace what differs.
 
-        This takes about a millisecond per rated game; only the last part blocks others.
+        This takes about a millisecond per rated game; only its last part blocks other changes.
         """
         rate = cache(update_ratings)
         with self._transactions.read() as connection:
@@ -115,7 +115,7 @@ def changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -
     """Mark bots as changed on the leaderboard, with a new revision.
 
     Takes the lock on the ladder until the transaction ends, so that revisions commit in order. ``bots`` is a
-    condition on BotRow; ``numbers`` are further columns of the ladder's row to set.
+    condition on BotRow; ``numbers`` are other columns of the ladder's row to set.
     """
     revision = connection.execute(
         update(LadderRow).values(revision=LadderRow.revision + 1, **numbers).returning(LadderRow.revision)

@@ -103,7 +103,7 @@ class Leases:
             check_revision(connection, self._database.url)
             return queue.due(connection, runtime, house_only=house_only, without=without)
 
-    def claim(  # noqa: PLR0913 - who, when, what
+    def claim(  # noqa: PLR0913 - everything about a claim
         self,
         coordinator: str,
         worker: str,
@@ -140,7 +140,7 @@ class Leases:
             )
 
     def renew(self, coordinator: str, matches: Collection[str]) -> None:
-        """Renew a coordinator's leases on ``matches``, except those that others have claimed since."""
+        """Renew a coordinator's leases on ``matches``, except those that another has claimed since."""
         with self._write() as connection:
             until = _until(self._clock(connection))
             # Skip a match whose result is being stored, because it must not delay the others.

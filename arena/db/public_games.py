@@ -22,7 +22,7 @@ class PublicGame:
 
 
 class PublicGames(Repository):
-    """The rated games that still have a replay. All rated games are public, others never."""
+    """The rated games that still have a replay. All rated games are public; unrated games never are."""
 
     def first_ended(self, since: datetime, after: int) -> datetime | None:
         """Return the earliest end, from ``since`` on, of a game with a larger number than ``after``."""

@@ -54,7 +54,7 @@ class VersionOwner(NamedTuple):
 
 
 class RatingRepository(Repository):
-    """Ratings of the active versions. Lists are those of :data:`arena.ladder.rating_log.LISTS`."""
+    """Ratings of the active versions, in the lists of :data:`arena.ladder.rating_log.LISTS`."""
 
     def standings(self, players: int = OVERALL) -> tuple[Standing, ...]:
         """Return every bot's active version in a list, best first; equal scores share a rank.

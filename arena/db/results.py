@@ -61,7 +61,7 @@ class Results:
         """Write a claim's result, and rate the games of a rated match in order.
 
         Return False, and write nothing, if the attempt is stale or already recorded. Raises DatabaseChanged,
-        or ValueError if the number of seats isn't that of the match.
+        or ValueError if the number of seats doesn't match.
         """
         with self._database.write() as connection:
             check_revision(connection, self._database.url)

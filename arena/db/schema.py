@@ -5,7 +5,7 @@
         ├─< game_seat >──────────  game ── rating_event ─< rating_change
         └─< rating               highlight ─┘  ladder (one row: settings, the last numbers)
 
-Further tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers;
+Other tables store bots, accounts, submissions, card statistics, bots' histories, live games and workers;
 ``deal`` and ``host_report`` refer to no others.
 
 ``rating_event`` is the ladder's append-only log, ``rating_change`` the effects of each event, and ``rating``
@@ -380,7 +380,7 @@ class RatingChangeRow(Base):
 class RatingRow(Base):
     """The current rating of a version in one list, with the sums for the leaderboard.
 
-    ``mean`` and ``deviation`` are those of its rating. ``times`` and ``closings`` are those of
+    ``mean`` and ``deviation`` are the rating's. ``times`` and ``closings`` are fields of
     :class:`arena.ladder.rating_log.Entry`, as JSON.
     """
 
@@ -476,9 +476,9 @@ class BotRow(Base):
     """A bot. ``playing`` is the number of its active version.
 
     ``author`` is the displayed name. ``account_id`` is the owner; None for house bots and bots that an
-    operator added. ``revision`` is that of the ladder at the last change that a leaderboard shows. ``state``
-    is a :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't bench the
-    bot again. ``open_to_people`` says whether anyone may play against it.
+    operator added. ``revision`` is the ladder's revision at the last change that a leaderboard shows.
+    ``state`` is a :class:`BotState`; ``since`` is its last change, or None. Games before ``forgiven`` don't
+    bench the bot again. ``open_to_people`` says whether anyone may play against it.
     """
 
     __tablename__ = "bot"
@@ -695,7 +695,7 @@ class SubmissionRow(Base):
     """A submitted file; ``number`` is its place in the queue.
 
     ``source`` is the id of the image built from it. ``waiting`` says what the arena lacks to proceed.
-    ``cause`` is JSON. Each stage has a time; ``ended`` is that of the last one. A ``check_only``
+    ``cause`` is JSON. Each stage has a time; ``ended`` is the last stage's. A ``check_only``
     submission never becomes a version.
     """
 

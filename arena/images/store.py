@@ -49,8 +49,8 @@ def longest_unused(
 
     If removing every candidate is not enough, all candidates are returned.
 
-    ``sizes`` has the size of every blob in bytes, by digest. Blobs without an image stay and count. ``room``
-    limits the total size. Images with ids in ``spared`` and blobs in ``needed`` always stay.
+    ``sizes`` maps every blob's digest to its size in bytes. ``room`` limits the total size, including blobs
+    without an image, which are kept. Images with ids in ``spared`` and blobs in ``needed`` are always kept.
     """
     users = dict.fromkeys(sizes, 0)
     for image in images:

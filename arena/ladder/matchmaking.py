@@ -135,8 +135,8 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
 def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
     """Return the number of deals of a match: ``usual``, or fewer at a slow table.
 
-    ``micros`` has the versions' median decision times in microseconds. Versions that have never answered are
-    left out.
+    ``micros`` maps each version to its median decision time in microseconds, except those that have never
+    answered.
     """
     decisions = ROUNDS * Rules(players=len(table)).turns
     game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS

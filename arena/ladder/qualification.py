@@ -208,7 +208,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
 def numbers(played: Sequence[Played | None]) -> tuple[int, ...]:
     """Return each game's number among the ``GAMES``, from 1; a repeated game keeps its number.
 
-    ``played`` has None for games that are not over or that the arena could not play.
+    ``played`` contains None for games that are not over or that the arena could not play.
     """
     before = [[game for game in played[:at] if game is not None] for at in range(len(played))]
     return tuple(min(len(standing(games).games) + 1, GAMES) for games in before)
@@ -293,7 +293,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
 
 
 def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport) -> Iterator[str]:
-    """Yield further details from the bot's stderr."""
+    """Yield additional details from the bot's stderr."""
     if kind is CauseKind.NETWORK:
         line = _line(_WANTS_NETWORK, report.stderr)
         yield f"it tried to use the network, which bots don't have: {line}"
@@ -345,7 +345,7 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games to consider: those of the active version since the last reactivation."""
+"""Number of latest rated games to consider, all by the active version and since its last reactivation."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished at least this many of these games."""

@@ -88,7 +88,7 @@ def expected(first: Rating, second: Rating, tables: Sequence[int] = tuple(BETAS)
     """Return the probability that the first player finishes a game ahead of the second, ignoring ties.
 
     It is nearer to one half than the probability that the first has the higher skill, because games vary by
-    β. ``tables`` has the possible numbers of players, all equally likely.
+    β. ``tables`` contains the possible numbers of players, all equally likely.
     """
     return math.fsum(expected_with(BETAS[players], first, second) for players in tables) / len(tables)
 
@@ -187,7 +187,7 @@ _DIGITS = 2
 def game_time(millis: Iterable[float | None]) -> int | None:
     """Return the low median of a seat's decision times in microseconds, or None without an answer.
 
-    ``millis`` has None for decisions without an answer in time, which are ignored.
+    ``millis`` contains None for decisions without an answer in time, which are ignored.
     """
     answered = [each for each in millis if each is not None]
     return round(median_low(answered) * _MICROS) if answered else None

@@ -75,8 +75,8 @@ def taken_over(faults: Sequence[Sequence[str | None]], seats: int) -> tuple[int 
 def places_with_faults(rules_places: Sequence[int], moments: Sequence[int | None]) -> tuple[int, ...]:
     """Return the final places: taken-over seats rank below all others.
 
-    Taken-over seats rank by the time of the take-over: the later, the better; those of the same turn share a
-    place. ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
+    Taken-over seats rank by the time of the take-over: the later, the better. Seats taken over in the same
+    turn share a place. ``rules_places`` are by points only; ``moments`` come from :func:`taken_over`.
     """
     ranks = [
         (0, place) if moment is None else (1, -moment)

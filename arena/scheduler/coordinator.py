@@ -57,7 +57,7 @@ class Coordinator:
     changed since this process started, and ``has_room`` whether the disk has room for results.
     """
 
-    def __init__(  # noqa: PLR0913 - what a coordinator coordinates
+    def __init__(  # noqa: PLR0913 - everything that a coordinator needs
         self,
         *,
         name: str,
@@ -248,7 +248,7 @@ class Coordinator:
         reach("submitted")
 
     def _keep_leases(self) -> None:
-        """Renew own leases and expire those of dead coordinators. Runs in its own thread."""
+        """Renew this coordinator's leases, and expire dead coordinators' leases. Runs in its own thread."""
         kept = frozenset(playing.claim.spec.match for playing in self._given)
         self._store.leases.renew(self._name, kept)
         expired = self._store.leases.expire(self._now())

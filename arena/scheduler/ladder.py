@@ -49,7 +49,7 @@ class Entropy:
 class Ladder:
     """Queues matches of the basic game. ``has`` returns True if a house bot's source still exists."""
 
-    def __init__(  # noqa: PLR0913 - what matches are made of
+    def __init__(  # noqa: PLR0913 - everything that a match needs
         self,
         store: Store,
         runtime: RuntimeName,

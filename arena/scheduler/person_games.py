@@ -49,7 +49,7 @@ class PersonTables:
     """The tables for people's games: up to ``tables`` at once, in slots from ``first_slot`` on.
 
     With 0 tables, as on a host with too little memory, games fail as soon as they are requested.
-    ``settings`` returns the ladder's clock and limits; ``limits`` are those of this host.
+    ``settings`` returns the ladder's clock and limits; ``limits`` are this host's.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs

@@ -146,7 +146,7 @@ class LadderStatus:
 
 
 def ladder_status(store: Store, limits: Limits) -> LadderStatus:
-    """Return the ladder's settings and progress. ``limits`` are those of this host."""
+    """Return the ladder's settings and progress. ``limits`` are this host's."""
     totals, settings = store.activity.totals(), store.ladder.settings()
     return LadderStatus(
         settings=settings,

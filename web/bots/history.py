@@ -101,7 +101,7 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
 ) -> tuple[OpponentLine, ...]:
     """Read a bot's opponents, most games first.
 
-    ``results`` are those of its current version, by number of players. Expectations are for games with
+    ``results`` are its current version's, by number of players. Expectations are for games with
     ``players`` players, by the ratings in these games; None stands for all games that the ladder plays.
     """
     rating = results[players or OVERALL].rating

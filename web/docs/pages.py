@@ -177,7 +177,7 @@ def open_shelf(downloads: Downloads) -> Shelf:
 
 
 def read_shelf(root: pathlib.Path, downloads: Downloads) -> Shelf:
-    """Read and render all readable documents. The others are logged, and links to them become text.
+    """Read and render all documents. Unreadable ones are logged, and links to them become text.
 
     ``root`` is laid out like the repository.
     """
@@ -222,8 +222,8 @@ def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:
 def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | None:
     """Return where a document's link leads on the site.
 
-    ``path`` is the document's path, ``there`` has the paths of all documents on the site. Links within the
-    page and to other sites are returned unchanged. None stands for a file that the site doesn't have.
+    ``path`` is the document's path, ``there`` contains the paths of all documents on the site. Links within
+    the page and to other sites are returned unchanged. None stands for a file that the site doesn't have.
     """
     if link.startswith("#") or "://" in link:
         return link

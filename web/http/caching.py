@@ -21,7 +21,7 @@ _TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
 
 
 def tagged(request: Request, response: Response) -> Response:
-    """Add an ETag to a successful response, or return 304 if the client has it. Streams stay as they are."""
+    """Add an ETag to a successful response, or return 304 if the client has it. Streams are not changed."""
     if request.method not in _SAFE or not _is_whole(response):
         return response
     etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'
@@ -171,7 +171,7 @@ def _tags(headers: _Headers, kept: str) -> bytes:
 
 
 class _Answer:
-    """Passes a response on, and records it only if it is a page to cache: others can be large.
+    """Passes a response on, and records it only if it is a page to cache: other responses can be large.
 
     A response that confirms the cached page ``kept`` is not passed on.
     """

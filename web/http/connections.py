@@ -34,7 +34,7 @@ class ConnectionLimits:
     """Connection limits."""
 
     most: int  # in total; beyond it, a new connection closes the one that has been idle longest
-    of_source: int = 256  # per IPv4 address or IPv6 /48; further ones are closed immediately
+    of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
     rest_seconds: float = 15 * 60.0  # for the rest of a body, if the response was sent before its end
 

@@ -136,7 +136,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def _methods(request: Request) -> set[str]:
-    """Return all methods allowed at a path; the router only knows those of its first matching route."""
+    """Return all methods allowed at a path; the router knows only those of its first matching route."""
     routes = [route for route in iter_route_contexts(request.app.routes) if route.methods]
     return {
         method

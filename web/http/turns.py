@@ -49,7 +49,7 @@ class Turns:
 
     @asynccontextmanager
     async def _place(self, source: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait for a place; yield a function that gives it up. Further calls of the function do nothing."""
+        """Wait for a place; yield a function that gives it up. Repeated calls of the function do nothing."""
         gate = self._gates.setdefault(source, _Gate())
         gate.requests += 1
         held = False

@@ -306,7 +306,7 @@ class _Play:
         )
 
     def _own(self, request: Request, id_: str) -> PersonGame:
-        """Return a game of the visitor. Raises 404 for games of others."""
+        """Return a game of the visitor. Raises HTTPException (404) for other people's games."""
         request.state.private = True  # else going back in the browser would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):

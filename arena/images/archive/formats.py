@@ -133,7 +133,7 @@ class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Index(msgspec.Struct, frozen=True):
-    """A list of manifests and further indexes."""
+    """A list of manifests and other indexes."""
 
     manifests: Annotated[list[Descriptor], msgspec.Meta(max_length=MAX_MANIFESTS)]
 

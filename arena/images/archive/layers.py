@@ -17,8 +17,8 @@ class TarWriter:
     """Writes one tar.
 
     Owner and group become root, since bots run as a user that owns nothing. Setuid and setgid bits and
-    extended attributes, including file capabilities, are dropped. Modification times stay, because Python
-    uses a module's time to check whether its compiled form is up to date.
+    extended attributes, including file capabilities, are dropped. Modification times are kept, because
+    Python uses a module's time to check whether its compiled form is up to date.
     """
 
     def __init__(self, sink: BinaryIO, allowance: ByteBudget) -> None:

@@ -77,7 +77,7 @@ _Document = TypeVar("_Document")
 class Archive:
     """An archive's members.
 
-    ``descriptor`` and ``size`` (bytes) are those of its uncompressed tar. Raises Rejected if it is not a tar,
+    ``descriptor`` and ``size`` (bytes) describe its uncompressed tar. Raises Rejected if it is not a tar,
     or has members that an image's archive never has.
     """
 

@@ -55,7 +55,7 @@ _EXTENSIONS: Final = frozenset({b"x", b"g", b"L", b"K"})
 class TarMember:
     """One member, from its headers."""
 
-    name: bytes  # raw bytes, possibly hostile, as are those of `target`
+    name: bytes  # raw bytes, possibly hostile, like `target`
     kind: Kind  # its type
     size: int  # of its content, in bytes; 0 unless it is a file
     mode: int  # permissions, twelve bits

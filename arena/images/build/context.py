@@ -83,8 +83,8 @@ def fetch_wheels(
 ) -> None:
     """Unpack the pinned packages for an image's Python, each checked against its hashes.
 
-    ``folder`` has the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools`` locks
-    the build tools for packages without a wheel; None if all have wheels. Raises ImageTrouble.
+    ``folder`` contains the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools``
+    locks the build tools for packages without a wheel; None if all have wheels. Raises ImageTrouble.
     """
     if machine not in _MACHINES:
         raise ImageTrouble(
@@ -114,7 +114,7 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
     Nothing is pulled and the steps have no network. The engine's layer cache makes repeated builds fast; the
     id stays the same if nothing has changed.
 
-    ``folder`` has a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageTrouble.
+    ``folder`` contains a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageTrouble.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):

@@ -78,7 +78,7 @@ class RestorePlace:
     data: Path  # the data directory, locked by this process
     url: str  # SQLAlchemy URL of the database
     uploads: Path  # folder of received files, in the data directory
-    # Opens the image store. Existing images stay: their names are hashes of their content.
+    # Opens the image store. Existing images are kept: their names are hashes of their content.
     objects: Callable[[], Objects]
 
 
@@ -138,7 +138,7 @@ def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
 
 
 def _remove(place: RestorePlace) -> None:
-    """Remove the files of an unfinished restore. The folders stay, because they may be mount points."""
+    """Remove the files of an unfinished restore. The folders are kept: they may be mount points."""
     for name in _MADE:
         folder = place.data / name
         for each in folder.iterdir() if folder.is_dir() else ():

@@ -73,8 +73,8 @@ class Exporter:
     def make(self) -> None:
         """Make all missing files of finished days, and remove old ones.
 
-        Raises ExportTrouble, OSError or StoreError; the files of finished days stay, and the next call makes
-        the others.
+        Raises ExportTrouble, OSError or StoreError. Days that were already exported are kept, and the next
+        call exports the rest.
         """
         manifest = read_manifest(self._folder)
         kept = timedelta(days=self._keep_days)

@@ -101,7 +101,7 @@ def _shares(places: Sequence[int]) -> tuple[float, ...]:
 
 
 def turn_of(state: State, futures: Futures, rng: Random, playouts: int) -> AnalysedTurn:
-    """Return the seats' expectations before a turn; ``futures`` are those of its round."""
+    """Return the seats' expectations before a turn; ``futures`` are for its round."""
     seats = range(state.rules.players)
     return AnalysedTurn(
         round=state.round,
@@ -159,7 +159,7 @@ def judged(
     playouts: int,
     others: Mapping[str, Move] = MappingProxyType({}),
 ) -> AnalysedDecision:
-    """Return the values of all options of a decision; ``futures`` are those of its round.
+    """Return the values of all options of a decision; ``futures`` are for its round.
 
     ``others`` are the house bots' choices, by name.
     """

@@ -207,7 +207,7 @@ class Launcher:
             raise
 
     def stop(self) -> None:
-        """Abort all matches, and start no others."""
+        """Abort all matches, and start no more."""
         self._stopping.set()
         with self._lock:
             for referee in self._referees:

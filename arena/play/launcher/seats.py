@@ -114,7 +114,7 @@ class _Seat:
 class Seats:
     """Starts, watches and removes the sandboxes of one match.
 
-    A sandbox ends after ``deadline_seconds`` at the latest; ``slots`` has one entry per seat.
+    A sandbox ends after at most ``deadline_seconds``; ``slots`` has one entry per seat.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a match's sandboxes need

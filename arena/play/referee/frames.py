@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from arena.protocol.faults import Fault
 
 MAX_CONNECTIONS: Final = 4
-"""Maximum number of open connections per seat. Further connections are closed immediately."""
+"""Maximum number of open connections per seat. Additional connections are closed immediately."""
 
 MAX_CONNECTIONS_IN_ALL: Final = 64
 """Maximum number of connections per seat. After these, the seat's socket stops listening."""

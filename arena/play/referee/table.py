@@ -84,9 +84,9 @@ class _Pending:
 class GameTable:
     """A game between its start and its end.
 
-    ``untimed`` seats have no clock. ``lost`` has the seats whose bots were lost before the game began,
-    ``breaches`` a text for every message that a seat sent before anything was asked. ``early`` has the
-    answers to this game that came too early; the game adds to it.
+    ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
+    ``breaches`` contains, per seat, a text for every message that it sent before anything was asked.
+    ``early`` contains the answers to this game that came too early; the game adds to it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs

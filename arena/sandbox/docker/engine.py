@@ -118,7 +118,8 @@ def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tup
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
     """Return whether the kernel killed a process of a container because others had used up the host's memory.
 
-    ``log`` has the kernel's records without prefixes; the container's id is the name of its control group.
+    ``log`` contains the kernel's records without prefixes, in which the container's id names its control
+    group.
     """
     return any(container in killed and container not in limit for killed, limit in _killed_for_memory(log))
 

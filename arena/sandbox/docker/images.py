@@ -48,7 +48,7 @@ class DockerImages:
     with that name: its command, and the digests of its layers, which the engine computed when it unpacked
     them. Then it starts the image by the engine's id, which always means the same image.
 
-    ``source`` has the submitted images, if any.
+    ``source`` contains the submitted images, if any.
     """
 
     def __init__(self, client: docker.APIClient, source: ImageSource | None = None) -> None:
@@ -76,7 +76,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        An image stays while a container uses it. Raises RuntimeTrouble if some may be left.
+        Images that a container uses are not removed. Raises RuntimeTrouble if others may be left.
         """
         if self._source is None:
             return 0

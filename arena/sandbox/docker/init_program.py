@@ -211,7 +211,7 @@ class InitVolume:
             remove_container(self._client, container, self._init.volume)
 
     def _clear_the_way(self, others: dict[str, float]) -> None:
-        """Remove an abandoned container. ``others`` has the time at which each was first seen."""
+        """Remove an abandoned container. ``others`` maps containers to the time when they were first seen."""
         with contextlib.suppress(NotFound):
             other = self._client.inspect_container(self._init.volume)["Id"]
             if time.monotonic() - others.setdefault(other, time.monotonic()) > _STALE_SECONDS:

@@ -88,7 +88,7 @@ class EngineHost:
 def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
     """Return uid and gid of a slot's bot, which must own its socket.
 
-    ``uid`` and ``gid`` are those of the arena. Only root can change a socket's owner, so if the arena runs as
+    ``uid`` and ``gid`` are the arena's. Only root can change a socket's owner, so if the arena runs as
     another user, bots run as that user too.
     """
     if uid != 0:
@@ -121,7 +121,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         "user": f"{uid}:{gid}",
         # This replaces the image's command too. It is a list, so no shell interprets its words.
         "entrypoint": [f"{INIT_MOUNT}/{INIT_FILE}", str(spec.deadline_seconds), *command],
-        # The image's other variables stay. They affect only the bot: the init is static, and so ignores
+        # The image's other variables are kept. They affect only the bot: the init is static, and so ignores
         # LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
         # With only NetworkMode, the engine still has an endpoint for every container, and engines before

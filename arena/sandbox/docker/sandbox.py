@@ -100,7 +100,7 @@ class DockerSandbox:
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
-        # The engine reports a lack of memory only if a bot reached its own limit.
+        # The engine reports that memory ran out only if a bot reached its own limit.
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
                 f"container {self._name} was killed because all bots together ran out of memory: "
@@ -127,7 +127,7 @@ class DockerSandbox:
             ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Return whether the engine or the kernel reports a lack of memory; a busy engine may be late."""
+        """Return whether the engine or the kernel reports that memory ran out; a busy engine may be late."""
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
