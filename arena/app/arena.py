@@ -150,7 +150,7 @@ class Arena:
     runtime: Runtime
     ladder: Ladder
     slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
-    swept: int  # number of sandboxes of an earlier run that were removed
+    swept: int  # number of removed sandboxes that an earlier run had left
     waiting_again: int  # number of matches that an earlier run did not finish
     _settings: Settings
     _gate: Gate

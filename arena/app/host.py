@@ -175,7 +175,7 @@ def examine(settings: Settings, runtime: Runtime, say: Callable[[str], None]) ->
 class HostSetup:
     """A host that is ready to run bots."""
 
-    swept: int  # number of sandboxes of an earlier run that were removed
+    swept: int  # number of removed sandboxes that an earlier run had left
     run_dir: Path  # the folder for sockets
 
 

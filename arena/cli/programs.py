@@ -194,7 +194,7 @@ def _table(
         if len(files) < len(bots):
             fail("only Python bots can play the other seats")
         if seat >= rules.players:
-            fail(f"--seat {seat} is not at this table: choose 0 to {rules.players - 1}")
+            fail(f"this table has no seat {seat}: choose --seat 0 to {rules.players - 1}")
         loaded = tuple([load_bot(file) for file in files])
     except (BotBroken, InvalidRules, UnusableBot) as error:
         fail(str(error))

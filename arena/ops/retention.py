@@ -60,6 +60,6 @@ def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Re
         if games := store.person_games.remove(now() - _PERSON_GAMES):
             _log.info("old games of people removed", games=games)
         if visits := remove_visits(store, settings, now()):
-            _log.info("old entries of the audit log removed", entries=visits)
+            _log.info("old audit log entries removed", entries=visits)
 
     return Recurring(remove, name="retention", seconds=_SECONDS, expected=(StoreError,))

@@ -216,7 +216,8 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
     missing = [claim.seats[bot].bot for bot in sorted(absent) if claim.seats[bot].author == HOUSE]
     if missing:
         raise MatchVoid(
-            f"the house bots {', '.join(missing)} sent no Hello in time: the host was too busy to start bots"
+            f"the house bots {', '.join(missing)} did not send Hello in time: the host was too busy to start "
+            "bots"
         )
     house = [seat.bot for seat in claim.seats if seat.author == HOUSE]
     first = games[0].record.steps[0]

@@ -291,7 +291,7 @@ class Coordinator:
     def _look_at_program(self) -> None:
         self._looked = time.monotonic()
         if not self._overtaken and self._is_overtaken():
-            _log.error("program changed", then="running matches finish, no new ones start")
+            _log.error("program changed", then="running matches finish, and no new matches start")
             self._overtaken = True
             self.drain()
 

@@ -187,7 +187,7 @@ def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
 def test_an_unknown_warning_is_not_lost() -> None:
     """A warning that matches no control is added at the end."""
     words = limits_in_words(SPEC, HOST, ("The moon is full.",))
-    assert words[-1] == "warning of the engine: The moon is full."
+    assert words[-1] == "warning from the engine: The moon is full."
     assert words[:-1] == limits_in_words(SPEC, HOST, ())
 
 

@@ -39,7 +39,7 @@ def _network(evidence: Evidence) -> Verdict:
         return False, f"there are interfaces that aren't loopback: {', '.join(outside)}"
     if seen["route"] == "done":
         return False, "there is a route to the outside"
-    return True, f"only loopback; a way out was refused with {seen['route']}"
+    return True, f"only loopback; connecting to the outside was refused with {seen['route']}"
 
 
 def _read_only_root(evidence: Evidence) -> Verdict:

@@ -230,7 +230,7 @@ def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ..
         f"user {uid}": (),
     }
     return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(
-        f"warning of the engine: {warning}"
+        f"warning from the engine: {warning}"
         for warning in warnings
         if not any(_concerns(warning, keys) for keys in controls.values())
     )
