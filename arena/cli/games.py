@@ -150,7 +150,7 @@ def _last(site: "SiteClient") -> str:
     """Return the id of the newest rated game of the caller's bots."""
     for game in games_of(site, own_bots(site)):
         return game.game
-    raise ClientError("your bots have played no rated game yet")
+    raise ClientError("your bots have not played a rated game yet")
 
 
 _GAME_COLUMNS: Final = ("number", "ended", "players", "winner", "game")

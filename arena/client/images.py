@@ -54,8 +54,8 @@ def found(name: str) -> Iterator[Image]:
         client = docker.from_env(timeout=_ANSWER_SECONDS)
     except DockerException as error:
         raise CannotSend(
-            f"no file or folder is called {name}, and the Docker engine can't be asked for an "
-            f"image of that name ({error}): start Docker, or check the name"
+            f"no file or folder is called {name}, and the Docker engine can't be queried for an "
+            f"image with that name ({error}): start Docker, or check the name"
         ) from error
     with closing(client):
         try:

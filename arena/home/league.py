@@ -234,7 +234,7 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
         raise WrongResults(
-            f"{path} holds a league with different --players, variants or --seed: "
+            f"{path} contains a league with different --players, variants or --seed: "
             "give another file with --results"
         )
     return known, log

@@ -169,7 +169,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
         try:
             choose = timer.call(allowed, lambda: new_chooser(loaded.bot)).choose
         except OutOfTime as error:
-            raise TookTooLong(f"the bot had not begun the game after {allowed:.0f} s") from error
+            raise TookTooLong(f"the bot did not begin the game within {allowed:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
             try:

@@ -69,10 +69,10 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
     if len(record.seats) != spec.rules.players:
         raise RecordRefused(f"the record has {len(record.seats)} seats instead of {spec.rules.players}")
     if tuple(seat.image for seat in record.seats) != spec.seats:
-        raise RecordRefused("the record's images are not those of the match")
+        raise RecordRefused("the record's images differ from the match's")
     seeds = tuple(game.seed for game in record.games)
     if not seeds or seeds != spec.seeds[: len(seeds)]:
-        raise RecordRefused("the record's games are not those of the match, in the same order")
+        raise RecordRefused("the record's games differ from the match's, or are in another order")
     if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
         raise RecordRefused(f"only {len(seeds)} of {len(spec.seeds)} games were played, but no bot was lost")
     for index, game in enumerate(record.games):
@@ -109,7 +109,7 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     steps = check_steps(rules, index, game)
     state = steps.states[-1]
     if state.result is None:
-        raise RecordRefused(f"game {index} stops unfinished in round {state.round}, turn {state.turn}")
+        raise RecordRefused(f"game {index} is unfinished: it stops in round {state.round}, turn {state.turn}")
     if game.totals != state.result.totals:
         told, true = (_points(totals) for totals in (game.totals, state.result.totals))
         raise RecordRefused(f"game {index}: the record has {told}, but the rules give {true}")

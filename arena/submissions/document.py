@@ -31,7 +31,7 @@ def _place(played: Played) -> int:
     faults = [[decision.fault if decision else None for decision in step] for step in played.game.steps]
     result = played_again(played.rules, played.game).state.result
     if result is None:
-        raise ValueError("the record of the game ends before the game")
+        raise ValueError("the record ends before the game is over")
     return places_with_faults(result.places, taken_over(faults, played.rules.players))[played.seat]
 
 

@@ -152,17 +152,17 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "a stale attempt": (replace(honest(), attempt=1), "attempt 1"),
     "other images": (
         replace(honest(), seats=(replace(honest().seats[0], image="sha256:z"), *honest().seats[1:])),
-        "images are not those of the match",
+        "images differ from the match's",
     ),
     "a seat too few": (replace(honest(), seats=honest().seats[:2]), "2 seats"),
-    "no game": (replace(honest(), games=()), "games are not those of the match"),
+    "no game": (replace(honest(), games=()), "games differ from the match's"),
     "another deal": (
         with_game(honest(), seed=SEEDS[5]),
-        "games are not those of the match",
+        "games differ from the match's",
     ),
     "games in another order": (
         replace(honest(), games=honest().games[::-1]),
-        "games are not those of the match",
+        "games differ from the match's",
     ),
     "a game too few without a reason": (replace(honest(), games=honest().games[:1]), "no bot was lost"),
     "a card that is not there": (
@@ -194,7 +194,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     ),
     "half a game": (
         with_game(honest(), steps=honest().games[0].steps[:10]),
-        "game 0 stops unfinished in round 2, turn 3",
+        "game 0 is unfinished: it stops in round 2, turn 3",
     ),
     "decisions after the end": (
         with_game(honest(), steps=honest().games[0].steps + honest().games[0].steps[:1]),
