@@ -41,7 +41,7 @@ class QueuePlace:
 
     running: int  # its running rated matches
     waiting: int  # its waiting rated matches
-    ahead: int | None  # matches of any kind before the first of its matches; None if none of these waits
+    ahead: int | None  # matches of any kind before the first of its matches; None if none of them waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,8 +86,8 @@ def interview(
     """Request every decision of a bot's seat in some games, one after the other.
 
     Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
-    BotUnloadable if it sent no Hello, OSError if its socket or process can't be made, or RuntimeTrouble if
-    its process can't be started.
+    BotUnloadable if it didn't send Hello, OSError if its socket or process can't be made, or RuntimeTrouble
+    if its process can't be started.
     """
     return asyncio.run(_interview(bot, games, hear, clock or Clock()))
 
@@ -95,7 +95,7 @@ def interview(
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
     """Return a bot's answer to the decision that follows a partly recorded game.
 
-    Raises BotUnloadable if it sent no Hello, or OSError if its socket or process can't be made.
+    Raises BotUnloadable if it didn't send Hello, or OSError if its socket or process can't be made.
     """
     replies: list[Reply] = []
     done = interview(bot, (game,), replies.append)
@@ -156,7 +156,7 @@ class _Line:
         self._arrived.put_nowait(error)
 
     def ended(self, why: str) -> None:
-        """Queue the end of a process that sent no Hello. After a Hello, the end of the stream is enough."""
+        """Queue the end of a process that didn't send Hello. After Hello, the end of the stream is enough."""
         if not self._greeted:
             self.lost(0, Lost(Fault.CRASH, why))
 

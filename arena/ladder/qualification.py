@@ -107,7 +107,7 @@ _WANTS_NETWORK: Final = re.compile(
     r"|\b(?:ENETUNREACH|EHOSTUNREACH|EAI_AGAIN|ENOTFOUND)\b",
 )
 """Errors of many languages' libraries for unresolved names and unreachable hosts. The codes match only as
-whole words in capitals: Python's ModuleNotFoundError contains one of them in other letters."""
+whole words in capitals: Python's ModuleNotFoundError contains one of them in mixed case."""
 
 _LACKS_MODULE: Final = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"

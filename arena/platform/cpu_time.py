@@ -66,7 +66,7 @@ class _Thread(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The time since all threads last slept: the seconds of waits in it, and of running."""
+    """The time since all threads last slept: the seconds for which threads waited and ran in it."""
 
     waited: float
     spent: float

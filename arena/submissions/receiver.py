@@ -124,7 +124,7 @@ class Upload:
     note: str = ""  # the author's note, at most `NOTE_LENGTH` characters
     size: int | None = None  # bytes; None if unknown before the end
     sha256: str | None = None  # hexadecimal; None if unknown before the end
-    check_only: bool = False  # whether it becomes no version if it qualifies
+    check_only: bool = False  # whether it never becomes a version, even if it qualifies
 
     @property
     def limit(self) -> int:
@@ -309,7 +309,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 _ID_BYTES: Final = 8
 _MOST_ON_THEIR_WAY: Final = 100
-"""Maximum unfinished submissions of all authors. It lets files fit on a disk, and keeps waits short."""
+"""Maximum unfinished submissions of all authors together, so that files fit on a disk and waits are short."""
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:

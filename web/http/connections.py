@@ -24,7 +24,7 @@ _OTHER_FILES: Final = 256
 """File descriptors reserved for everything but connections: database, uploads, static files."""
 
 _MOST: Final = 8192
-"""Maximum number of connections. Each may use some tens of KiB."""
+"""Maximum number of connections. Each may use tens of KiB."""
 
 _LOG_SECONDS: Final = 60.0
 

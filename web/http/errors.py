@@ -120,7 +120,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
     async def http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
-        with suppress(StoreError):  # the page's header names the user even where no route matched
+        with suppress(StoreError):  # the page's header names the user even if no route matched
             await run_in_threadpool(note_caller, request)
         hint = error.hint if isinstance(error, Problem) else ""
         made = answer(request, error.status_code, error.detail, hint=hint)

@@ -1,4 +1,4 @@
-"""Requests from one address take turns, so that nobody with many connections keeps others waiting."""
+"""Requests from one address take turns, so that a client with many connections can't keep others waiting."""
 
 from asyncio import Semaphore
 from collections.abc import AsyncIterator, Callable

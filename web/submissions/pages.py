@@ -44,7 +44,7 @@ class StepState(StrEnum):
     NOW = "now"
     AHEAD = "ahead"
     NEVER = "never"
-    """Not reached: the submission ended before."""
+    """Not reached: the submission ended earlier."""
     FAILED = "failed"
     """The submission was rejected here."""
 

@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def _confine(job: Job) -> None:
-    """Drop every privilege. Import everything first: no file can be opened afterwards, no process started."""
+    """Drop every privilege. Import everything first: afterwards this process can't open files."""
     limits = job.limits
     libc = ctypes.CDLL(None, use_errno=True)
     if job.uid is not None:

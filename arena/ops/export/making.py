@@ -1,7 +1,7 @@
 """Makes the files of finished days, oldest first.
 
 In the order of rating, each pair of files continues where the last pair ended. So every game is in exactly
-one pair, even if the clock was wrong: a game that was too late for the files of its day is in the next ones.
+one pair, even if the clock was wrong: a game that was too late for its day's files is in the next pair.
 """
 
 import hashlib

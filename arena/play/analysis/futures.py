@@ -31,8 +31,8 @@ class Futures:
     def __init__(self, state: State, rng: Random) -> None:
         """Deal and play samples of the rounds after the current round of ``state``.
 
-        Cards placed in earlier rounds are not dealt again. The cards of the current round may be, because no
-        seat sees all of them.
+        Cards placed in earlier rounds are not dealt again. Cards of the current round can be dealt again,
+        because no seat sees all of them.
         """
         self._rules = state.rules
         self._samples = [_nothing(state.rules)]

@@ -59,8 +59,8 @@ class DockerImages:
     def find(self, source: str) -> EngineImage:
         """Return the image with this id, loading it if necessary.
 
-        Raises LaunchRefused if the image starts nothing, or declares volumes. Raises RuntimeTrouble if it
-        doesn't exist or can't be loaded, or ``source`` is a name, which could be moved.
+        Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeTrouble if
+        it doesn't exist or can't be loaded, or ``source`` is a name, which could be moved to another image.
         """
         if not is_image_id(source):
             raise RuntimeTrouble(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
@@ -178,7 +178,7 @@ _LOCAL: Final = "http+docker://localhost"
 """docker-py's base URL of an engine behind a unix socket."""
 
 _LAYERS: Final = "overlay2"
-"""The folder of layers in the data root. An arena in a container may see only this folder of it."""
+"""The folder of layers in the data root. An arena in a container may see only this part of it."""
 
 _FROM_THE_ENGINE: Final = "/etc/hostname"
 """In a container this file comes from the engine's data root."""
@@ -197,7 +197,7 @@ def disk_of_engine(base_url: str, info: dict[str, Any]) -> str:
         try:
             device = path.stat().st_dev
         except OSError:
-            continue  # the arena is in a container, and sees nothing of the engine's folder
+            continue  # the arena is in a container, and can't see the engine's folder
         return disk_of_device(os.major(device), os.minor(device)) or disk_of_btrfs(path)
     return ""
 

@@ -126,8 +126,8 @@ class DockerRuntime:
     def check_source(self, source: str) -> None:
         """Check that the image exists, loading it if necessary, and fits the template.
 
-        Raises LaunchRefused if the image starts nothing, or declares volumes; or RuntimeTrouble if it doesn't
-        exist, or ``source`` is a name, which could be moved.
+        Raises LaunchRefused if the image has no start command, or declares volumes; or RuntimeTrouble if it
+        doesn't exist, or ``source`` is a name, which could be moved to another image.
         """
         self._images.find(source)
 

@@ -271,8 +271,8 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_mapping(),
             # Success, without flushing the host's disk: nothing that a bot can write is on it.
             _refused("fsync fdatasync", 0),
-            # Some gVisor versions refuse with EPERM whatever the rule says, and then the C library starts no
-            # thread. Namespaces from clone3 are gVisor's own there.
+            # Some gVisor versions refuse with EPERM whatever the rule says, and the C library then starts no
+            # threads. Namespaces from clone3 are gVisor's own there.
             *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),

@@ -43,8 +43,8 @@ class ProcessSandbox:
     The group's leader stays a zombie until ``remove``, so its id can't be reused and a kill always hits this
     group.
 
-    The process is a session leader with a pipe for its stderr. ``home`` is removed with it, and ``lifeline``
-    closed.
+    The process is a session leader with a pipe for its stderr. ``remove`` also removes ``home`` and closes
+    ``lifeline``.
     """
 
     limits = ("none: the process runtime isolates nothing",)
