@@ -24,7 +24,7 @@ class RegistrationRefused(AccountError):
 
 
 class TokenRefused(AccountError):
-    """A token can't be made."""
+    """A token can't be created."""
 
 
 class WrongCredentials(AccountError):

@@ -61,7 +61,7 @@ def keys_of(settings: Settings) -> "Keys | None":
 
 
 def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, ...]:
-    """Make members' keys; see :func:`arena.scheduler.cluster.certificates.make_keys`.
+    """Create members' keys; see :func:`arena.scheduler.cluster.certificates.make_keys`.
 
     Raises CannotStart if they can't be created.
     """

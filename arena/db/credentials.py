@@ -1,6 +1,6 @@
 """Browser sessions and API tokens.
 
-The caller makes and hashes the secrets; the store holds only hashes.
+The caller creates and hashes the secrets; the store holds only hashes.
 """
 
 from collections.abc import Collection

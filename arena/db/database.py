@@ -232,7 +232,7 @@ class Database:
 
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
-    """Make a record from the columns that are named like its fields; ``others`` are the other fields."""
+    """Create a record from the columns that are named like its fields; ``others`` are the other fields."""
     return msgspec.convert(row._asdict() | others, kind)
 
 
@@ -305,13 +305,13 @@ def _file_of(address: URL) -> Path:
 
 
 def _postgresql(address: URL) -> Engine:
-    """Make an engine that treats a silent server as unreachable."""
+    """Create an engine that treats a silent server as unreachable."""
     patience = {name: value for name, value in _PATIENCE.items() if name not in address.query}
     return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
 
 
 def _sqlite(address: URL) -> Engine:
-    """Make an engine whose reads are snapshots and whose writes lock immediately."""
+    """Create an engine whose reads are snapshots and whose writes lock immediately."""
     file = _file_of(address)
     folder = file.parent
     if not folder.is_dir():

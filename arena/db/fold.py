@@ -1,4 +1,4 @@
-"""Rows derived from the ladder's log: the fold that makes them, for new events and for a rebuild."""
+"""Rows derived from the ladder's log: the fold that computes them, for new events and for a rebuild."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

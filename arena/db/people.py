@@ -1,6 +1,6 @@
 """Accounts, invitations, rate limits and the audit log.
 
-The caller makes and hashes the secrets; the store holds only hashes. Transactions lock an account before its
+The caller creates and hashes the secrets; the store holds only hashes. Transactions lock an account before its
 sessions and tokens; the reverse order could deadlock.
 """
 

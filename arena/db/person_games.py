@@ -68,7 +68,7 @@ class PersonGame:
     asked: View | None  # the person's latest decision; None before the first and after the game
     chosen: bool  # whether the person has made that decision
     replay: str  # as JSON text (`sushigo-replay/1`); empty until the game is over
-    analysis: Analysis | None  # of a game that is over, once it is made
+    analysis: Analysis | None  # of a game that is over, once it is ready
     trouble: str | None  # why it failed
     before: int  # number of games waiting before this one; 0 if it isn't waiting
 

@@ -263,13 +263,13 @@ class Subscriptions(Repository):
 
 
 def tell(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
-    """Queue news for the subscriptions of an account to a topic, in the transaction that makes the news."""
+    """Queue news for the subscriptions of an account to a topic, in the transaction of the change."""
     if account is not None:
         _tell(connection, SubscriptionRow.account_id == account, topic, news)
 
 
 def tell_all(connection: Connection, topic: Topic, news: News) -> None:
-    """Queue news for all accounts' subscriptions to a topic, in the transaction that makes the news."""
+    """Queue news for all accounts' subscriptions to a topic, in the transaction of the change."""
     _tell(connection, true(), topic, news)
 
 

@@ -86,8 +86,8 @@ def interview(
     """Request every decision of a bot's seat in some games, one after the other.
 
     Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
-    BotUnloadable if it didn't send Hello, OSError if its socket or process can't be made, or RuntimeTrouble
-    if its process can't be started.
+    BotUnloadable if it didn't send Hello, OSError if its socket or process can't be created, or
+    RuntimeTrouble if its process can't be started.
     """
     return asyncio.run(_interview(bot, games, hear, clock or Clock()))
 
@@ -95,7 +95,7 @@ def interview(
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
     """Return a bot's answer to the decision that follows a partly recorded game.
 
-    Raises BotUnloadable if it didn't send Hello, or OSError if its socket or process can't be made.
+    Raises BotUnloadable if it didn't send Hello, or OSError if its socket or process can't be created.
     """
     replies: list[Reply] = []
     done = interview(bot, (game,), replies.append)

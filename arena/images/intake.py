@@ -95,7 +95,7 @@ class Intake:
         self._now = now
 
     def take(self, file: Path, room: Room) -> BotImage:
-        """Make an image of a file and store it. Nothing in the file is run.
+        """Make an image from a file and store it. Nothing in the file is run.
 
         An image's archive is recognised by its content. Any other file must be a source file, with a known
         suffix.

@@ -157,7 +157,7 @@ Closings = tuple[Closing, ...]
 def close(closings: Closings, day: int, rating: Rating) -> Closings:
     """Add a game's rating as the closing of its day, or of the last day if the game ended on an earlier day.
 
-    Of the closings that are ``DAYS`` old or older, only the newest is kept.
+    Of the closings that are at least ``DAYS`` days old, only the newest is kept.
     """
     if closings and closings[-1].day >= day:
         return (*closings[:-1], Closing(closings[-1].day, rating.mean, rating.deviation))

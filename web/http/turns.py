@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.http.rate_limits import source_of
 
 AT_ONCE: Final = 8
-"""Number of requests from one address that run at the same time. The site makes pages in 40 threads."""
+"""Number of requests from one address that run at the same time. The site renders pages in 40 threads."""
 
 
 @dataclass(slots=True)

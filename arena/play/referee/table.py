@@ -240,7 +240,7 @@ class GameTable:
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
     def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
-        """Make every late decision with the stand-in."""
+        """Have the stand-in make every late decision."""
         for seat in self.late(now, grace):
             if seat not in spared:
                 self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))
@@ -300,7 +300,7 @@ class GameTable:
         answer: PlayerAnswer | None = None,
         taken: float | None = None,
     ) -> None:
-        """Make the seat's open decision with the stand-in, and take the seat over if that is due."""
+        """Have the stand-in make the seat's open decision, and take the seat over if that is due."""
         player, seen = self._seats[seat], self._pending[seat].view
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:

@@ -12,7 +12,7 @@ _MOMENT = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     _people()
     _bots()
     _submissions()

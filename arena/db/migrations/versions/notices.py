@@ -12,7 +12,7 @@ _MOMENT = sa.DateTime(timezone=True)
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     op.create_table(
         "subscription",
         sa.Column("id", _NUMBER, autoincrement=True, nullable=False),
