@@ -99,7 +99,7 @@ class HostAnalyst:
             return process
 
     def close(self) -> None:
-        """Abandon the analyses in progress, and start no more."""
+        """Abandon the analyses in progress, and start no new ones."""
         with self._lock:
             self._closed = True
             for process in self._processes:

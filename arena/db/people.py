@@ -1,7 +1,7 @@
 """Accounts, invitations, rate limits and the audit log.
 
-The caller creates and hashes the secrets; the store holds only hashes. Transactions lock an account before its
-sessions and tokens; the reverse order could deadlock.
+The caller creates and hashes the secrets; the store holds only hashes. Transactions lock an account before
+its sessions and tokens; the reverse order could deadlock.
 """
 
 from collections.abc import Collection, Sequence

@@ -88,7 +88,7 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     image_bytes: int = 512 * _MIB
     layers: int = 64
     archive_members: int = 4_096  # of the archive itself, of any kind
-    # Files, folders and links of all layers together, including folders that have no entry of their own.
+    # Files, folders and links of all layers together, including folders that have no entry in a tar.
     members: int = 65_536
     name_bytes: int = 1_024  # of one path or link target
     names_bytes: int = 16 * _MIB  # of all paths and link targets together

@@ -27,7 +27,7 @@ from arena.sdk.bot import as_move
 
 
 class SimulatedBotFailed(RuntimeError):
-    """A bot raised an exception (the cause) or answered illegally. The message says which bot and where."""
+    """A bot raised an exception (the cause) or answered illegally. The message names the bot and turn."""
 
     def __init__(
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]

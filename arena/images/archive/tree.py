@@ -214,7 +214,7 @@ class Tree:
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")
 
     def _folder_of(self, parts: Parts, target: str) -> Node:
-        """Return the parent folder of a path, creating folders that have no entry of their own."""
+        """Return the parent folder of a path, creating folders that have no entry in the tar."""
         self._count.spend(1)
         self._text.spend(sum(map(len, parts)) + len(parts) + len(target))
         node = self._root

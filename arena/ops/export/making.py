@@ -90,7 +90,7 @@ class Exporter:
                     raise
 
     def close(self) -> None:
-        """Abandon the day in progress, and start no more."""
+        """Abandon the day in progress, and start no other."""
         with self._lock:
             self._closed = True
             if self._process is not None:

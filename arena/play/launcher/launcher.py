@@ -207,7 +207,7 @@ class Launcher:
             raise
 
     def stop(self) -> None:
-        """Abort all matches, and start no more."""
+        """Abort all matches, and start no new ones."""
         self._stopping.set()
         with self._lock:
             for referee in self._referees:

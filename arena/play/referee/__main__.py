@@ -60,7 +60,7 @@ def _confine(spec: RefereeSpec) -> None:
     limit = spec.memory_mib * _MIB
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # This limits stderr, which goes to a file of the launcher's.
+    # This limits stderr, which the launcher redirects to a file.
     resource.setrlimit(resource.RLIMIT_FSIZE, (_STDERR_BYTES, _STDERR_BYTES))
     if spec.uid is not None:
         os.setgroups([])

@@ -83,7 +83,7 @@ class Conductor:
             raise self._failure
 
     def started(self, seat: int, share: HostShare | None = None) -> None:
-        """Start the time limit of a seat's greeting. ``share`` measures the host's part of the time."""
+        """Start the time limit of a seat's greeting. ``share``, if known, measures the host's part."""
         now = self._now()
         self._waiting[seat] = now
         self._excuses[seat] = Excuse()

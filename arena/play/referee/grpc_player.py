@@ -312,7 +312,7 @@ class GrpcPlayer:
         now = self._now()
         out = max(0.0, self._relay.told_at - self._sent_at)
         lag = out + max(0.0, now - self._relay.heard_at)
-        # A bot may send several messages at once; the same time must not be counted for each of them.
+        # If a bot sends several messages together, the same time must not be counted for each of them.
         self._sent_at += out
         self._relay.heard_at = max(now, self._relay.heard_at)
         return lag

@@ -77,7 +77,7 @@ _PATIENCE_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the container that its deadline should end. If it gets here, the deadline doesn't work."""
+"""Time limit of the container that its deadline should end. If it runs this long, the deadline failed."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3

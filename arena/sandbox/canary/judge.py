@@ -25,7 +25,7 @@ _DEADLINE_SLACK: Final = 3.0
 """Seconds that a busy engine may take to notice a container's end."""
 
 Verdict = tuple[bool, str]
-"""Whether the control passed, and what was observed."""
+"""A control's result: True if it passed, and what was observed."""
 
 
 def _look(evidence: Evidence) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tup
 
 
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
-    """Return whether the kernel killed a process of a container because others had used up the host's memory.
+    """Return True if the kernel killed a container's process because others had used up the host's memory.
 
     ``log`` contains the kernel's records without prefixes, in which the container's id names its control
     group.
@@ -125,7 +125,7 @@ def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
 
 
 def reached_its_limit(log: Iterable[str], container: str) -> bool:
-    """Return whether the kernel killed a process because its container reached its own memory limit.
+    """Return True if the kernel killed a process because its container reached its own memory limit.
 
     ``log`` is as for :func:`host_ran_out_of_memory`.
     """

@@ -127,7 +127,7 @@ class DockerSandbox:
             ) from error
 
     def _ran_out_of_memory(self, code: int) -> bool:
-        """Return whether the engine or the kernel reports that memory ran out; a busy engine may be late."""
+        """Return True if the engine or the kernel reports that memory ran out; a busy engine may be late."""
         deadline = time.monotonic() + _OOM_SECONDS
         while True:
             state: dict[str, Any] = self._client.inspect_container(self._container)["State"]

@@ -165,7 +165,7 @@ class ClusterWorkers:
             )
 
     def stop(self) -> None:
-        """Abort all matches at the next :meth:`look`, and start no more. Safe in a signal handler."""
+        """Abort all matches at the next :meth:`look`, and start no new ones. Safe in a signal handler."""
         self._stopped.set()
 
     def look(self) -> None:
