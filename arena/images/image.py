@@ -142,7 +142,7 @@ def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # Rewriting would remove the volume, but other images keep theirs, so volumes are refused everywhere.
+        # Only rewritten images would lose their volumes, so volumes are refused everywhere.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"
