@@ -140,8 +140,7 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "File with the certificate of the cluster's authority. This and the next two settings are "
-            "needed unless the scheduler is at `127.0.0.1`. `arena admin cluster-keys` creates the files, "
-            "in a folder for each member."
+            "[needed](cluster.md#setup) unless the scheduler is at `127.0.0.1`."
         ),
     )
     cluster_cert: Path | None = Field(default=None, description="File with this member's certificate.")
@@ -165,7 +164,7 @@ class Settings(BaseSettings):
         ge=1,
         description=(
             "Maximum total size of submitted images, in GiB. Above it, images that no longer play [are "
-            "pruned](intake.md#pruning), starting with those unused for the longest."
+            "pruned](intake.md#pruning)."
         ),
     )
     disk_floor_gib: float | None = Field(
@@ -222,8 +221,8 @@ class Settings(BaseSettings):
         le=100_000,
         description=(
             "Playouts per position and option in the [analyses](analysis.md) of rated games. The "
-            "coordinator's host analyses one game at a time, a minute apart, while it has free slots. 600 "
-            "playouts take 10 to 20 s of a core per game. 0: no analyses; otherwise at least 8."
+            "coordinator's host analyses one game at a time, with a minute between games, while it has free "
+            "slots. 0: no analyses; otherwise at least 8."
         ),
     )
     person_games: int = Field(
@@ -231,9 +230,8 @@ class Settings(BaseSettings):
         ge=0,
         le=16,
         description=(
-            "Maximum number of people who [play against bots](play.md) at the same time; others wait. Their "
-            "bots use separate slots with 256 MiB of memory each, and get the CPU time that the ladder's "
-            "matches leave. 0 disables these games. Clusters don't offer them."
+            "Maximum number of people who [play against bots](play.md#for-operators) at the same time; others "
+            "wait. 0 disables these games."
         ),
     )
     registration: RegistrationMode = Field(
@@ -276,8 +274,7 @@ class Settings(BaseSettings):
         default=frozenset(),
         description=(
             "Hosts, `HOST:PORT` separated by commas, that [webhooks](notifications.md) may reach even in the "
-            "arena's own network, on other ports, or by `http:`. Other hosts need a public address, "
-            "`https:` and port 443."
+            "arena's own network, on ports other than 443, or over `http:`."
         ),
     )
     smtp_address: Annotated[Address | None, NoDecode] = Field(

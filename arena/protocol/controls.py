@@ -94,7 +94,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="call-arguments",
-        stops="Memory that no limit covers (socket filters), file locks, leases, rare options.",
+        stops="Using memory that no limit covers (socket filters), file locks, leases or rare options.",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
