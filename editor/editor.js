@@ -29,8 +29,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.definition(tags.variableName)), tags.className], fontWeight: "600" },
 ]);
 
-// Puts an editor into an element and returns it: read `text`, or `show` another text and language. A
-// shadow root, because its style sheets are constructed, which the site's content security policy allows.
+// Puts an editor into an element and returns it: read `text`, or `show` another text and language. It
+// is in a shadow root, whose style sheets are constructed, which the site's content security policy allows.
 export function edit(element, { label, description, change }) {
   const root = element.attachShadow({ mode: "open" });
   const view = new EditorView({ parent: root, root });

@@ -1,4 +1,4 @@
-"""Learn Sushi Go! from games against itself, with only NumPy, and beat greedy after a few minutes.
+"""Train a network to play Sushi Go! by self-play, with only NumPy. It beats greedy after a few minutes.
 
     python examples/learn.py --minutes 5 --out mybot
 
@@ -113,7 +113,7 @@ Step = tuple[Floats, NDArray[np.bool_], NDArray[np.intp], Floats]
 
 
 def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]:
-    """Play a batch of games against itself."""
+    """Play a batch of games in which the network plays all seats."""
     batch = Batch(rules, shuffled(rules, _GAMES, rng))
     steps = []
     scores = [np.zeros((_GAMES, rules.players), np.float32)]
@@ -131,7 +131,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
             scores.append(batch.scores[:, : rules.players].astype(np.float32))
     played: list[Step] = []
     for number, seen, legal, actions in steps:
-        # The lead of a decision counts only the points of its round. Puddings count in the last round.
+        # A decision's lead counts only the points of its round. Puddings count in the last round.
         gained = scores[number] - scores[number - 1]
         lead = (gained - gained.mean(axis=1, keepdims=True)) * rules.players / (rules.players - 1) / _POINTS
         played.append((seen, legal, actions, lead.reshape(-1)))

@@ -36,7 +36,7 @@ def up() -> None:
 
 
 def coordinator() -> None:
-    """Play rated games among the sample bots until SIGTERM or Ctrl-C; `python -m web` shows them."""
+    """Run an arena without its site until SIGTERM or Ctrl-C; `python -m web` serves the site."""
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refilled
 
@@ -58,7 +58,7 @@ def demo(
         RuntimeName | None, typer.Option(help="Isolation of bots; process isolates nothing.")
     ] = None,
 ) -> None:
-    """Play a rated round among the sample bots, print the leaderboard, serve the site and keep playing."""
+    """Play a rated round between the sample bots, print the leaderboard, serve the site and keep playing."""
     with explained():
         settings = settings_of_arena(terse=True)
         if sandbox is not None:

@@ -230,8 +230,8 @@ class Settings(BaseSettings):
         ge=0,
         le=16,
         description=(
-            "Maximum number of people who [play against bots](play.md#for-operators) at the same time; others "
-            "wait. 0 disables these games."
+            "Maximum number of people who [play against bots](play.md#for-operators) at the same time; "
+            "others wait. 0 disables these games."
         ),
     )
     registration: RegistrationMode = Field(

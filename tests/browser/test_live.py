@@ -163,7 +163,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     with_frames(late)
     sent_elsewhere(page)
     followed(page, hall)
-    state(page, "This game is over, the next one is being played.")
+    state(page, "This game is over. The next one is being played.")
     hall.let(2, 1)
     state(page, "Watch game 2")
     page.get_by_role("link", name="Watch game 2").click()

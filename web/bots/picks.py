@@ -22,7 +22,7 @@ _SHOWN: Final = 20
 
 Held = Annotated[
     list[str],
-    Query(alias="with", max_length=len(Card), description="Kinds of cards that the hand must hold."),
+    Query(alias="with", max_length=len(Card), description="Kinds of cards that the hand must contain."),
 ]
 
 

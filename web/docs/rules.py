@@ -254,16 +254,20 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
         ),
         worth("Nigiri.", (_EGG,), (_SALMON,), (_SQUID,), (_EGG, _SALMON, _SQUID)),
         maki(
-            "Maki: most icons and second most.", (_MAKI[2], _MAKI[1]), (_MAKI[0], _MAKI[1]), (_MAKI[0],), ()
+            "Maki: most icons and second most icons.",
+            (_MAKI[2], _MAKI[1]),
+            (_MAKI[0], _MAKI[1]),
+            (_MAKI[0],),
+            (),
         ),
         maki(
-            "Two have the most and share; nobody is second.",
+            "Two tie for the most and share the points; nobody is second.",
             (_MAKI[2], _MAKI[0]),
             (_MAKI[1], _MAKI[1]),
             (_MAKI[2],),
         ),
         maki(
-            "Two are second and share; the remainder is dropped.",
+            "Two tie for second and share the points; the remainder is dropped.",
             (_MAKI[2], _MAKI[2]),
             (_MAKI[2],),
             (_MAKI[0], _MAKI[1]),

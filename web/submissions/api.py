@@ -148,10 +148,10 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
 }
 _NOT_TAKEN: Final = problems(
     {
-        408: "The upload stalled or was too slow, or another upload needed the place of a slow one.",
+        408: "The upload stalled, was too slow, or was replaced by another upload.",
         409: (
             "The bot belongs to another account or was disqualified, or this file is already being processed "
-            "or already a version."
+            "or is already a version."
         ),
         413: "The file is too large.",
         429: "A quota is used up.",
