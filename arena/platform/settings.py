@@ -274,7 +274,7 @@ class Settings(BaseSettings):
         default=frozenset(),
         description=(
             "Hosts, `HOST:PORT` separated by commas, that [webhooks](notifications.md) may reach even in the "
-            "arena's own network, on ports other than 443, or over `http:`."
+            "arena's own network, on any port, and over `http:`."
         ),
     )
     smtp_address: Annotated[Address | None, NoDecode] = Field(
