@@ -291,7 +291,7 @@ class Settings(BaseSettings):
             "(`none`), for a server on this host."
         ),
     )
-    smtp_user: str | None = Field(default=None, description="User for the mail server.")
+    smtp_user: str | None = Field(default=None, description="User for the mail server, if it needs one.")
     smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     mail_from: str | None = Field(
         default=None, description="Sender address of mail, such as `kaiten@arena.example`."
