@@ -111,8 +111,8 @@ class Settings(BaseSettings):
         default=None,
         description=(
             "Folder for the bots' sockets. No other user may write to it, and its path may have at most "
-            "74 bytes, because a socket's path has at most 107. If unset, `/run/kaiten` for root, otherwise "
-            "`kaiten-UID` in `$XDG_RUNTIME_DIR` or `/tmp`."
+            "74 bytes. If unset, `/run/kaiten` for root, otherwise `kaiten-UID` in `$XDG_RUNTIME_DIR` or "
+            "`/tmp`."
         ),
     )
     sandbox: RuntimeName = Field(
@@ -172,8 +172,7 @@ class Settings(BaseSettings):
         ge=0,
         allow_inf_nan=False,
         description=(
-            "Minimum free space on the data directory's disk, in GiB. [With "
-            "less](operating.md#full-disk), no match starts and no file is received. If unset, "
+            "Minimum [free space](operating.md#full-disk) on the data directory's disk, in GiB. If unset, "
             "5 GiB, or a tenth of the disk if that is less."
         ),
     )
@@ -280,8 +279,7 @@ class Settings(BaseSettings):
     smtp_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` of the mail server for [notifications](notifications.md#mail). Mail also needs "
-            "`ARENA_MAIL_FROM` and `ARENA_SITE_URL`."
+            "`HOST:PORT` of the mail server. [Mail](notifications.md#for-operators) needs more settings."
         ),
     )
     smtp_security: SmtpSecurity = Field(
