@@ -108,7 +108,7 @@ class _Live:
     def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
         """Redirect to the start of a match's newest visible round, which the page plays (``#autoplay``).
 
-        If no round is visible, show the match's state or link its games.
+        If no round is visible, show the match's state or link to its games.
         """
         found = self._read(request, match, None)
         if found.game is None:
@@ -245,7 +245,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        Unrated matches are visible only to their owner and operators, with the scope read.
+        Unrated matches are visible only to their owner and to operators, with the scope `read`.
         """
 
         def allowed(account: int | None) -> bool:
@@ -272,7 +272,7 @@ def _told(match: WatchedMatch) -> LiveMatch:
 
 
 _NEWEST: Final = 20
-"""Number of games shown in addition to the remarkable ones of the last days."""
+"""Number of games shown in addition to the remarkable ones of the last few days."""
 
 
 def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:

@@ -62,7 +62,7 @@ def league(  # noqa: PLR0913 - one argument per option
     except (InvalidRules, UnusableBot, WrongResults) as error:
         fail(str(error))
     except (KeyError, ValueError) as error:
-        fail(f"{file} is not a league's file: {error}")
+        fail(f"{file} is not a league file: {error}")
     except OSError as error:
         fail(f"can't use {file}: {error.strerror}")
     with closing(kept):
@@ -83,7 +83,7 @@ def _bots(
         bots.append(find_bot(word))
     for bot in map(bot_of_command, commands):
         if any(bot.name == other.name for other in bots):
-            raise UnusableBot(f"two bots of the league are called {bot.name}: rename one of them")
+            raise UnusableBot(f"two bots in the league are called {bot.name}: rename one of them")
         bots.append(bot)
     least = min(table.players for table in tables)
     if len(bots) < least:

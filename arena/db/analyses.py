@@ -62,8 +62,8 @@ class Analyses(Repository):
     def wanted(self, analyst: str, version: int, *, without: Collection[str] = ()) -> str | None:
         """Return the replay of the game to analyse next, as JSON text, or None.
 
-        Prefers a remarkable game of the last days, otherwise one of the newest. Skips games that this version
-        of the analyst has analysed, and ids in ``without``.
+        Prefers a remarkable game of the last few days, otherwise one of the newest. Skips games that this
+        version of the analyst has analysed, and ids in ``without``.
         """
         with self._transactions.read() as connection:
             remarkable = [each.game for each in fold.newest(connection, _HIGHLIGHT_DAYS)]

@@ -1,4 +1,4 @@
-"""Leases on matches: which coordinator plays a match, and how long without a heartbeat.
+"""Leases on matches: which coordinator plays a match, and for how long it keeps it without a heartbeat.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
@@ -204,7 +204,7 @@ class Leases:
             ).all()
             found = {}
             for row in lost:
-                reason = f"no heartbeat of coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
+                reason = f"no heartbeat from coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
                 state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
@@ -219,7 +219,7 @@ class Leases:
     def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
         """Drop an attempt whose worker was lost; after too many losses, quarantine the match.
 
-        Returns the match's new state; None, and no change, if the attempt isn't the current one.
+        Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """
         with self._write() as connection:
             return _give_back(connection, (match, attempt), "losses", reason, at)
@@ -227,7 +227,7 @@ class Leases:
     def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
         """Drop an attempt that an arena fault voided; quarantine the match at the third one.
 
-        Returns the match's new state; None, and no change, if the attempt isn't the current one.
+        Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """
         with self._write() as connection:
             return _give_back(connection, (match, attempt), "voids", reason, at)

@@ -218,7 +218,7 @@ class League:
 
 
 def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[LeagueRules, tuple[Line, ...]]:
-    """Read a league's file: its rules and its other lines. Without a file, return ``wanted`` and no lines.
+    """Read a league file: its rules and its other lines. Without a file, return ``wanted`` and no lines.
 
     Raises OSError, or WrongResults if the file contains something else.
     """
@@ -229,7 +229,7 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
         known = msgspec.json.decode(lines[0], type=LeagueRules)
         log = tuple([msgspec.json.decode(line, type=Line) for line in lines[1:]])
     except msgspec.MsgspecError as error:
-        raise WrongResults(f"{path} is not a league's file: {error}") from error
+        raise WrongResults(f"{path} is not a league file: {error}") from error
     if known.format != LEAGUE_FORMAT:
         raise WrongResults(f"{path} has the format {known.format[:64]!r}, not {LEAGUE_FORMAT!r}")
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):

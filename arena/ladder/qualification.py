@@ -152,7 +152,7 @@ def judge(played: Sequence[Played]) -> Cause | None:
     """Return why a bot does not qualify after its games so far, or None.
 
     A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times
-    in all games.
+    across all games.
     """
     failure = _deciding(played)
     return None if failure is None else _cause(played, failure)
@@ -345,7 +345,7 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games to consider, all by the active version and since its last reactivation."""
+"""Number of most recent rated games to consider, all of the active version since its last reactivation."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished at least this many of these games."""
@@ -357,7 +357,7 @@ def keeps_failing(taken_over: Sequence[bool]) -> bool:
 
 
 def benching_reason(taken_over: Sequence[bool], last: str) -> str:
-    """Return the public reason of a benching. ``last`` describes the most recent failure."""
+    """Return the public reason for benching a bot. ``last`` describes the most recent failure."""
     looked_at = taken_over[-BENCHING_WINDOW:]
     return (
         f"the stand-in had to finish {sum(looked_at)} of its last {len(looked_at)} rated games; "

@@ -41,7 +41,7 @@ _STEP_SECONDS: Final = 0.25
 _PRUNE_SECONDS: Final = 600.0
 
 _CLOSED: Final = (
-    "this host lacks a control that untrusted bots need, or its controls have not been checked yet: "
+    "this host can't isolate untrusted bots, or its sandbox has not been checked yet: "
     "ask the operator to run `arena doctor`"
 )
 

@@ -56,7 +56,7 @@ REFUSED = {
     "league bots --house gredy": "no bot is called 'gredy'. Did you mean greedy?",
     "league bots --house one": "a bot in bots has the name of the house bot one: rename it",
     "league bots --players 9": "9 players: Sushi Go! is for 2 to 5",
-    "league bots --results bots/one.py": "bots/one.py is not a league's file",
+    "league bots --results bots/one.py": "bots/one.py is not a league file",
     "league bots --results no/where": "can't use no/where: ",
     "league bad --players 2": "can't be loaded: SyntaxError",
     "simulate --players 3 --bots first.py,first.py": "--bots has 2 bots, but --players is 3",

@@ -102,7 +102,7 @@ def test_the_file_of_a_league(tmp_path: Path) -> None:
         with pytest.raises(WrongResults, match="different --players, variants or --seed"):
             read_league(file, wanted, any_seed=False)
     file.write_text("{}\n")
-    with pytest.raises(WrongResults, match="is not a league's file"):
+    with pytest.raises(WrongResults, match="is not a league file"):
         read_league(file, RULES, any_seed=True)
 
 

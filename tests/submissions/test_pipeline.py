@@ -241,7 +241,7 @@ def test_a_submission_waits_while_the_gate_is_shut(place: Place) -> None:
     place.step()
     place.step()
     assert place.stage(id_) is Stage.INSPECTED
-    assert "lacks a control that untrusted bots need" in (place.found(id_).waiting or "")
+    assert "can't isolate untrusted bots" in (place.found(id_).waiting or "")
     place.gate.decide(host_report(), ())
     place.step(RETRY)
     assert (place.stage(id_), place.found(id_).waiting) == (Stage.QUALIFYING, None)

@@ -63,7 +63,7 @@ class SeatSockets:
             os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
 
     def hand_over(self) -> None:
-        """Restrict each socket to its bot. Call this once the referee listens."""
+        """Restrict each socket to its bot. Call this once the referee is listening."""
         for path, slot in zip(self.paths, self._slots, strict=True):
             if not path.exists():  # a person has no socket
                 continue
@@ -146,8 +146,8 @@ class Seats:
         """Start all sandboxes concurrently.
 
         ``started`` is called for each started sandbox, ``ended`` for each that ended or couldn't be started.
-        Raises HostFailed if the engine doesn't answer, or MatchVoid if the runtime failed otherwise (some
-        sandboxes may be running: remove them).
+        Raises HostFailed if the engine doesn't answer, or MatchVoid if the runtime failed in another way
+        (some sandboxes may be running: remove them).
         """
         began = time.monotonic()
         with ThreadPoolExecutor(len(self._bots)) as pool:
@@ -236,7 +236,7 @@ class Seats:
             why = repr(error)
         finally:
             seat.ended.set()
-        # The referee ignores this if the bot has greeted. Otherwise it stops waiting for the greeting; if the
+        # The referee ignores this if the bot has sent its Hello. Otherwise it stops waiting for it; if the
         # runtime failed, finish() then voids the match.
         ended(index, why)
 

@@ -172,7 +172,7 @@ def holds(line: Line, found: str) -> bool:
 
 def disk_rate(found: str) -> int | None:
     """Return the lowest limit in bytes per second in a file of disk limits; None for no limit."""
-    # Version 1 has lines as "8:0 33554432", version 2 as "8:0 rbps=33554432 wbps=max".
+    # Version 1 has lines like "8:0 33554432", version 2 like "8:0 rbps=33554432 wbps=max".
     words = [word.removeprefix("rbps=") for line in found.splitlines() for word in line.split()[1:2]]
     return min((int(word) for word in words if word.isdigit()), default=None)
 
@@ -213,7 +213,7 @@ class CommonGroup:
     def hold(self) -> None:
         """Create the group with its limits before there are bots. ``held`` reports limits that can't be set.
 
-        Does nothing with the driver systemd, which overwrites changes to its slices.
+        Does nothing if the driver is systemd, which overwrites changes to its slices.
         """
         if self._place.driver == "systemd":
             return
@@ -295,7 +295,7 @@ class Overruns:
             return self._seen
 
     def _version_1(self) -> int:
-        # Current kernels don't update failcnt, so reset the highest usage after each time at the limit.
+        # Current kernels don't update failcnt, so reset the highest usage each time it reaches the limit.
         folder = self._place.root / "memory" / self._place.path
         with self._lock:
             highest, limit = (
@@ -322,7 +322,7 @@ def containers_below(place: GroupPlace) -> frozenset[str]:
 
 
 def end_container(place: GroupPlace, container: str) -> None:
-    """Kill the processes in the group of a container that the engine no longer knows, and remove the group.
+    """Kill the processes of a container that the engine no longer knows about, and remove its group.
 
     gVisor's own processes can outlive the engine's record of the container.
     """
