@@ -5,7 +5,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from distributed import Client, Security
@@ -40,13 +40,19 @@ class Link:
         self.address = address
         # Workers whose card or state can't be read: (name, reason) by address.
         self.unreadable: dict[str, tuple[str, str]] = {}
+
+        def hear(event: tuple[float, Any]) -> None:
+            message = event[1]
+            if isinstance(message, dict) and isinstance(message.get("data"), bytes):
+                heard(str(message.get("ticket")), message["data"])
+
         with ExitStack() as opened:
-            loop = opened.enter_context(_event_loop())
             try:
+                loop = opened.enter_context(_event_loop())
                 with warnings.catch_warnings():
                     # Library versions may differ, because only bytes are exchanged.
                     warnings.simplefilter("ignore")
-                    self._client = Client(
+                    self._client = _Client(
                         address,
                         security=security,
                         timeout=_SECONDS,
@@ -55,26 +61,21 @@ class Link:
                         # Only the scheduler must be reachable from here.
                         direct_to_workers=False,
                     )
-            except (OSError, ValueError, RuntimeError) as error:
-                raise SchedulerAway(str(error)) from error
-            opened.callback(self._client.close, timeout=_SECONDS)
+                opened.callback(self._client.end)
+                # dask would reconnect for this long, but without the subscription, so progress would be lost.
+                self._client._timeout = 0  # noqa: SLF001 - there is no public setting
+                self._client.subscribe_topic(topic_of(session), hear)
+            except Exception as error:  # after any error of dask there is no connection
+                raise SchedulerAway(str(error) or type(error).__name__) from error
             self._opened = opened.pop_all()
-        # dask would try to reconnect for this long, but without the subscription, so progress would be lost.
-        self._client._timeout = 0  # noqa: SLF001 - there is no public setting
-
-        def hear(event: tuple[float, Any]) -> None:
-            message = event[1]
-            if isinstance(message, dict) and isinstance(message.get("data"), bytes):
-                heard(str(message.get("ticket")), message["data"])
-
-        self._client.subscribe_topic(topic_of(session), hear)
 
     def members(self) -> tuple[ClusterMember, ...]:
         """Return the workers whose cards and states can be read. Raises SchedulerAway."""
-        if self._client.status != "running" or self._client.scheduler is None:
+        scheduler = self._client.scheduler
+        if self._client.status != "running" or scheduler is None:
             raise SchedulerAway(f"the connection to {self.address} was lost")
         try:
-            known = self._client.sync(self._client.scheduler.identity, callback_timeout=_SECONDS)
+            known = self._client.sync(scheduler.identity, callback_timeout=_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
             raise SchedulerAway(str(error) or f"{self.address} does not answer") from error
         found = [self._read(address, said) for address, said in known["workers"].items()]
@@ -108,6 +109,25 @@ class Link:
         self._opened.close()
 
 
+class _Client(Client):
+    """dask's client, which leaves nothing open after an error."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - see Client
+        try:
+            super().__init__(*args, **options)  # type: ignore[no-untyped-call]
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """Close the client, whatever state it is in."""
+        try:
+            with suppress(Exception):  # such as a timeout: the scheduler may be frozen
+                self.close(timeout=_SECONDS)
+        finally:
+            self.status = "closed"
+
+
 @contextmanager
 def _event_loop() -> Iterator[IOLoop]:
     """Run an event loop in a thread. dask would leave one behind for each failed connection."""
@@ -118,7 +138,17 @@ def _event_loop() -> Iterator[IOLoop]:
         begun.set_result((IOLoop.current(), stop))
         await stop.wait()
 
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="dask client", daemon=True)
+    def run() -> None:
+        try:
+            with asyncio.Runner() as runner:
+                runner.get_loop()  # fails before there is a coroutine that nobody awaits
+                runner.run(serve())
+        except BaseException as error:
+            if begun.done():
+                raise
+            begun.set_exception(error)
+
+    thread = threading.Thread(target=run, name="dask client", daemon=True)
     thread.start()
     loop, stop = begun.result()
     try:

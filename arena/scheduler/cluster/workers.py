@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from secrets import token_hex
@@ -262,8 +262,7 @@ class ClusterWorkers:
             (), lambda given: WorkerLost(f"worker {given.worker} was lost with the scheduler")
         )
         if link is not None:
-            with suppress(OSError, TimeoutError):
-                link.close()
+            link.close()
 
     def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
         """Return the admitted members. New members that can't be checked yet are checked on the next call."""
