@@ -1,4 +1,4 @@
-"""Texts of news about bots, for feeds and notifications."""
+"""Texts of news about bots and the ladder, for feeds and notifications."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,7 +31,7 @@ CONFIRM: Final = "confirm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """Something that happened to a bot. Texts may contain untrusted text."""
+    """Something that happened to a bot or the ladder. Texts may contain untrusted text."""
 
     bot: str  # the bot's name; empty if the news is about no bot
     place: str  # a path of the site, unique among the news of a bot and never reused
@@ -96,7 +96,11 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
 def ladder_changed(*, paused: bool, at: datetime) -> News:
     """Return the news that an operator has paused or resumed the ladder."""
     state = "paused" if paused else "resumed"
-    text = "no new rated matches start until it is resumed" if paused else "new rated matches start again"
+    text = (
+        "waiting matches are still played, but no new ones are drawn"
+        if paused
+        else "new matches are drawn again"
+    )
     return News(
         bot="",
         place=f"/status#{state}-{_stamp(at)}",

@@ -69,7 +69,7 @@ def test_a_match_without_any_hello_is_void() -> None:
 
 def test_a_match_in_which_a_house_bot_sends_no_hello_is_void() -> None:
     """The house bot is known to start, so the host was too busy. The match is not rated."""
-    with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
+    with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
         played({0, 1})
 
 
@@ -82,7 +82,7 @@ def test_a_submitted_bot_without_hello_is_to_blame_if_house_bots_send_it(absent:
 
 def test_the_bot_counts_and_not_its_seat() -> None:
     """Seats are drawn for each game. Here the house bot is the second bot, and sits on the first seat."""
-    with pytest.raises(MatchVoid, match="the house bots bot-house sent no Hello"):
+    with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
         played({1}, seatings=((1, 2, 0),))
     (game,) = played({2}, seatings=((1, 2, 0),)).games
     assert game.faults == (0, 1, 0)
