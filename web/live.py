@@ -245,7 +245,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        Unrated matches are visible only to their owner and to operators, with the scope `read`.
+        Unrated matches are visible only to their owner and to operators, with the `read` scope.
         """
 
         def allowed(account: int | None) -> bool:

@@ -49,7 +49,7 @@ def test_a_terminal_is_asked_and_shows_nothing(author: Author) -> None:
     os.write(ours, f"{token}\n".encode())
     text = seen.decode() + drained(ours)
     assert process.wait(START_SECONDS) == 0
-    assert f"create a token at {author.live.url}/account, with the scopes read and submit" in text
+    assert f"create a token at {author.live.url}/account, with the read and submit scopes" in text
     assert "logged in" in text
     assert token not in text
 
@@ -70,7 +70,7 @@ def test_a_missing_scope_is_reported(author: Author) -> None:
     token = author.live.token("ann", {Scope.READ})
     said = author.types("login", author.live.url, text=f"{token}\n")
     assert said.code == 0
-    assert "this token lacks the scope submit" in said.err
+    assert "this token lacks scopes that some commands need: submit" in said.err
 
 
 @pytest.mark.parametrize("site", ["arena.example", "ftp://arena.example", "http://", "https://a.example/x"])

@@ -113,6 +113,6 @@ def test_a_missing_scope_and_an_expired_token_differ(world: World) -> None:
     visitor = program(world, token(world, ann, {Scope.SUBMIT}))
     answer = visitor.get("/api/v1/account/tokens")
     assert answer.status_code == 403
-    assert "scope read" in answer.json()["detail"]
+    assert "read scope" in answer.json()["detail"]
     world.now += timedelta(days=30)
     assert visitor.get("/api/v1/account").status_code == 401

@@ -127,11 +127,11 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
     def revoke(request: Request, caller: LoggedIn, number: Number) -> None:
         """Revoke a token.
 
-        Requires the scope tokens, unless a token revokes itself, which is how a program logs out.
+        Requires the `tokens` scope, unless a token revokes itself, which is how a program logs out.
         """
         is_itself = caller.token is not None and caller.token.id == number
         if not is_itself and Scope.TOKENS not in caller.scopes:
-            raise Problem(403, "To revoke another token, you need the scope tokens.")
+            raise Problem(403, "To revoke another token, you need the tokens scope.")
         if not accounts.tokens.revoke(caller.account, number, address=address_of(request)):
             raise Problem(404, "You have no such token.")
 

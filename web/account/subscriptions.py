@@ -129,7 +129,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         "/account/subscriptions", status_code=201, responses=problems({429: "Too many subscriptions."})
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
-        """Add a webhook or a mail address. Also requires the scope `read`, since news may be private."""
+        """Add a webhook or a mail address. Also requires the `read` scope, since news may be private."""
         _check_reads(caller)
         attempts.subscribe(request, caller.account, wanted.address)
         try:
@@ -142,7 +142,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
-        """Change the events of a subscription. Also requires the scope `read`, since news may be private."""
+        """Change the events of a subscription. Also requires the `read` scope, since news may be private."""
         _check_reads(caller)
         return _found(
             subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
@@ -172,7 +172,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
 def _check_reads(caller: Caller) -> None:
     if Scope.READ not in caller.scopes:
-        raise Problem(403, "This requires the scopes read and submit.")
+        raise Problem(403, "This requires the read and submit scopes.")
 
 
 def _found(known: KnownSubscription | None) -> Subscription:

@@ -107,7 +107,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
     ) -> VersionList:
         """List the versions of a bot, newest first.
 
-        Only the bot's owner and operators see the notes, and only with the scope `read`.
+        Only the bot's owner and operators see the notes, and only with the `read` scope.
         """
         account = read_bot(bots, bot).account
         noted = caller is not None and Scope.READ in caller.scopes and caller.may_see(account)

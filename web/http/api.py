@@ -295,8 +295,8 @@ def guard(scope: Scope | None = None) -> object:
         if scope is not None and scope not in caller.scopes:
             raise Problem(
                 403,
-                f"This requires the scope {scope}.",
-                hint=f"Create a token with the scope {scope} at /account.",
+                f"This requires the {scope} scope.",
+                hint=f"Create a token with the {scope} scope at /account.",
             )
         return caller
 
