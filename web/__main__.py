@@ -135,7 +135,7 @@ def _database(settings: Settings) -> str:
     file = settings.url.removeprefix("sqlite:///")
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(
-            f"there is no database at {file}. The arena creates it at its first start: "
+            f"there is no database at {file}. The arena creates it when it first starts: "
             "run `make demo`, or name another folder with --data-dir."
         )
     return settings.url

@@ -180,7 +180,7 @@ def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame)
     home = f"{above}/games/{played.game}"
     version = f"{challenge.bot}@{challenge.version}"
     shown = Shown(
-        title=f"Challenge of {version}, game {number}",
+        title=f"Challenge by {version}, game {number}",
         replay=played.replay,
         home=home,
         base=home,

@@ -196,7 +196,7 @@ class Operators:
     def _find(self, name: str) -> KnownAccount:
         found = self._people.account(name)
         if found is None:
-            raise NoSuchAccount(f"there is no account {name}")
+            raise NoSuchAccount(f"no account is called {name}")
         return found.account
 
     def _entry(self, who: str, what: str, subject: str = "", detail: str = "") -> NewAuditEntry:

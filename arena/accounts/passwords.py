@@ -107,8 +107,8 @@ def check_new_password(password: str, name: str) -> None:
     for word in (name.lower(), *_WORDS):
         if word in folded and len(folded) - len(word) < _MORE:
             raise PasswordRefused(
-                "this password is little more than the account's name or a word of this site, so it is easy "
-                "to guess: choose another"
+                "this password is little more than the account's name or a word from this site, so it is "
+                "easy to guess: choose another"
             )
     if len(set(folded)) <= _MORE // 2:
         raise PasswordRefused("this password repeats one or two characters: choose another")

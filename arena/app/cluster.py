@@ -139,7 +139,7 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
     if card.version != __version__:
         return f"it runs arena version {card.version or 'unknown'}; the coordinator runs {__version__}"
     if card.format != FORMAT:  # same version number, different code
-        return f"it plays matches of format {card.format}; the coordinator sends format {FORMAT}"
+        return f"it plays matches in format {card.format}; the coordinator sends format {FORMAT}"
     try:
         report = msgspec.json.decode(card.report, type=HostReport)
     except msgspec.DecodeError as error:

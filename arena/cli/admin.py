@@ -1,4 +1,4 @@
-"""``arena admin`` commands for bots and their images, and helpers of all operators' commands."""
+"""``arena admin`` commands for bots and their images, and helpers for all operators' commands."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""``arena login`` and ``arena logout``, and helpers of all commands that use a site."""
+"""``arena login`` and ``arena logout``, and helpers for all commands that use a site."""
 
 import os
 import sys
@@ -86,13 +86,13 @@ def login(
         sites.remember(Login(site=address, token=token, account=account.name))
     say(f"logged in to {address} as {visible(account.name)}{_until(account)}")
     if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
-        say(f"this token lacks the scope {' and '.join(missing)}: some commands will fail")
+        say(f"this token lacks scopes that some commands need: {' and '.join(missing)}")
     if os.environ.get(TOKEN_VARIABLE):
         say(f"{TOKEN_VARIABLE} is set and takes precedence")
 
 
 def logout() -> None:
-    """Revoke and delete the token of the last site or, if set, ARENA_SITE."""
+    """Revoke and delete the token for the last site or, if set, ARENA_SITE."""
     if os.environ.get(TOKEN_VARIABLE):
         fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's page /account")
     with explained():
@@ -131,7 +131,7 @@ def _last(sites: Sites) -> str:
 def _asked(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
-    say(f"create a token at {address}/account, with the scopes {' and '.join(_NEEDED)}")
+    say(f"create a token at {address}/account, with the {' and '.join(_NEEDED)} scopes")
     asked: str = typer.prompt("Token", hide_input=True, err=True)
     return asked
 

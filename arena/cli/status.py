@@ -41,7 +41,7 @@ def rollback(
 
 
 def retire(bot: Name) -> None:
-    """Take your bot off the ladder. Games in progress are finished."""
+    """Take your bot off the ladder. Games in progress are still played to the end."""
     _say(_changed(bot, {"state": "retired"}))
 
 

@@ -217,7 +217,7 @@ def submit(
 
 
 def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
-    """Send a bot and return the site's document of the submission."""
+    """Send a bot and return the site's document about the submission."""
     try:
         with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
             told = _put(site, parcel, note, report)

@@ -169,7 +169,7 @@ def workers(*, as_json: Json = False) -> None:
         print_json({"workers": seen, "refused": refused})
         return
     if not seen:
-        say("no workers: either no coordinator has reported in the last 30 seconds, or it has no workers")
+        say("no workers: no coordinator with workers has reported in the last 30 seconds")
     rows = [*_rows(seen), *map(_refused_row, refused)]
     if rows:
         columns = ("worker", "host", "slots", "in use", "match", "since", "note")

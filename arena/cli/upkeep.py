@@ -34,7 +34,7 @@ _NEWEST_GAMES: Final = 20_000
 
 
 def fit_beta() -> None:
-    """Fit the noise of a game (β) to the newest games, and print the gain in prediction."""
+    """Fit the noise of a game (β) to the newest games, and print how much predictions improve."""
     from arena.ladder.calibration import fit_betas
 
     with opened_arena() as (_, store):

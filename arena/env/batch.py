@@ -214,7 +214,7 @@ class Batch:
         if wrong.any():
             game, seat = np.argwhere(wrong)[0]
             action = int(actions[game, seat])
-            what = str(move_of(action)) if 0 <= action < limit else f"actions are 0 to {limit - 1}"
+            what = str(move_of(action)) if 0 <= action < limit else f"actions must be from 0 to {limit - 1}"
             raise ValueError(f"game {game}, seat {seat}: action {action} is not legal: {what}")
 
     def _play(self, actions: Whole) -> None:

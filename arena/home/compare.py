@@ -159,7 +159,7 @@ def _check_same(path: Path, known: Comparison, wanted: Comparison, *, any_seed: 
     fields = {
         "bots": "other bots",
         "digests": "another version of a bot",
-        "tables": "other --players or variants",
+        "tables": "different --players or variants",
         "effect": "another --effect",
         "error": "another --error",
         "seed": "another --seed",

@@ -199,7 +199,7 @@ def language_for(file_name: str) -> Language:
             f"{suffix} ({language.title})" for language in LANGUAGES for suffix in language.suffixes
         )
         raise Rejected(
-            "this is neither an image's archive nor a source file: source files end with "
+            "this is neither an image archive nor a source file: source files end with "
             f"{known}. Submit a bot in another language as an image: "
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
@@ -211,7 +211,7 @@ def check_source(source: bytes) -> None:
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
             f"the source file is larger than the limit of {MAX_SOURCE_BYTES} bytes: "
-            "submit an image's archive instead"
+            "submit an image archive instead"
         )
     if not source.strip():
         raise Rejected("the source file is empty: submit one with your bot's code")

@@ -101,7 +101,7 @@ def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> 
 
 
 def failures(checks: Mapping[str, Check]) -> dict[str, str]:
-    """Return the reason of each failed check, keyed by the check's name."""
+    """Return the reason for each failed check, keyed by the check's name."""
     found = {name: check() for name, check in checks.items()}
     return {name: reason for name, reason in found.items() if reason is not None}
 

@@ -96,7 +96,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default=Path("data"),
         description=(
-            "The folder of the persistent data: the database, the installation's id, a lock. Created if "
+            "The folder for persistent data: the database, the installation's id, a lock. Created if "
             "missing. Only one arena may run in it at a time."
         ),
     )

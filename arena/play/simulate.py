@@ -100,4 +100,4 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
 def _text(bot: str, seat: int, name: str, state: State, error: BaseException) -> str:
     where = f"game {name}, round {state.round}, turn {state.turn}"
     what = "answered illegally" if isinstance(error, IllegalMove) else f"failed with {type(error).__name__}"
-    return f"bot {bot} on seat {seat} {what} in {where}: {error}"
+    return f"bot {bot} in seat {seat} {what} in {where}: {error}"

@@ -97,9 +97,9 @@ def ladder_changed(*, paused: bool, at: datetime) -> News:
     """Return the news that an operator has paused or resumed the ladder."""
     state = "paused" if paused else "resumed"
     text = (
-        "waiting matches are still played, but no new ones are drawn"
+        "waiting matches are still played, but no new ones are created"
         if paused
-        else "new matches are drawn again"
+        else "new matches are created again"
     )
     return News(
         bot="",

@@ -115,7 +115,7 @@ class PersonTables:
             for id_ in seated:
                 self._games.fail(id_, "the arena was stopped", self._now)
         except StoreError as error:  # the next coordinator ends them
-            _log.warning("games of people not closed", error=str(error))
+            _log.warning("people's games not closed", error=str(error))
         finally:
             for person in seated.values():
                 person.leave()
@@ -144,15 +144,15 @@ class PersonTables:
             slots = tuple(range(first, first + game.rules.players))
             record = self._launcher.play(encode(spec), slots, person=person)
             self._games.finish(game.id, _replay(game, spec, decode(record, MatchRecord)), self._now)
-            _log.info("game of a person played")
+            _log.info("person's game played")
         except (LauncherError, RecordRefused) as error:
             if not person.left:
-                _log.warning("game of a person failed", error=str(error))
+                _log.warning("person's game failed", error=str(error))
                 self._games.fail(game.id, _FAILED, self._now)
         except StoreError as error:
-            _log.warning("game of a person not stored", error=str(error))
+            _log.warning("person's game not stored", error=str(error))
         except Exception:  # noqa: BLE001 - the thread has no caller to handle it
-            _log.exception("game of a person failed")
+            _log.exception("person's game failed")
             self._games.fail(game.id, _FAILED, self._now)
 
     def _trouble(self, game: PersonGame) -> str | None:
@@ -198,7 +198,7 @@ class _Seated:
         try:
             self._ask(view)
         except StoreError as error:
-            _log.warning("decision of a person not stored", error=str(error))
+            _log.warning("person's decision not stored", error=str(error))
             self.leave()
 
     def choose(self, choice: ChosenMove) -> None:
@@ -233,7 +233,7 @@ def _replay(game: PersonGame, spec: MatchSpec, record: MatchRecord) -> str:
 @contextmanager
 def person_tables(tables: PersonTables) -> Iterator[None]:
     """Run people's games within the context."""
-    with Recurring(tables.look, name="games of people", seconds=_LOOK_SECONDS, expected=(StoreError,)):
+    with Recurring(tables.look, name="people's games", seconds=_LOOK_SECONDS, expected=(StoreError,)):
         try:
             yield
         finally:

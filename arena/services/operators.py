@@ -214,7 +214,7 @@ def user_status(
     """
     found = store.people.account(name)
     if found is None:
-        raise NoSuchAccount(f"there is no account {name}")
+        raise NoSuchAccount(f"no account is called {name}")
     account = found.account
     own = store.people.quota(account.id)
     sends = receiver.allowance(account.name, account.id)

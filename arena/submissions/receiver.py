@@ -303,7 +303,7 @@ def _note(note: str) -> str:
 
 
 def _too_large(upload: Upload) -> TooLarge:
-    what = "an image's archive" if upload.kind is UploadKind.IMAGE else "a source file"
+    what = "an image archive" if upload.kind is UploadKind.IMAGE else "a source file"
     return TooLarge(f"the file is too large: the limit for {what} is {upload.limit} bytes")
 
 

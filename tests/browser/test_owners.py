@@ -91,7 +91,7 @@ def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) 
     assert page.evaluate("fetch('/static/mark.svg').then(it => it.ok)")
     assert asked == [f"{place.url}/static/mark.svg"]
     page.get_by_role("link", name="Game 3").click()
-    expect(page.get_by_role("heading", name="Challenge of mine@3, game 3")).to_be_visible()
+    expect(page.get_by_role("heading", name="Challenge by mine@3, game 3")).to_be_visible()
     visit.forgive("422")
 
 

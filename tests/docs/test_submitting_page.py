@@ -29,7 +29,7 @@ def test_the_table_of_games_is_that_of_the_code() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     """The test covers limits that are constants in the code, not settings."""
-    (archive,) = ROWS["an image's archive"]
+    (archive,) = ROWS["an image archive"]
     assert archive.startswith(f"{DEFAULT_LIMITS.archive_bytes >> 20} MiB;")
     assert archive.endswith(f"{DEFAULT_LIMITS.layers} layers")
     assert ROWS["the image in it"] == [f"{DEFAULT_LIMITS.image_bytes >> 20} MiB, uncompressed"]

@@ -78,7 +78,7 @@ def test_an_illegal_action_is_refused_and_changes_nothing(rules: Rules) -> None:
             with pytest.raises(ValueError, match=f"game 0, seat {seat}: action {action} is not legal"):
                 batch.step(tried)
     for wrong in (-1, mask.shape[-1]):
-        with pytest.raises(ValueError, match=f"actions are 0 to {mask.shape[-1] - 1}"):
+        with pytest.raises(ValueError, match=f"actions must be from 0 to {mask.shape[-1] - 1}"):
             batch.step(np.full_like(legal, wrong))
     with pytest.raises(ValueError, match="shape"):
         batch.step(legal[:, :1])

@@ -107,7 +107,7 @@ def test_results_of_another_comparison_are_refused(tmp_path: Path) -> None:
     kept.write(comparison(2))
     kept.close()
     for other, what in (
-        (comparison(3), "other --players or variants"),
+        (comparison(3), "different --players or variants"),
         (comparison(2, field=1), "other bots"),
         (comparison(2, seed=2), "another --seed"),
     ):

@@ -112,7 +112,7 @@ def test_a_base_that_was_pruned_is_exported_again(
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("bot.zip", b"PK\3\4", "neither an image's archive nor a source file"),
+        ("bot.zip", b"PK\3\4", "neither an image archive nor a source file"),
         ("bot.tar", b"", "neither"),
         ("bot.py", b"\x1f\x8bnonsense", "gzip"),
         ("bot.py", b"a\0b", "NUL"),

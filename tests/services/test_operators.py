@@ -88,7 +88,7 @@ def status_of(world: World, name: str) -> UserStatus:
 def test_an_account_is_shown_with_all_it_has(world: World) -> None:
     """It has its bots, recent submissions, valid tokens and sessions, and where its quotas come from."""
     ann = world.add("Ann")
-    with pytest.raises(NoSuchAccount, match="there is no account eve"):
+    with pytest.raises(NoSuchAccount, match="no account is called eve"):
         status_of(world, "eve")
     empty = status_of(world, "ann")
     assert (empty.account, empty.bots, empty.submissions) == (ann, (), 0)

@@ -198,7 +198,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
         owner.post("/bots/mine/people", data={"open": "true"}).headers["location"]
         == "/bots/mine?done=open#main"
     )
-    assert "Close to people" in owner.get("/bots/mine").text
+    assert "Stop people playing against it" in owner.get("/bots/mine").text
     assert '<option value="mine">mine</option>' in browser(world).get("/play").text
     assert browser(world).post("/play", data={"opponent": "mine"}).status_code == 303
     world.store.bot_states.retire("mine", world.now)

@@ -156,7 +156,7 @@ def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: K
         headers={"Content-Length": str(1 << 40)},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
-    assert f"limit for an image's archive is {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
+    assert f"limit for an image archive is {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
     assert "content-security-policy" in answer.headers
 
 

@@ -31,10 +31,10 @@ _HINTS: Final = {
     HTTPStatus.UNAUTHORIZED: "Send a token as Authorization: Bearer kaiten_…. Create tokens at /account.",
     HTTPStatus.FORBIDDEN: "Use an account or a token with permission.",
     HTTPStatus.NOT_FOUND: "Check the address. You can't see other accounts' private pages.",
-    HTTPStatus.METHOD_NOT_ALLOWED: "The header Allow lists the methods of this address.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "The Allow header lists the methods for this address.",
     413: "Send less.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct what the detail describes, and try again.",
-    HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the header Retry-After.",
+    HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the Retry-After header.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
 }

@@ -119,8 +119,8 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
         raise ImageTrouble(
-            f"{folder}: an image can't be named after {name!r}. Rename the folder, with only lower-case "
-            "letters, digits, - and _"
+            f"{folder}: an image can't be named after {name!r}. Rename the folder, using only "
+            "lower-case letters, digits, - and _"
         )
     if not (folder / "Dockerfile").is_file():
         raise ImageTrouble(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")

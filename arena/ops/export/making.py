@@ -156,14 +156,14 @@ class Exporter:
             said = process.stderr.read().decode(errors="replace").strip()
         if process.returncode:
             reason = said.splitlines()[-1] if said else f"exit code {process.returncode}"
-            raise ExportTrouble(f"the files of a day could not be written: {reason}")
+            raise ExportTrouble(f"a day's files could not be written: {reason}")
         return rows
 
     def _found(self, numbers: range, since: datetime) -> Iterator[PublicGame]:
         for start in range(0, len(numbers), _BATCH):
             if not self._disk.has_room():
                 raise ExportTrouble(
-                    f"the files of a day were not written: free space on the disk of {self._folder} is below "
+                    f"a day's files were not written: free space on the disk of {self._folder} is below "
                     "its floor (ARENA_DISK_FLOOR_GIB). Free some space"
                 )
             yield from self._games.find(numbers[start : start + _BATCH], since)

@@ -133,7 +133,7 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
         wait_until(lambda: refused() == ["card", "format"])
         before = workers.refused()
         assert before[0].reason.startswith("its card or state can't be read: ")
-        assert before[1].reason.startswith("it plays matches of format ")
+        assert before[1].reason.startswith("it plays matches in format ")
         assert before[1].host == NAME
         workers.look()
         assert workers.refused() == before
