@@ -108,7 +108,7 @@ class Bots(Repository):
     """Bots and their versions."""
 
     def find(self, name: str) -> KnownBot | None:
-        """Return the bot of this name, or None."""
+        """Return the bot with this name, or None."""
         with self._transactions.read() as connection:
             return find(connection, name)
 
@@ -264,7 +264,7 @@ def _note_gone(connection: Connection, gone: Collection[int], back: Collection[i
 
 
 def find(connection: Connection, name: str) -> KnownBot | None:
-    """Return the bot of this name, or None."""
+    """Return the bot with this name, or None."""
     row = connection.execute(_bots().where(BotRow.name == name)).one_or_none()
     return None if row is None else _known(row)
 

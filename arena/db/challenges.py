@@ -112,7 +112,7 @@ class Challenges(Repository):
                 new_matches.add(connection, match, challenge=number)
 
     def find(self, id_: str) -> KnownChallenge | None:
-        """Return the challenge of this id, or None."""
+        """Return the challenge with this id, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(_challenges().where(ChallengeRow.id == id_)).one_or_none()
             return None if row is None else _known(connection, [row])[0]

@@ -12,7 +12,7 @@ class BotDisqualified(StoreError):
 
 
 class BotTaken(StoreError):
-    """A bot of that name belongs to another author."""
+    """A bot with that name belongs to another author."""
 
 
 class CredentialsChanged(StoreError):
@@ -80,7 +80,7 @@ class NoSuchMatch(StoreError):
 
 
 class NoSuchVersion(StoreError):
-    """The bot has no version of that number."""
+    """The bot has no version with that number."""
 
 
 class QuotaReached(StoreError):

@@ -24,7 +24,7 @@ class GameOrder(StrEnum):
     CLOSEST = "closest"
     """By the points between first and second place."""
     HIGHEST = "highest"
-    """By the most points of a seat."""
+    """By the highest points of any seat."""
     COMEBACK = "comeback"
     """By the points by which the winner trailed after two rounds; only games in which it trailed.
 

@@ -1,4 +1,4 @@
-"""Leases on matches: which coordinator plays a match, and for how long it keeps it without a heartbeat.
+"""Leases on matches: which coordinator plays a match, and how long it keeps the match without a heartbeat.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │

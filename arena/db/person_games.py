@@ -52,7 +52,7 @@ class TableBot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonGame:
-    """A game of a person."""
+    """A person's game."""
 
     number: int
     id: str
@@ -83,7 +83,7 @@ class ChosenMove:
 
 
 class PersonGames(Repository):
-    """Games of people."""
+    """People's games."""
 
     def add(self, new: NewPersonGame) -> None:
         """Add a game, and end the visitor's open one. Raises QuotaReached if too many games wait."""
@@ -116,7 +116,7 @@ class PersonGames(Repository):
             )
 
     def find(self, id_: str) -> PersonGame | None:
-        """Return the game of this id, or None."""
+        """Return the game with this id, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(
                 select(PersonGameRow.__table__).where(PersonGameRow.id == id_)

@@ -30,9 +30,9 @@ class UploadAllowance:
     """An author's used and allowed uploads."""
 
     sent: int  # submissions within the last 24 hours, including running and aborted uploads
-    submissions_a_day: int  # the limit of `sent`
+    submissions_a_day: int  # the limit on `sent`
     bots: int  # different names, including those of open submissions
-    most_bots: int  # the limit of `bots`
+    most_bots: int  # the limit on `bots`
 
     @property
     def left(self) -> int:
@@ -61,7 +61,7 @@ class AccountQuota:
     """An account's quota; None means the arena's default."""
 
     submissions_a_day: int | None = None  # received within 24 hours
-    bots: int | None = None  # of different names
+    bots: int | None = None  # different names
     challenges_a_day: int | None = None  # requested within 24 hours
 
 

@@ -91,7 +91,7 @@ class SubmissionRepository(Repository):
             return _known(connection.execute(_submissions().where(SubmissionRow.id == new.id)).one())
 
     def find(self, id_: str) -> KnownSubmission | None:
-        """Return the submission of this id, or None."""
+        """Return the submission with this id, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(_submissions().where(SubmissionRow.id == id_)).one_or_none()
             return None if row is None else _known(row)

@@ -1,4 +1,4 @@
-"""Notifications of authors: their subscriptions, and the notices that wait for delivery.
+"""Notifications for authors: their subscriptions, and the notices that wait for delivery.
 
 :func:`tell` adds a notice in the transaction of the change it reports, so none is lost. Transactions
 lock the ladder, a submission or a bot before a subscription, and a subscription before its notices.
@@ -52,7 +52,7 @@ class KnownSubscription:
     confirmed: datetime | None  # UTC; None for a mail address until its owner has confirmed it
     failures: int  # in a row
     failing_since: datetime | None  # UTC; time of the first of these failures
-    trouble: str | None  # reason of the last of these failures
+    trouble: str | None  # reason for the last of these failures
     off: datetime | None  # when it was switched off, UTC, or None
 
 
@@ -263,7 +263,7 @@ class Subscriptions(Repository):
 
 
 def tell(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
-    """Queue news for the subscriptions of an account to a topic, in the transaction of the change."""
+    """Queue news for an account's subscriptions to a topic, in the transaction of the change."""
     if account is not None:
         _tell(connection, SubscriptionRow.account_id == account, topic, news)
 

@@ -140,7 +140,7 @@ class Runtime(Protocol):
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove the leftover sandboxes of an installation, and return their number.
 
-        ``spare`` returns whether the sandbox of that name is in use. It is called after the sandboxes were
+        ``spare`` returns whether the sandbox with that name is in use. It is called after the sandboxes were
         listed, so a sandbox that starts during the sweep is safe. Raises RuntimeTrouble if something may be
         left.
         """

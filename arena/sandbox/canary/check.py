@@ -45,7 +45,7 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
         throttled = now["throttling_data"]["throttled_periods"] - then["throttling_data"]["throttled_periods"]
         return Share(cores=used / _NANO / seconds, throttled=throttled)
     except (KeyError, ZeroDivisionError) as error:
-        raise ValueError("a container that has ended has no usage") from error
+        raise ValueError("an ended container has no usage figures") from error
 
 
 def seconds_of_life(state: dict[str, Any]) -> float:
@@ -193,7 +193,7 @@ class Canary:
                 sandbox.remove()
 
     def _await(self, sandbox: DockerSandbox, name: str, patience: float) -> Trial:
-        """Wait for a probe's end, and remove it after ``patience`` seconds."""
+        """Wait for a probe to end, and remove it after ``patience`` seconds."""
         late = threading.Event()
 
         def end() -> None:

@@ -243,7 +243,7 @@ class CommonGroup:
         """Check the limits.
 
         With the id of a running ``container`` below the group, also check that this is the engine's group,
-        and not one of the same name that only this process sees.
+        and not one with the same name that only this process sees.
         """
         wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
         if container is not None and not (self._root / self._place.child(container)).is_dir():

@@ -113,8 +113,8 @@ def init_for(machine: str, *, readable: bool = False) -> Init:
     """
     if machine not in _ARCHITECTURES:
         raise RuntimeTrouble(
-            f"the engine runs on {machine}, but the init of bots' containers, {INIT_FILE}, exists only for "
-            f"{' and '.join(_ARCHITECTURES)}: use an engine on one of those"
+            f"the engine runs on {machine}, but the init program for bots' containers, {INIT_FILE}, exists "
+            f"only for {' and '.join(_ARCHITECTURES)}: use an engine on one of those"
         )
     return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
 

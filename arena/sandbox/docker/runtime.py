@@ -53,7 +53,7 @@ class DockerRuntime:
         client: docker.APIClient,  # from `arena.sandbox.docker.engine.connect`; closed by `close`
         *,
         cores: str = "",  # cores that bots may use, such as `1-3`; empty for all
-        runtime: str | None = None,  # the engine's name of the container runtime; None for its default
+        runtime: str | None = None,  # the engine's name for the container runtime; None for its default
         # The installation's id, for a control group of its bots; without an id all installations share one.
         install: str = "",
         images: ImageSource | None = None,  # the submitted images, loaded when needed; None without any
@@ -220,7 +220,7 @@ class DockerRuntime:
 
 
 def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the engine's name of the container runtime to use."""
+    """Return the engine's name for the container runtime to use."""
     known = info["Runtimes"]
     if wanted is None:
         return str(info["DefaultRuntime"])

@@ -25,7 +25,7 @@ from arena.sandbox.docker.engine import (
 from arena.sandbox.runtime import Capture, Exit, RuntimeTrouble
 
 _PATIENCE_SECONDS: Final = 30
-"""Time to wait for a container's end before checking that the engine still answers."""
+"""Time to wait for a container to end before checking that the engine still answers."""
 
 _KILLED: Final = 137
 """Exit code after SIGKILL, which the kernel (out of memory), the arena or the bot itself may send."""
@@ -93,7 +93,7 @@ class DockerSandbox:
             self._reader.join(_LAST_WORDS_SECONDS)
 
     def wait(self) -> Exit:
-        """Wait for the container's end, and return how it ended; ``code`` is None after :meth:`remove`.
+        """Wait for the container to end, and return how it ended; ``code`` is None after :meth:`remove`.
 
         Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
         removed it, or it was killed because all bots together ran out of memory.

@@ -68,7 +68,7 @@ class ProcessSandbox:
                 self._capture.feed(data)
 
     def wait(self) -> Exit:
-        """Wait for the process's end, and return how it ended."""
+        """Wait for the process to end, and return how it ended."""
         try:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:  # removed by another thread
