@@ -153,7 +153,7 @@ class Operators:
         account = self._find(name)
         entry = self._entry(who, "set-role", f"account:{account.name}", f"to {role}")
         if not self._people.set_role(account.id, role, entry):
-            raise WrongState(f"{account.name} already has the role {role}")
+            raise WrongState(f"{account.name} already has the {role} role")
         return self._find(name)
 
     def set_quota(self, who: str, name: str, quota: AccountQuota) -> None:

@@ -36,7 +36,7 @@ def analyse(
     playouts: Annotated[
         int, typer.Option(min=FEWEST_PLAYOUTS, max=100_000, help="Playouts per position and option.")
     ] = PLAYOUTS,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the analysis.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the analysis.")] = 0,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", help="File for the replays with their analyses; - for stdout."),

@@ -122,4 +122,8 @@ def _verdict(report: HostReport, accepted: Collection[str]) -> str:
             f"ARENA_ACCEPT_MISSING={','.join(every)}"
         )
     without = ", ".join(missing(report))
-    return f"Untrusted bots may play, without {without}." if without else "Untrusted bots may play."
+    return (
+        f"Untrusted bots may play, although these controls failed: {without}."
+        if without
+        else "Untrusted bots may play."
+    )

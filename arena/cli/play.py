@@ -36,7 +36,8 @@ from arena.protocol.faults import Fault
 from arena.rules import InvalidRules, Rules
 
 Seed = Annotated[
-    int | None, typer.Option(min=0, max=2**64 - 1, help="Seed of decks and dice. Default: random.")
+    int | None,
+    typer.Option(min=0, max=2**64 - 1, help="Seed for decks and Python's random module. Default: random."),
 ]
 SoySauce = Annotated[bool, typer.Option("--soy-sauce", help="Variant: soy sauce.")]
 PassBothWays = Annotated[bool, typer.Option("--pass-both-ways", help="Variant: round 2 passes to the right.")]

@@ -137,7 +137,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     seat: Annotated[int, typer.Option(min=0, max=4, help="The program's seat.")] = 0,
     games: Annotated[int, typer.Option("--games", "-n", min=1, help="Number of games.")] = 1,
     seed: Annotated[
-        int | None, typer.Option(min=0, max=2**64 - 1, help="Seed of decks. Default: random.")
+        int | None, typer.Option(min=0, max=2**64 - 1, help="Seed for decks. Default: random.")
     ] = None,
     soy_sauce: SoySauce = False,
     pass_both_ways: PassBothWays = False,
@@ -150,7 +150,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     """Listen for one program, referee games with it, and print the conversation.
 
     Start the program yourself with the printed ARENA_REFEREE. There is no time limit. The exit code is 1 if
-    the program disconnected or made a fault.
+    the program disconnected or had a fault.
 
     Example: arena referee greedy expected --listen unix:/tmp/seat0
     """

@@ -108,7 +108,7 @@ def ladder(  # noqa: PLR0913 - one argument per option
     ] = None,
     move_millis: Annotated[int | None, typer.Option(help="Free time per decision, in ms.")] = None,
     bank_millis: Annotated[
-        int | None, typer.Option(help="Bank per game for longer decisions, in ms.")
+        int | None, typer.Option(help="Time bank per game for longer decisions, in ms.")
     ] = None,
     cpus: Annotated[float | None, typer.Option(help="Cores per bot, at most 0.4.")] = None,
     memory_mib: Annotated[int | None, typer.Option(help="Memory per bot in MiB, at most 256.")] = None,

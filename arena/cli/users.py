@@ -21,7 +21,7 @@ Name = Annotated[str, typer.Argument(help="Name of the account.")]
 def create_user(
     name: Name,
     *,
-    operator: Annotated[bool, typer.Option("--operator", help="Give the account the role operator.")] = False,
+    operator: Annotated[bool, typer.Option("--operator", help="Give the account the operator role.")] = False,
 ) -> None:
     """Create an account. The password is read from the terminal or standard input."""
     with operating() as operators:

@@ -137,7 +137,7 @@ class Analysis:
         analyst: The analyst's name.
         version: The analyst's version.
         playouts: Playouts per position and option.
-        seed: Seed of the analyst's random numbers.
+        seed: Seed for the analyst's random numbers.
         game: The game's id.
         turns: Turns with a decision, in order.
         result: Each seat's share of first place by points.

@@ -28,7 +28,7 @@ def test_long_enough_is_good_enough(password: str) -> None:
         ("password1", "most common passwords"),
         ("PassWord1", "most common passwords"),
         ("ann-lovelace1", "account's name"),
-        ("Kaiten123", "word of this site"),
+        ("Kaiten123", "word from this site"),
         ("abababab", "repeats"),
     ],
 )

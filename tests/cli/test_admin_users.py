@@ -70,7 +70,7 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
     assert "this is the last operator" in operator.is_refused("set-role", "eve", "user")
     operator.does("set-role", "adam", "operator")
     assert operator.does("set-role", "eve", "user") == "Eve user\n"
-    assert operator.is_refused("set-role", "eve", "user") == "Eve already has the role user"
+    assert operator.is_refused("set-role", "eve", "user") == "Eve already has the user role"
     assert operator.is_refused("set-role", "cain", "user") == "no account is called cain"
     assert operator.types("set-role", "eve", "king").code == 2
     told = operator.reads("list-users")["accounts"]

@@ -61,7 +61,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
     ) -> GameList:
         """List rated games, newest first: all, those of one bot, or recent ones that match filters."""
         if version is not None and query.bot is None:
-            raise Problem(422, "Invalid request. version: requires the parameter bot.")
+            raise Problem(422, "Invalid request. version: requires the bot parameter.")
         if version is not None and query.searches:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
         if version is not None:

@@ -127,7 +127,7 @@ class RateLimits:
 
         Raises Problem (429) after too many attempts.
         """
-        self._count("at the password", _limit(10, _QUARTER, "session", str(session.id)))
+        self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
 
     def register(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""

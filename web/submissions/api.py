@@ -257,7 +257,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
 
     @router.get("/submissions/{id}/events", response_class=EventStream, responses=_EVENTS)
     def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
-        """Follow a submission until its end.
+        """Follow a submission until it ends.
 
         Each event is named ``stage``, and its data is the submission with its games. The first event comes
         immediately, then one at each change and after each game. The stream ends when the submission ends or

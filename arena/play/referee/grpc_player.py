@@ -352,7 +352,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
     if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
         return f"Hello.sdk has more than {MAX_SDK_BYTES} bytes"
     if message.moves:
-        return "the first message contains moves, but nothing has been asked"
+        return "the first message contains moves, but no decision has been asked for"
     return None
 
 

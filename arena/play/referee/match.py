@@ -197,7 +197,7 @@ class RefereedMatch:
 
     def _breach_of_nothing(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
-        text = answer.broken or f"an answer to {where}, which was not asked"
+        text = answer.broken or f"an answer to {where}, which was not asked for"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
             table.breach(self._seat(bot, table.game), text, now)
