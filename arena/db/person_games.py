@@ -193,7 +193,7 @@ class PersonGames(Repository):
             return True
 
     def leave(self, id_: str, at: datetime) -> None:
-        """End an open game, because the person leaves it."""
+        """End an open game, because the person has left it."""
         self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
 
     def leave_unseen(self, since: datetime, at: datetime) -> None:

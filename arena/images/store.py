@@ -139,7 +139,7 @@ class Records:
     def tidy(self, is_old: Callable[[str], bool]) -> None:
         """Remove notes on images that no longer exist.
 
-        ``is_old`` returns True if the object of this name is too old to be part of an operation in progress.
+        ``is_old`` returns True if the object with this name is too old to belong to an operation in progress.
         """
         ids = self.ids()
         for name in self._objects.sizes("used"):

@@ -66,7 +66,7 @@ class Card(IntEnum):
 
     @classmethod
     def from_label(cls, label: str) -> "Card":
-        """Return the kind of that name. Raises ValueError if there is no such kind."""
+        """Return the kind with that name. Raises ValueError if there is no such kind."""
         try:
             return _BY_LABEL[label]
         except KeyError:

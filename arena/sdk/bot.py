@@ -99,7 +99,7 @@ class Chooser(NamedTuple):
     """A bot's functions for one game."""
 
     choose: Callable[[View], Choice]  # the function, or the method of this game's instance
-    game_over: Callable[[GameOver], object] | None = None  # the method of that name, or None
+    game_over: Callable[[GameOver], object] | None = None  # the method with that name, or None
 
 
 def new_chooser(bot: Bot) -> Chooser:

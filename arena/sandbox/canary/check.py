@@ -45,7 +45,7 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
         throttled = now["throttling_data"]["throttled_periods"] - then["throttling_data"]["throttled_periods"]
         return Share(cores=used / _NANO / seconds, throttled=throttled)
     except (KeyError, ZeroDivisionError) as error:
-        raise ValueError("an ended container has no usage figures") from error
+        raise ValueError("a container that has ended has no usage figures") from error
 
 
 def seconds_of_life(state: dict[str, Any]) -> float:
@@ -90,7 +90,7 @@ Owner = Callable[[int, int, int], tuple[int, int]]
 
 
 class Canary:
-    """Tries the controls of one engine with one runtime.
+    """Tests the controls of one engine with one runtime.
 
     The caller closes ``client``. ``image`` is the id of the probe's image; no other user may write to
     ``run_dir``; ``group`` limits all bots together; ``owner`` returns the owner of a slot's socket.
@@ -117,7 +117,7 @@ class Canary:
         self._id = f"{int(time.time())}-{secrets.token_hex(4)}"
 
     def check(self) -> Evidence:
-        """Try all controls, and return the evidence.
+        """Test all controls, and return the evidence.
 
         Raises RuntimeTrouble if the engine doesn't answer, or can't start containers.
         """

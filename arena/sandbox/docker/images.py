@@ -44,7 +44,7 @@ class DockerImages:
 
     Submitted images are loaded when they are first needed. They get a name from the arena, because engines
     differ in an image's id: the digest of its configuration, or of a manifest that the engine writes. But
-    every user of the engine can give that name to another image. So the arena checks the content of the image
+    any user of the engine can give that name to another image. So the arena checks the content of the image
     with that name: its command, and the digests of its layers, which the engine computed when it unpacked
     them. Then it starts the image by the engine's id, which always means the same image.
 

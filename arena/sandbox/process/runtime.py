@@ -124,7 +124,7 @@ class ProcessRuntime:
 
     def examine(
         self,
-        canary: Callable[[], CanaryParts],  # noqa: ARG002 - there is no control to try
+        canary: Callable[[], CanaryParts],  # noqa: ARG002 - there is no control to test
         limits: Limits,  # noqa: ARG002 - as above
         slots: int,
         now: Callable[[], datetime],
