@@ -86,7 +86,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
     def challenge(
         response: Response, caller: Owner, bot: BotName, wanted: WantedChallenge
     ) -> ChallengeSummary:
-        """Play unrated games of your bot against chosen opponents.
+        """Play unrated games between your bot and chosen opponents.
 
         Opponents are other bots, or other versions of your bot.
         """

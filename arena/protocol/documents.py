@@ -385,7 +385,7 @@ class Submission:
         size: Size of the file in bytes.
         sha256: SHA-256 hash of the file, hexadecimal.
         stage: The submission's stage.
-        check_only: Whether it is a check, which becomes no version if it qualifies.
+        check_only: Whether it is a check, which never becomes a version.
         waiting: What the arena is waiting for, or None.
         version: Number of the resulting version, or None.
         received: When the file arrived, in UTC.
@@ -479,7 +479,7 @@ class Row:
         deviation: σ.
         spread: 2σ.
         score: μ - 3σ.
-        provisional: Whether the rating is still too uncertain.
+        provisional: Whether the rating is still too uncertain to mean much.
         change: Change of the score over seven days; None if this version had not played before.
         games: Rated games of this version in this list.
         win_share: Share of its games in which it was first or tied for first; None without a game.

@@ -118,7 +118,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
 
     @router.get("/account/bots")
     def own(caller: Reader) -> BotList:
-        """List all bots of the caller."""
+        """List all of the caller's bots."""
         return BotList(bots=tuple(map(bot_document, bots.of_account(caller.account.id))), next=None)
 
     @router.patch(

@@ -227,7 +227,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     def submissions(
         caller: Reader, next_page: Next, bot: OfBot = None, before: Before = None, limit: Limit = 50
     ) -> SubmissionList:
-        """List the caller's submissions of one bot or of all, newest first."""
+        """List the caller's submissions for one bot or for all bots, newest first."""
         found = repository.newest(account=caller.account.id, bot=bot, before=before, limit=limit + 1)
         shown = found[:limit]
         return SubmissionList(
