@@ -168,7 +168,7 @@ class EngineGone(RuntimeTrouble):
 
 
 CAPTURE_LIMIT: Final = 64 * 1024
-"""Maximum number of bytes stored of a bot's stderr, including the line about the gap."""
+"""Maximum number of bytes of a bot's stderr to store, including the line about the gap."""
 
 _NOTE_ROOM: Final = 64
 _HEAD: Final = 16 * 1024

@@ -22,7 +22,7 @@ from arena.play.referee.frames import (
 )
 
 _BUFFER_BYTES: Final = 64 * 1024
-"""Size of the buffer for each direction of a connection. While it is full, the other side isn't read."""
+"""Size of the buffer for each direction of a connection. While it is full, the other side isn't read from."""
 
 
 class RelayWatcher(Protocol):
