@@ -39,7 +39,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["concurrent uploads"] == [
         f"{MOST_AT_ONCE}, of which {images} may be images, and {OF_SOURCE} from one address"
     ]
-    (time,) = ROWS["time for a file"]
+    (time,) = ROWS["time to upload a file"]
     assert time.startswith(f"{PACE.grace:g} s plus the transfer time at {PACE.rate >> 10} KiB/s;")
     assert time.endswith(f"{PACE.whole / 60:g} minutes at most")
 
@@ -47,15 +47,17 @@ def test_the_limits_are_those_of_the_code() -> None:
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:
     """The test covers the limits of the sandbox, the clock and the channel."""
     limits, clock = Limits(), Clock()
-    assert ROWS["memory, files in `/tmp` included"] == [f"{limits.memory_mib} MiB, no swap"]
+    assert ROWS["memory (including files in `/tmp`)"] == [f"{limits.memory_mib} MiB, no swap"]
     assert ROWS["processor"] == [f"{limits.cpus} of a core"]
     assert ROWS["processes and threads"] == [str(limits.pids)]
-    assert ROWS["what it can write to"] == [f"`/tmp`: {limits.tmp_mib} MiB, 1024 files, no programs"]
+    assert ROWS["files that it can write"] == [
+        f"only in `/tmp`: {limits.tmp_mib} MiB, 1024 files, which can't be executed"
+    ]
     assert f"{limits.tmp_mib} MiB and 1024 files" in (DOCS / "sandbox.md").read_text()
-    assert ROWS["from its start to its Hello"] == [f"{clock.start_millis // 1000} s"]
-    (decision,) = ROWS["a decision"]
+    assert ROWS["time from its start to its Hello"] == [f"{clock.start_millis // 1000} s"]
+    (decision,) = ROWS["time for a decision"]
     assert decision.startswith(f"{clock.move_millis // 1000} s, and a bank of {clock.bank_millis // 1000} s")
-    assert ROWS["decisions that fail in a game"][0].startswith(f"{FAULTS_TO_TAKE_OVER - 1};")
+    assert ROWS["failed decisions in a game"][0].startswith(f"{FAULTS_TO_TAKE_OVER - 1};")
     assert ROWS["a message"] == [f"{MAX_MESSAGE_BYTES >> 10} KiB"]
     assert ROWS["a note with a move"] == [f"{MAX_NOTE_BYTES} bytes"]
     assert ROWS["stderr stored per match"][0].startswith(f"{CAPTURE_LIMIT >> 10} KiB")
