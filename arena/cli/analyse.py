@@ -1,4 +1,4 @@
-"""``arena analyse``: each seat's chance to win a recorded game, and the cost of each decision."""
+"""``arena analyse``: each seat's chance of winning a recorded game, and the cost of each decision."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -43,7 +43,7 @@ def analyse(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Analyse a recorded game: each seat's chance to win turn by turn, and the cost of each decision.
+    """Analyse a recorded game: each seat's chance of winning turn by turn, and the cost of each decision.
 
     A game takes 10 to 20 seconds.
 
@@ -89,7 +89,7 @@ def annotated(game: PublicReplay, analysis: Analysis) -> bytes:
 
 def _print(game: PublicReplay, analysis: Analysis) -> None:
     names = [f"{number} {seat.bot}" for number, seat in enumerate(game.seats)]
-    echo(f"game {game.game}: chance to win from what each seat knew; in brackets, from all hands")
+    echo(f"game {game.game}: chance of winning from what each seat knew; in brackets, from all hands")
     turns = [
         (
             str(turn.round),

@@ -1,4 +1,4 @@
-"""The analysis of a recorded game: each seat's chance to win, and the cost of each decision.
+"""The analysis of a recorded game: each seat's chance of winning, and the cost of each decision.
 
 Chances are expected shares of first place, from 0 to 1; two seats that share it get half each. Points are
 final points, puddings included.

@@ -30,13 +30,13 @@ def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:
     cards = re.findall(r'<button class="pick" name="card" value="(\w+)">', asked)
     assert set(cards) == {option.cards[0] for option in made.options}
     assert f'action="{address}"' in asked
-    assert "Chance to win" not in asked
+    assert "Chance of winning" not in asked
     best, *_, worst = (option.cards[0] for option in made.options)
     right = client.get(f"{address}?card={best}").text
     assert "Right:" in right
     wrong = client.get(f"{address}?card={worst}").text
     assert "The best is" in wrong
-    assert wrong.count('data-label="Chance to win"') == len(made.options)
+    assert wrong.count('data-label="Chance of winning"') == len(made.options)
     assert all(name in wrong for name in made.house)
     there = re.search(r'href="(/games/three-0-0/[^"]*)"', wrong)
     assert there is not None

@@ -152,7 +152,7 @@ _COLUMNS: Final = (680, 760, 840, 990, 1130)
 
 
 Chances = tuple[tuple[float, ...], ...]
-"""Each seat's chance to win before each turn and at the end, from 0 to 1."""
+"""Each seat's chance of winning before each turn and at the end, from 0 to 1."""
 
 _GRAPH: Final = (680, 56, 1130, 160)
 """Left, top, right and bottom."""
@@ -175,7 +175,7 @@ def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
 def _graph(sheet: Sheet, chances: Chances, places: Sequence[int]) -> None:
     """Draw the chances by turn, the winners' last and in vermilion."""
     left, top, right, bottom = _GRAPH
-    sheet.text((right, top - 32), "chance to win", 22, SOFT, align="right")
+    sheet.text((right, top - 32), "chance of winning", 22, SOFT, align="right")
     for height in (top, (top + bottom) / 2, bottom):
         sheet.line([(left, height), (right, height)], WOOD, 1)
     for seat in sorted(range(len(chances)), key=lambda seat: -places[seat]):
