@@ -62,8 +62,6 @@ class Link:
                         direct_to_workers=False,
                     )
                 opened.callback(self._client.end)
-                # dask would reconnect for this long, but without the subscription, so progress would be lost.
-                self._client._timeout = 0  # noqa: SLF001 - there is no public setting
                 self._client.subscribe_topic(topic_of(session), hear)
             except Exception as error:  # after any error of dask there is no connection
                 raise SchedulerAway(str(error) or type(error).__name__) from error
@@ -110,7 +108,7 @@ class Link:
 
 
 class _Client(Client):
-    """dask's client, which leaves nothing open after an error."""
+    """A client that never reconnects and leaves nothing open after an error."""
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - see Client
         try:
@@ -118,14 +116,14 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
+        # dask would reconnect for this long, but without the subscription, so progress would be lost.
+        self._timeout = 0
 
     def end(self) -> None:
         """Close the client, whatever state it is in."""
-        try:
-            with suppress(Exception):  # such as a timeout: the scheduler may be frozen
-                self.close(timeout=_SECONDS)
-        finally:
-            self.status = "closed"
+        with suppress(Exception):  # such as a timeout: the scheduler may be frozen
+            self.close(timeout=_SECONDS)
+        self.status = "closed"
 
 
 @contextmanager
@@ -141,7 +139,7 @@ def _event_loop() -> Iterator[IOLoop]:
     def run() -> None:
         try:
             with asyncio.Runner() as runner:
-                runner.get_loop()  # fails before there is a coroutine that nobody awaits
+                runner.get_loop()  # so that a failure leaves no coroutine that was never awaited
                 runner.run(serve())
         except BaseException as error:
             if begun.done():
