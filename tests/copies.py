@@ -41,7 +41,7 @@ class Copies:
     """
 
     def __init__(self, cluster: Cluster, template: str) -> None:
-        """Read the template, to which nobody else may be connected."""
+        """Read the template. It must have no other connections."""
         self._cluster = cluster
         self._template = template
         self._free: list[str] = []

@@ -58,7 +58,7 @@ run(choose, games_at_once=1)
 
 @dataclass
 class Hall:
-    """A site, and a match whose rounds begin when the test says so."""
+    """A site, and a match whose rounds begin when the test allows it."""
 
     url: str
     gates: Path

@@ -196,7 +196,7 @@ def image_in(file: Path) -> str:
 def test_a_folder_is_built_and_sent_as_an_image(
     arena: Live, tmp_path: Path, parent: str, mark: str, docker_client: docker.DockerClient
 ) -> None:
-    """The archive is compressed as it is sent, and no local file is written."""
+    """The archive is compressed during the upload, and no local file is written."""
     folder = bot_folder(tmp_path / "likes-maki", parent)
     received, parcel, reported = send(arena, str(folder))
     assert (received.bot, parcel.kind, parcel.sha256) == ("likes-maki", "image", None)

@@ -148,7 +148,7 @@ def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
 
 
 def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
-    """The error says so, and the file is unchanged."""
+    """Opening it is an error, and the file is unchanged."""
     file = tmp_path / "arena.sqlite3"
     rubbish = b"This is a shopping list. " * 400
     file.write_bytes(rubbish)

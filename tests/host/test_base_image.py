@@ -127,7 +127,7 @@ def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path
 
 
 def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
-    """The error says so."""
+    """The error names what is missing."""
     with pytest.raises(ImageTrouble, match="no Dockerfile"):
         build_bot_image(docker_client, tmp_path)
 

@@ -110,7 +110,7 @@ def test_counts_agree_with_each_other(game: Played) -> None:
 
 @given(st.sampled_from([2, 3, 4, 5]), st.binary(min_size=16, max_size=16))
 def test_points_are_those_of_the_cards_that_were_decided_on(players: int, seed: bytes) -> None:
-    """The points of a round's last cards, which nobody decides on, are left out."""
+    """The points of a round's last cards are left out, because they are played without a decision."""
     game = played(Rules(players=players), seed)
     shares = [earned(game.states[-1], seat) for seat in range(players)]
     decisions = {(turn.round, turn.turn) for turn in game.states[-1].turns if turn.turn < game.rules.turns}

@@ -23,7 +23,7 @@ from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
 
 @dataclass
 class Slow:
-    """A worker with room for one match, which ends when the test says so."""
+    """A worker with room for one match, which the test ends."""
 
     future: Future[bytes] = field(default_factory=Future)
     worker: str = "slow"

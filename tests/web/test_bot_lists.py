@@ -56,7 +56,7 @@ def test_a_user_without_bots_sees_how_to_begin(world: World, ann: KnownAccount) 
 
 
 def test_a_bot_without_games_has_no_figures(world: World, ann: KnownAccount) -> None:
-    """The page says so, and still shows the last submission."""
+    """The page says that there are no rated games yet, but still shows the last submission."""
     active(world, ann, "a1", "fresh")
     text = read(logged_in(world, ann.name))
     assert "No rated games yet." in text

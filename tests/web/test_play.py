@@ -250,7 +250,7 @@ def test_games_per_address_are_limited(world: World) -> None:
 
 
 def test_an_arena_without_tables_says_so(world: World) -> None:
-    """The page says so, and requests for a table are refused."""
+    """The page says that people can't play, and requests for a table are refused."""
     app = create_app(replace(parts_over(world), tables_for_people=0))
     visitor = TestClient(app, base_url=HTTP, headers={"Origin": HTTP, "Sec-Fetch-Site": "same-origin"})
     assert "People can't play against the bots" in visitor.get("/play").text

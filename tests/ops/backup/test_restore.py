@@ -118,7 +118,7 @@ def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("left", ["a-file", "images/blobs/sha256/00", "arena.sqlite3"])
 def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spots, left: str) -> None:
-    """It stays as it is. Empty folders are accepted, since they may be mount points."""
+    """Its files are unchanged. Empty folders are accepted, since they may be mount points."""
     there = spots.make("there")
     file = there.settings.data_dir / left
     file.parent.mkdir(parents=True)
@@ -132,7 +132,7 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
 
 @pytest.mark.postgresql
 def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) -> None:
-    """It stays as it is."""
+    """Its content is unchanged, and nothing is restored."""
     there = spots.make("there", postgresql=True)
     with there.store() as store:
         add_bot(store, "mine")
@@ -273,7 +273,7 @@ def test_parts_outside_the_data_directory_are_refused(kept: Path, spots: Spots, 
 
 @pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
 def test_another_file_is_refused(spots: Spots, tmp_path: Path, content: bytes) -> None:
-    """The command says so in one line."""
+    """The error is a single line."""
     (tmp_path / "list.txt").write_bytes(content)
     done = spots.make("there").arena("restore", "list.txt", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
