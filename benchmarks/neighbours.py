@@ -39,7 +39,7 @@ class Outcome:
         late = statistics.quantiles(self.millis, n=1000)[-1]
         return (
             f"{self.games} games, {len(self.faults)} faults, {len(self.millis)} decisions: "
-            f"median {statistics.median(self.millis):.2f} ms, 99.9 % within {late:.1f} ms, "
+            f"median {statistics.median(self.millis):.2f} ms, 99.9% within {late:.1f} ms, "
             f"longest {max(self.millis):.1f} ms"
         )
 

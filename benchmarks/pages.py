@@ -289,9 +289,9 @@ def _missed(timed: dict[str, list[Timed]]) -> Iterator[str]:
         if large.middle > RATIO * small.middle:
             yield f"{name} takes more than {RATIO:.0f} times as long on the large store"
         if name.startswith("leaderboard") and large.p99 >= P99_SECONDS:
-            yield f"1 % of the requests for {name} take {1000 * P99_SECONDS:.0f} ms or longer"
+            yield f"1% of the requests for {name} take {1000 * P99_SECONDS:.0f} ms or longer"
         if large.size >= BYTES and not name.startswith("API"):
-            yield f"{name} has {large.size:,} bytes (limit {BYTES:,})"
+            yield f"{name} is {large.size:,} bytes long (limit {BYTES:,})"
 
 
 def _tell(what: str) -> None:

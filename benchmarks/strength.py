@@ -4,7 +4,7 @@
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5
 
 Every deal is played from every seat, in one process. Figures are shares of opponents beaten (a shared place
-counts half), with 95 % confidence intervals. The intervals are for means of deals, because the games of one
+counts half), with 95% confidence intervals. The intervals are for means of deals, because the games of one
 deal aren't independent. The bots random, rollout and mcts use Python's random numbers, seeded for every deal.
 """
 

@@ -73,7 +73,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The common axis of differences, from ``-end`` to ``end``, as shares of one."""
+    """The shared axis of differences, from ``-end`` to ``end``, as shares of one."""
 
     end: float
 
@@ -263,7 +263,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
     def cards(players: Players = None) -> CardTable:
         """Return statistics of the cards that bots take: how often, when, and how the games end.
 
-        Covers one number of players, or all games. Shares and rates are from 0 to 1; intervals are 95 %
+        Covers one number of players, or all games. Shares and rates are from 0 to 1; intervals are 95%
         confidence intervals.
         """
         return read_cards(repository, players)

@@ -191,7 +191,7 @@ class Arena:
                 now=utc_now,
                 watchers=(self._monitoring.metrics.hear, *watchers),
                 gate=self._gate,
-                overtaken=self._files.changed,
+                program_changed=self._files.changed,
                 has_room=Disk(self._settings.data_dir, self._settings.least_free).has_room,
             )
             with (

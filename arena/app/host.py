@@ -42,7 +42,7 @@ def sockets_folder(settings: Settings) -> Path:
     size, most = len(os.fsencode(folder)), LONGEST_RUN_DIR - INSTALL_SIZE - 1
     if size > most:
         raise CannotStart(
-            f"the path of the socket folder {folder} has {size} bytes (limit {most}, to leave room for "
+            f"the path of the socket folder {folder} is {size} bytes long (limit {most}, to leave room for "
             "the names of sockets): set ARENA_RUN_DIR to a shorter path"
         )
     return private_folder(folder)

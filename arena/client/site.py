@@ -60,7 +60,7 @@ def lines(answer: requests.Response) -> Iterator[str]:
                 size = size if text else len(begun)
                 yield text
         if size > MOST_EVENT_BYTES:
-            raise Strange("an event without end")
+            raise Strange("an event that never ends")
 
 
 def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON

@@ -285,7 +285,7 @@ def _address(url: str) -> URL:
     if address is None or "@" in (address.host or ""):
         # Never show an invalid URL: it may contain a password anywhere.
         raise StoreError(
-            f"the database's URL can't be read: {_ADDRESSES}. In a user name or password, write @ as %40, "
+            f"the database's URL is invalid: {_ADDRESSES}. In a user name or password, write @ as %40, "
             "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:

@@ -583,9 +583,9 @@ class ApiTokenRow(Base):
 class SubscriptionRow(Base):
     """An address for an account's notifications: a `webhook` or `mail` (``kind``).
 
-    ``secret`` signs a webhook's requests, or is in the links of a mail. A mail address without ``confirmed``
-    gets only the request to confirm it. After ``failures`` in a row, the first at ``failing_since``, the next
-    attempt is at ``due``; ``trouble`` is the last failure's reason. After ``off``, nothing is sent.
+    ``secret`` signs a webhook's requests, or is in the links of an email. Without ``confirmed``, an email
+    address gets only the request to confirm it. After ``failures`` in a row, the first at ``failing_since``,
+    the next attempt is at ``due``; ``trouble`` is the last failure's reason. After ``off``, nothing is sent.
     """
 
     __tablename__ = "subscription"

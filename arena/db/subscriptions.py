@@ -33,9 +33,9 @@ class NewSubscription:
 
     account: int  # id of the owner
     kind: SubscriptionKind
-    address: str  # a URL or a mail address
+    address: str  # a URL or an email address
     topics: tuple[Topic, ...]
-    secret: str  # signs a webhook's requests, or is in the links of a mail
+    secret: str  # signs a webhook's requests, or is in the links of an email
     created: datetime  # UTC
 
 
@@ -46,10 +46,10 @@ class KnownSubscription:
     id: int
     account: int  # id of the owner
     kind: SubscriptionKind
-    address: str  # a URL or a mail address
+    address: str  # a URL or an email address
     topics: tuple[Topic, ...]
     created: datetime  # UTC
-    confirmed: datetime | None  # UTC; None for a mail address until its owner has confirmed it
+    confirmed: datetime | None  # UTC; None for an email address until its owner has confirmed it
     failures: int  # in a row
     failing_since: datetime | None  # UTC; time of the first of these failures
     trouble: str | None  # reason for the last of these failures
@@ -102,13 +102,13 @@ class Subscriptions(Repository):
             return tuple(map(_known, connection.execute(wanted)))
 
     def by_secret(self, secret: str) -> KnownSubscription | None:
-        """Return the mail subscription with this secret in its links, or None."""
+        """Return the email subscription with this secret in its links, or None."""
         with self._transactions.read() as connection:
             row = connection.execute(_subscriptions().where(_is_linked(secret))).one_or_none()
             return None if row is None else _known(row)
 
     def confirm(self, secret: str, at: datetime) -> bool:
-        """Confirm the mail subscription with this secret; return False if no subscription has it."""
+        """Confirm the email subscription with this secret; return False if no subscription has it."""
         with self._transactions.write() as connection:
             confirmed = func.coalesce(SubscriptionRow.confirmed, at, type_=SubscriptionRow.confirmed.type)
             changed = update(SubscriptionRow).where(_is_linked(secret)).values(confirmed=confirmed)
@@ -138,7 +138,7 @@ class Subscriptions(Repository):
             return True
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or everything, from the mail subscription with this secret.
+        """Remove a topic, or everything, from the email subscription with this secret.
 
         Return False if no subscription has the secret. A subscription without topics is removed.
         """
@@ -251,7 +251,7 @@ class Subscriptions(Repository):
                 )
 
     def remove_unconfirmed(self, before: datetime) -> None:
-        """Remove mail addresses that were added before this time and never confirmed."""
+        """Remove email addresses that were added before this time and never confirmed."""
         old = (SubscriptionRow.confirmed.is_(None)) & (SubscriptionRow.created < before)
         with self._transactions.read() as connection:
             ids = list(connection.execute(select(SubscriptionRow.id).where(old)).scalars())

@@ -235,6 +235,6 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
     if known.tables != wanted.tables or not (any_seed or known.seed == wanted.seed):
         raise WrongResults(
             f"{path} contains a league with different --players, variants or --seed: "
-            "give another file with --results"
+            "use --results to name another file"
         )
     return known, log

@@ -21,7 +21,7 @@ _PSEUDO_COUNT: Final = 1e-3
 
 _HALVINGS: Final = 50
 _CONFIDENCE: Final = 1.959964
-"""Standard deviations of a normal distribution's 95 % interval."""
+"""Standard deviations of a normal distribution's 95% interval."""
 
 
 class SprtVerdict(StrEnum):
@@ -58,7 +58,7 @@ class SprtState(NamedTuple):
 
     observed: int  # number of observations
     mean: float  # their mean
-    within: float | None  # half of its 95 % interval; None for fewer than two observations
+    within: float | None  # half of its 95% interval; None for fewer than two observations
     ratio: float  # the log-likelihood ratio of H1 to H0
     verdict: SprtVerdict
 

@@ -12,7 +12,7 @@ from arena.ladder.matchmaking import rotations
 from arena.rules import Rules, simulation_seed
 
 _CONFIDENCE: Final = 1.959964
-"""Standard deviations of a normal distribution's 95 % interval."""
+"""Standard deviations of a normal distribution's 95% interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class BotTally:
     games: int
     wins: int  # games in which it was first or tied for first
     beaten: float  # mean share of opponents beaten; those in the same place count half
-    beaten_within: float | None  # half of the 95 % interval of `beaten`; None with fewer than two deals
+    beaten_within: float | None  # half of the 95% interval of `beaten`; None with fewer than two deals
     mean_place: float
     points: float  # mean
     faults: int  # decisions that the stand-in made because of a fault
@@ -90,7 +90,7 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
 
 
 def half_interval(values: Sequence[float]) -> float | None:
-    """Return half of the normal 95 % interval of a mean; None for fewer than two values."""
+    """Return half of the normal 95% interval of a mean; None for fewer than two values."""
     if len(values) < 2:  # noqa: PLR2004 - a deviation needs two values
         return None
     return _CONFIDENCE * stdev(values) / math.sqrt(len(values))

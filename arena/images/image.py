@@ -142,7 +142,7 @@ def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # Only rewritten images would lose their volumes, so volumes are refused everywhere.
+        # A rewritten image would lose its volumes, and others would keep them: refuse them in all.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"
@@ -186,10 +186,10 @@ def _check_text(words: Sequence[str], limits: IntakeLimits) -> None:
     try:
         size = sum(len(word.encode()) for word in words)
     except UnicodeEncodeError:
-        raise Rejected("the image's configuration has text that is not Unicode: write it as UTF-8") from None
+        raise Rejected("the image's configuration contains invalid Unicode: encode it as UTF-8") from None
     if size > limits.command_bytes:
         raise Rejected(
-            f"the image's ENTRYPOINT, CMD, ENV and WORKDIR have {size} bytes "
+            f"the image's ENTRYPOINT, CMD, ENV and WORKDIR take up {size} bytes "
             f"(limit {limits.command_bytes}): shorten them"
         )
     if any("\0" in word for word in words):

@@ -190,8 +190,8 @@ def repack(
             size = os.fstat(source.fileno()).st_size
             if size > limits.archive_bytes:
                 raise Rejected(
-                    f"the archive has {size} bytes (limit {limits.archive_bytes}): make the image smaller, "
-                    "and save only one image for one platform"
+                    f"the archive is {size} bytes long (limit {limits.archive_bytes}): "
+                    "make the image smaller, and save only one image for one platform"
                 )
             repacked = ask_reader(
                 Job(

@@ -6,13 +6,13 @@ low.
 
 Three questions, answered from the newest games:
 
-- Do bots win as often as predicted? Of all pairs for which a chance near 60 % was predicted, 60 % should end
+- Do bots win as often as predicted? Of all pairs for which a chance near 60% was predicted, 60% should end
   with the favourite ahead.
 - Do predictions distinguish bots? Predicting one half for every pair would be calibrated, too. The better the
   predictions distinguish bots, the lower the log-loss.
 - Do ratings move as little as their deviations imply? If a rating describes a skill correctly, the change of
   its mean during later games has the deviation √(σ² - σ'² + n·τ²), where σ' is the deviation after n more
-  games and τ the drift per game. In 95 % of cases the change is less than 1.96 times this deviation.
+  games and τ the drift per game. In 95% of cases the change is less than 1.96 times this deviation.
 """
 
 import math
@@ -180,7 +180,7 @@ class Span:
         end: End of its last game.
         games: Number of games.
         moves: Number of versions with enough games in it.
-        held: Share of them whose final rating is in the 95 % interval of their first rating; None without a
+        held: Share of them whose final rating is in the 95% interval of their first rating; None without a
             move.
         log_loss: Like the log-loss of :class:`Predictions`, over all numbers of players.
     """

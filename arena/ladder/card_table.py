@@ -10,7 +10,7 @@ from arena.ladder.card_counts import ALL_TURNS, POINT, WIN, Count, Games, Tally
 from arena.rules import Card, Rules
 
 _Z: Final = 1.959964
-"""Standard deviations of a 95 % interval."""
+"""Standard deviations of a 95% interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ DRIFT = _DEVIATION / 100
 
 _DRAW_PROBABILITY = 0.01
 """Probability that two equal players share a place. Points tie often, but puddings break ties: uniformly
-random players shared a place in 0.7 % of pairs at tables of two, up to 1.0 % at five (0.4 % with the dummy;
+random players shared a place in 0.7% of pairs at tables of two, up to 1.0% at five (0.4% with the dummy;
 soy sauce makes no difference; 1,500 games each)."""
 
 _ONE_BETA = 2.5 * _DEVIATION / 2

@@ -1,1 +1,1 @@
-"""Notifications: authors' subscriptions, and delivery by webhook and mail."""
+"""Notifications: authors' subscriptions, and delivery by webhook and email."""

@@ -19,7 +19,7 @@ _PORTS: Final = {"https": _HTTPS, "http": 80}
 _UNICAST: Final = IPv6Network("2000::/3")
 
 _MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
-"""The HTML standard's syntax of a mail address, but with a dot in the domain."""
+"""The HTML standard's syntax of an email address, but with a dot in the domain."""
 
 _LONGEST_MAIL: Final = 254
 
@@ -40,9 +40,9 @@ class WebhookTarget:
 
 
 def check_mail(address: str) -> None:
-    """Check the syntax of a mail address. Raises SubscriptionRefused."""
+    """Check the syntax of an email address. Raises SubscriptionRefused."""
     if len(address) > _LONGEST_MAIL or not _MAIL.fullmatch(address):
-        raise SubscriptionRefused("this is not a mail address: give one such as ann@mail.example")
+        raise SubscriptionRefused("this is not an email address: enter one such as ann@mail.example")
 
 
 def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:

@@ -63,7 +63,7 @@ class Deliverer:
         self._collect()
 
     def look_at_ranks(self) -> None:
-        """Record overtaken bots, and remove mail addresses that were never confirmed. Raises StoreError."""
+        """Record overtaken bots, and remove email addresses that were never confirmed. Raises StoreError."""
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
 

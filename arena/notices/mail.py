@@ -1,4 +1,4 @@
-"""Mail: a notice as plain text, with a link that ends the subscription."""
+"""Email: a notice as plain text, with a link that ends the subscription."""
 
 import smtplib
 import ssl

@@ -1,4 +1,4 @@
-"""Changes to subscriptions: by the account's owner, and by the links in mail."""
+"""Changes to subscriptions: by the account's owner, and by the links in emails."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ MOST: Final = 5
 
 
 class NotConfirmed(Exception):
-    """The subscription's mail address is not confirmed; the message says what to do."""
+    """The subscription's email address is not confirmed; the message says what to do."""
 
 
 class OwnSubscriptions:
@@ -53,7 +53,7 @@ class OwnSubscriptions:
     ) -> tuple[str | None, KnownSubscription]:
         """Add a subscription; return the secret of a webhook, which can't be read again.
 
-        ``to`` is a URL or a mail address, which gets a request to confirm it. ``address`` is the client's,
+        ``to`` is a URL or an email address, which gets a request to confirm it. ``address`` is the client's,
         for the audit log. Raises SubscriptionRefused or TooManySubscriptions.
         """
         now, secret, first = self._sources.now(), self._sources.new_secret(), None
@@ -64,7 +64,7 @@ class OwnSubscriptions:
             check_mail(to)
             first = please_confirm(now)
         else:
-            raise SubscriptionRefused("this arena sends no mail: use a webhook")
+            raise SubscriptionRefused("this arena sends no email: use a webhook")
         new = NewSubscription(
             account=account.id,
             kind=kind,
@@ -104,20 +104,20 @@ class OwnSubscriptions:
         known = self._subscriptions.test(account.id, subscription, sample(self._sources.now()))
         if known is not None and known.confirmed is None:
             raise NotConfirmed(
-                "the mail address is not confirmed: first open the link in the mail that was sent to it"
+                "the email address is not confirmed: first open the link in the email that was sent to it"
             )
         return known
 
     def linked(self, secret: str) -> KnownSubscription | None:
-        """Return the mail subscription with this secret in its links, or None."""
+        """Return the email subscription with this secret in its links, or None."""
         return self._subscriptions.by_secret(secret)
 
     def confirm(self, secret: str) -> bool:
-        """Confirm the mail address with this secret; return False if no address has it."""
+        """Confirm the email address with this secret; return False if no address has it."""
         return self._subscriptions.confirm(secret, self._sources.now())
 
     def unsubscribe(self, secret: str, topic: Topic | None) -> bool:
-        """Remove a topic, or all if None, from the mail subscription with this secret.
+        """Remove a topic, or all if None, from the email subscription with this secret.
 
         Return False if there is no such subscription.
         """

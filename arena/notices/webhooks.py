@@ -90,9 +90,9 @@ class Webhooks:
             raise NotDelivered(str(error)) from error
         status = self._post(target, address, headers, body)
         if status in _REDIRECTS:
-            raise NotDelivered(f"it answered {status}, but redirects are not followed")
+            raise NotDelivered(f"the server responded with {status}, but redirects are not followed")
         if status not in _SUCCESSES:
-            raise NotDelivered(f"it answered {status}", final=status == _GONE)
+            raise NotDelivered(f"the server responded with {status}", final=status == _GONE)
 
     def _post(
         self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes

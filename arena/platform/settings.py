@@ -253,7 +253,7 @@ class Settings(BaseSettings):
 
     site_url: str | None = Field(
         default=None,
-        description="The site's public address, such as `https://arena.example`, for links in mail.",
+        description="The site's public address, such as `https://arena.example`, for links in email.",
     )
     source_url: str | None = Field(
         default=None,
@@ -279,7 +279,7 @@ class Settings(BaseSettings):
     smtp_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` of the mail server. [Mail](notifications.md#for-operators) needs more settings."
+            "`HOST:PORT` of the mail server. [Email](notifications.md#for-operators) needs more settings."
         ),
     )
     smtp_security: SmtpSecurity = Field(
@@ -292,7 +292,7 @@ class Settings(BaseSettings):
     smtp_user: str | None = Field(default=None, description="User for the mail server, if it needs one.")
     smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     mail_from: str | None = Field(
-        default=None, description="Sender address of mail, such as `kaiten@arena.example`."
+        default=None, description="Sender address of email, such as `kaiten@arena.example`."
     )
 
     log_format: LogFormat = Field(
@@ -411,7 +411,7 @@ class Settings(BaseSettings):
 
     @property
     def sends_mail(self) -> bool:
-        """True if the arena can send mail."""
+        """True if the arena can send email."""
         return self.smtp_address is not None
 
     @property

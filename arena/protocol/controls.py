@@ -44,7 +44,7 @@ CONTROLS: Final = (
     Control(
         name="tmp-noexec",
         stops="Running programs that a bot wrote or unpacked.",
-        fix="Use a container runtime that honours noexec. Low risk: a bot can run any code in any case.",
+        fix="Use a container runtime that honours noexec. Low risk: a bot can run any code anyway.",
     ),
     Control(
         name="socket-folder",
@@ -110,7 +110,7 @@ CONTROLS: Final = (
     Control(
         name="memory",
         stops="Using up this host's memory.",
-        fix="Enable the kernel's memory cgroup; on a Raspberry Pi boot with cgroup_enable=memory.",
+        fix="Enable the kernel's memory cgroup; on a Raspberry Pi, boot with cgroup_enable=memory.",
     ),
     Control(
         name="swap",
@@ -125,7 +125,7 @@ CONTROLS: Final = (
     Control(
         name="cpu",
         stops="Taking other bots' share of the processor, which makes them late.",
-        fix="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine delegate the cpu controller.",
+        fix="Use a kernel with CONFIG_CFS_BANDWIDTH; for a rootless engine, delegate the cpu controller.",
     ),
     Control(
         name="disk-rate",
@@ -156,7 +156,7 @@ CONTROLS: Final = (
     Control(
         name="log-size",
         stops="Filling the disk by printing.",
-        fix="Use an engine with the log driver none.",
+        fix="Use an engine that supports the log driver none.",
     ),
     Control(
         name="environment",
@@ -171,7 +171,7 @@ CONTROLS: Final = (
     Control(
         name="all-bots-memory",
         stops="All bots together using up this host's memory.",
-        fix="Run the arena as root on the engine's host, so it can limit the bots' common control group.",
+        fix="Run the arena as root on the engine's host, so it can limit the bots' shared control group.",
     ),
 )
 """In display order."""

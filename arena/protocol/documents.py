@@ -467,7 +467,7 @@ class Row:
 
     Attributes:
         rank: Rank by ``score``, from 1.
-        rank_best: Best rank of the bot's 95 % rank interval; None without a game.
+        rank_best: Best rank of the bot's 95% rank interval; None without a game.
         rank_worst: Worst rank of that interval; None without a game.
         tied: Whether the ratings can't distinguish it from the bot directly above or below.
         bot: The bot's name, cleaned.

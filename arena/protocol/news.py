@@ -26,7 +26,7 @@ TEST: Final = "test"
 """Instead of a topic: a test that the author asked for."""
 
 CONFIRM: Final = "confirm"
-"""Instead of a topic: the request to confirm a mail address."""
+"""Instead of a topic: the request to confirm an email address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def sample(at: datetime) -> News:
 
 
 def please_confirm(at: datetime) -> News:
-    """Return the news that asks to confirm a mail address."""
+    """Return the news that asks to confirm an email address."""
     return News(
         bot="",
         place="/account",

@@ -171,7 +171,7 @@ _WORDS: Final = 1 << 32
 def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
     """Return the deck of a game in deal order. Raises ValueError if the seed has another length."""
     if len(seed) != SEED_BYTES:
-        message = f"the seed has {len(seed)} bytes; it must have {SEED_BYTES}"
+        message = f"the seed is {len(seed)} bytes long; it must be {SEED_BYTES}"
         raise ValueError(message)
     deck = list(unshuffled_deck(rules))
     words = _words(seed)

@@ -79,7 +79,7 @@ class Sandbox(Protocol):
 
 
 class BotsGroup(Protocol):
-    """The common limits of an installation's bots on this host."""
+    """The shared limits of an installation's bots on this host."""
 
     @property
     def exists(self) -> bool:

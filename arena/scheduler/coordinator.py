@@ -53,8 +53,8 @@ class Coordinator:
     While the database is unreachable, it claims no matches and keeps finished results in memory.
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
-    coordinators. ``now`` returns the time in UTC. ``overtaken`` returns whether the program's files have
-    changed since this process started, and ``has_room`` whether the disk has room for results.
+    coordinators. ``now`` returns the time in UTC. ``program_changed`` returns whether the program's files
+    have changed since this process started, and ``has_room`` whether the disk has room for results.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a coordinator needs
@@ -68,7 +68,7 @@ class Coordinator:
         gate: Gate,
         watchers: Sequence[Watcher] = (),
         delays: RetryDelays = RETRY_DELAYS,
-        overtaken: Callable[[], bool] = lambda: False,
+        program_changed: Callable[[], bool] = lambda: False,
         has_room: Callable[[], bool] = lambda: True,
     ) -> None:
         self._name = name
@@ -84,8 +84,8 @@ class Coordinator:
         self._live = LiveMatches(store.live)
         self._settling = Settling(store, now, watchers, delays)
         self._unavailable = False
-        self._is_overtaken = overtaken
-        self._overtaken = False
+        self._has_program_changed = program_changed
+        self._program_changed = False
         self._has_room = has_room
         self._full = False
         self._looked = time.monotonic()
@@ -116,7 +116,7 @@ class Coordinator:
                     self.ticked = time.monotonic()
             finally:
                 self._end()
-        if self._overtaken:
+        if self._program_changed:
             raise ArenaTrouble(
                 "the program's files have changed since it started, so no new matches start (running matches "
                 "were finished): restart it to continue with the new version"
@@ -178,7 +178,7 @@ class Coordinator:
             _log.error("running matches abandoned", reason="newer program", error=str(error))
 
     def _dispatch(self, refill: Callable[[], bool]) -> bool:
-        """Start matches while there is capacity; return True if a match waits for capacity or its backoff."""
+        """Start matches while there is capacity; return False if no match is due."""
         while not (self.stopped or self.draining):
             house_only = self._gate.house_only
             now, backoff = time.monotonic(), self._settling.backoff
@@ -277,22 +277,22 @@ class Coordinator:
 
     def _store_ended(self) -> None:
         while self._ended:
-            if not self._failed_overtaken(self._ended[0]):
+            if not self._failed_by_change(self._ended[0]):
                 self._settling.settle(self._ended[0])
             self._given -= {self._ended.popleft()}
 
-    def _failed_overtaken(self, playing: Playing) -> bool:
+    def _failed_by_change(self, playing: Playing) -> bool:
         """Return True if a match failed because the program changed. Such an attempt doesn't count."""
         if playing.has_record:
             return False
         self._look_at_program()
-        return self._overtaken
+        return self._program_changed
 
     def _look_at_program(self) -> None:
         self._looked = time.monotonic()
-        if not self._overtaken and self._is_overtaken():
+        if not self._program_changed and self._has_program_changed():
             _log.error("program changed", then="running matches finish, and no new matches start")
-            self._overtaken = True
+            self._program_changed = True
             self.drain()
 
     def _note_database(self, error: DatabaseUnavailable | None) -> None:

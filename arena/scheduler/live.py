@@ -108,7 +108,7 @@ class LiveMatches:
 
 def _read(data: bytes) -> Progress:
     if len(data) > MOST_PROGRESS_BYTES:
-        raise RecordRefused(f"the progress has {len(data)} bytes (limit {MOST_PROGRESS_BYTES})")
+        raise RecordRefused(f"the progress is {len(data)} bytes long (limit {MOST_PROGRESS_BYTES})")
     try:
         return decode(data, Progress)
     except ValueError as error:

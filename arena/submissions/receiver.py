@@ -247,7 +247,7 @@ class Incoming:
         """
         if self._place.lost:
             raise PlaceLost(
-                "this upload was ended to make room for another, because it was too slow: less than "
+                "this upload was too slow, so it was cancelled to make room for another: less than "
                 f"{SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} seconds. "
                 "It still counts towards your quota. Try again over a faster connection"
             )
@@ -256,7 +256,7 @@ class Incoming:
         if self._size > self._upload.limit:
             raise _too_large(self._upload)
         if self._upload.size is not None and self._size > self._upload.size:
-            raise Damaged(f"more than the announced {self._upload.size} bytes arrived: send it again")
+            raise Damaged(f"more than the announced {self._upload.size} bytes arrived: send the file again")
         if self._size - self._checked >= _ROOM_STEP:
             self._uploads.check_room(len(piece))
             self._checked = self._size
@@ -286,9 +286,9 @@ class Incoming:
     def _whole(self) -> NewSubmission:
         announced, digest = self._upload, self._digest.hexdigest()
         if not self._size:
-            raise Damaged("the file is empty: send one with content")
+            raise Damaged("the file is empty: send a file that is not empty")
         if announced.size is not None and self._size != announced.size:
-            raise Damaged(f"{self._size} of {announced.size} bytes arrived: send it again")
+            raise Damaged(f"{self._size} of {announced.size} bytes arrived: send the file again")
         if announced.sha256 is not None and announced.sha256.lower() != digest:
             raise Damaged(f"the file has the SHA-256 {digest}, not {announced.sha256[:64]}: send it again")
         return replace(self._new, size=self._size, sha256=digest, received=self._now())

@@ -33,7 +33,7 @@ def test_an_overlong_folder_of_sockets_is_refused_at_the_start() -> None:
         most = LONGEST_RUN_DIR - len("/12345678")
         longest = Path(short) / ("x" * (most - len(short) - 1))
         too_long = longest.with_name(f"{longest.name}x")
-        with pytest.raises(CannotStart, match=rf"has {most + 1} bytes.* set ARENA_RUN_DIR"):
+        with pytest.raises(CannotStart, match=rf"is {most + 1} bytes long.* set ARENA_RUN_DIR"):
             sockets_folder(Settings(run_dir=too_long))
         assert not too_long.exists()
         assert sockets_folder(Settings(run_dir=longest)).is_dir()

@@ -751,7 +751,7 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
 
 
 def test_nothing_sticks_in_a_short_window(visit: Visit) -> None:
-    """A screen of 1280 by 800 at 400 % is 320 by 200. There the controls scroll with the page."""
+    """A screen of 1280 by 800 at 400% is 320 by 200. There the controls scroll with the page."""
     page = watch(visit, f"{FIVE}/2/3")
     page.set_viewport_size(ViewportSize(width=320, height=200))
     stuck = page.evaluate(

@@ -23,7 +23,7 @@ SIZES = {
     "desktop": (1440, 900),
     "wide": (2560, 1440),
 }
-"""``zoomed`` is a window of 1280 by 2048 at 400 %."""
+"""``zoomed`` is a window of 1280 by 2048 at 400%."""
 NAME = "arena.example"
 """Leads browsers to this host, but isn't its own name, so that they treat plain HTTP as on a network."""
 

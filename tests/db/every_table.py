@@ -108,7 +108,7 @@ def _people(store: Store) -> KnownAccount:
 
 
 def _subscriptions(store: Store, account: KnownAccount) -> None:
-    """Add a mail subscription with a waiting notice, and a webhook that failed and is off."""
+    """Add an email subscription with a waiting notice, and a webhook that failed and is off."""
     for kind, first in ((SubscriptionKind.MAIL, please_confirm(START)), (SubscriptionKind.WEBHOOK, None)):
         new = NewSubscription(
             account=account.id,

@@ -171,7 +171,8 @@ def test_a_bot_is_benched_when_five_of_its_last_ten_games_were_taken_over(
     assert (bot.state, bot.since) == (BotState.BENCHED, START + timedelta(minutes=benched_after))
     looked_at = min(benched_after, 10)
     assert bot.reason == (
-        f"the stand-in had to finish 5 of its last {looked_at} rated games; most recently: no answer in time"
+        f"the stand-in had to finish 5 of the bot's last {looked_at} rated games; "
+        "most recently: no answer in time"
     )
 
 
@@ -206,7 +207,7 @@ def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: 
         play(store, (mine, other), minute, failing=True)
     assert playing(store) == {mine, other}
     play(store, (mine, other), 11, failing=True)
-    assert "5 of its last 5" in (known(store).reason or "")
+    assert "5 of the bot's last 5" in (known(store).reason or "")
 
 
 def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:

@@ -50,7 +50,7 @@ def test_hypotheses_that_make_no_sense_are_refused(effect: float, error: float) 
 
 @pytest.mark.parametrize("shape", ["close", "table"])
 def test_the_error_rates_are_those_that_were_asked_for(shape: str) -> None:
-    """With four standard deviations of tolerance, at most 5 % of tests are wrong at either hypothesis.
+    """With four standard deviations of tolerance, at most 5% of tests are wrong at either hypothesis.
 
     No test says that a worse bot is better.
     """

@@ -64,7 +64,7 @@ def test_true_predictions_come_true(honest: tuple[list[PredictedGame], Calibrati
 
 
 def test_fair_ratings_stay_in_their_intervals(honest: tuple[list[PredictedGame], Calibration]) -> None:
-    """About 95 % of ratings move within the intervals that their deviations give.
+    """About 95% of ratings move within the intervals that their deviations give.
 
     Ten periods have equal size.
     """

@@ -94,7 +94,7 @@ def test_the_operator_may_name_hosts() -> None:
 
 @pytest.mark.parametrize("address", ["ann@mail.example", "a.b+c@x-y.mail.example"])
 def test_mail_addresses(address: str) -> None:
-    """Usual mail addresses are accepted."""
+    """Usual email addresses are accepted."""
     check_mail(address)
 
 

@@ -1,4 +1,4 @@
-"""Notifications by mail, with a real mail server."""
+"""Notifications by email, with a real mail server."""
 
 import re
 import ssl
@@ -59,7 +59,7 @@ class Post:
         return "250 OK"
 
     async def handle_DATA(self, _server: object, session: object, envelope: Envelope) -> str:  # noqa: N802 - as above
-        """Receive a mail."""
+        """Receive an email."""
         assert isinstance(envelope.content, bytes)
         mail = message_from_bytes(envelope.content, policy=policy.default)
         assert isinstance(mail, EmailMessage)
@@ -125,7 +125,7 @@ def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
 
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
-    """Add an account with the bot ``mine`` and an unconfirmed mail address."""
+    """Add an account with the bot ``mine`` and an unconfirmed email address."""
     account = world.add("ann")
     bot_of(world.store, "mine", account)
     form = {"kind": "mail", "address": "ann@mail.example", "topics": list(Topic)}
@@ -135,7 +135,7 @@ def ann(world: World) -> KnownAccount:
 
 
 def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) -> str:
-    """Confirm the address with the link in the mail, and return the link's path."""
+    """Confirm the address with the link in the email, and return the link's path."""
     made.look()
     path = link(post.mails.pop())
     assert browser(world).post(path, data={"action": "confirm"}).status_code == 200
@@ -144,7 +144,7 @@ def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) 
 
 
 def link(mail: EmailMessage) -> str:
-    """Return the path of the link in a mail, and check that it is the only one with a secret."""
+    """Return the path of the link in an email, and check that it is the only one with a secret."""
     (found,) = set(re.findall(rf"{HTTPS}(/mail/\S+)", mail.get_content()))
     assert mail["List-Unsubscribe"] == f"<{HTTPS}{found}>"
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"

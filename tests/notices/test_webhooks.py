@@ -131,7 +131,7 @@ def test_failed_deliveries_are_retried_with_the_same_id(world: World, ann: Known
         made.look()
         world.later(seconds=30)
         made.look()
-        assert only(world, ann).trouble == "it answered 500"
+        assert only(world, ann).trouble == "the server responded with 500"
         world.later(seconds=30)
         made.look()
         assert there.requests.qsize() == 2
@@ -178,7 +178,7 @@ def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
         bench(world, "it failed")
         there.status = 302
         made.look()
-        assert only(world, ann).trouble == "it answered 302, but redirects are not followed"
+        assert only(world, ann).trouble == "the server responded with 302, but redirects are not followed"
         assert [there.requests.get_nowait().path] == ["/hook?a=b"]
         assert there.requests.empty()
 
@@ -209,7 +209,7 @@ def test_a_failing_receiver_is_switched_off_after_three_days(world: World, ann: 
         assert there.requests.qsize() < 20
         visitor = logged_in(world, "ann")
         text = visitor.get("/account/notifications").text
-        assert "because deliveries failed: it answered 503." in text
+        assert "because deliveries failed: the server responded with 503." in text
         bench(world, "dropped")
         there.status = 200
         there.requests.queue.clear()

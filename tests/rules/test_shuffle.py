@@ -69,7 +69,7 @@ def test_a_shuffled_deck_holds_the_same_cards(seed: bytes) -> None:
 @pytest.mark.parametrize("length", [0, 15, 17, 32])
 def test_a_seed_has_16_bytes(length: int) -> None:
     """Other lengths are refused."""
-    with pytest.raises(ValueError, match=f"the seed has {length} bytes; it must have 16"):
+    with pytest.raises(ValueError, match=f"the seed is {length} bytes long; it must be 16"):
         shuffled_deck(Rules(players=2), bytes(length))
 
 
@@ -82,6 +82,6 @@ def test_puddings_reach_every_position() -> None:
         counts.update(position for position, card in enumerate(deck) if card.label == "pudding")
     expected = games * 10 / 108
     chi = sum((counts[position] - expected) ** 2 / expected for position in range(108))
-    # Drawing without replacement gives a little less than chi-squared. Of that, 0.1 % is above 158, and
-    # 0.1 % is below 68.
+    # Drawing without replacement gives a little less than chi-squared. Of that, 0.1% is above 158, and
+    # 0.1% is below 68.
     assert 60 < chi < 160

@@ -84,7 +84,7 @@ def coordinator_of(  # noqa: PLR0913 - what tests may vary
     *,
     runtime: RuntimeName = RuntimeName.PROCESS,
     gate: Gate | None = None,
-    overtaken: Callable[[], bool] = lambda: False,
+    program_changed: Callable[[], bool] = lambda: False,
     has_room: Callable[[], bool] = lambda: True,
 ) -> Coordinator:
     """Return a coordinator that rejects untrusted bots unless a gate is given."""
@@ -97,7 +97,7 @@ def coordinator_of(  # noqa: PLR0913 - what tests may vary
         gate=gate or Gate(),
         watchers=[notes],
         delays=delays,
-        overtaken=overtaken,
+        program_changed=program_changed,
         has_room=has_room,
     )
 

@@ -290,7 +290,7 @@ def scene(world: World, request: pytest.FixtureRequest) -> Iterator[Scene]:
 
 
 def subscribed(world: World, account: KnownAccount, kind: str) -> int:
-    """Add a subscription and return its ID. The secret of a mail subscription is ``mail``."""
+    """Add a subscription and return its ID. The secret of an email subscription is ``mail``."""
     new = NewSubscription(
         account=account.id,
         kind=SubscriptionKind(kind),

@@ -53,7 +53,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
         ({"address": "http://there.example/"}, "use port 443"),
         ({"address": "https://127.0.0.1/"}, "is not a public address"),
         ({"topics": []}, "hoose at least one event"),
-        ({"kind": "mail", "address": "ann"}, "not a mail address"),
+        ({"kind": "mail", "address": "ann"}, "not an email address"),
     ],
 )
 def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
@@ -71,9 +71,9 @@ def test_without_a_mail_server_no_address_is_added(world: World) -> None:
     """The page has no form for addresses either."""
     world.sends_mail = False
     ann = world.add("ann")
-    assert "New mail address" not in logged_in(world, "ann").get(PAGE).text
+    assert "New email address" not in logged_in(world, "ann").get(PAGE).text
     answer = logged_in(world, "ann").post(PAGE, data=MAIL)
-    assert (answer.status_code, "this arena sends no mail" in answer.text.lower()) == (422, True)
+    assert (answer.status_code, "this arena sends no email" in answer.text.lower()) == (422, True)
     assert world.store.subscriptions.of(ann.id) == ()
 
 
@@ -99,7 +99,7 @@ def test_programs_add_list_and_remove(world: World) -> None:
 def test_programs_change_and_test(world: World) -> None:
     """Programs can do the same as the page.
 
-    A mail address must be confirmed before a test. Changing the events requires the scope read.
+    An email address must be confirmed before a test. Changing the events requires the scope read.
     """
     ann = world.add("ann")
     caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))

@@ -22,7 +22,9 @@ from tests.web.people import logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify, fill_stable, play_next
 from tests.web.submitted import CRASH, play, send
 
-BENCHED: Final = "the stand-in had to finish 5 of its last 10 rated games; most recently: no answer in time"
+BENCHED: Final = (
+    "the stand-in had to finish 5 of the bot's last 10 rated games; most recently: no answer in time"
+)
 LONG: Final = "a-bot-whose-name-is-as-long-as-they-get-"
 LATER: Final = START + timedelta(days=9999)
 WHY: Final = "it remembered deals of other people's challenges"
@@ -68,7 +70,7 @@ def _people(world: World, ann: KnownAccount) -> None:
 
 
 def _subscriptions(world: World, ann: KnownAccount) -> None:
-    """Add a disabled and a failing webhook of ann, and mail addresses, one of them confirmed."""
+    """Add a disabled and a failing webhook of ann, and email addresses, one of them confirmed."""
     store = world.store.subscriptions
     for mark in ("webhook-off", "webhook-fails", "mail-confirmed", "mail-unconfirmed"):
         kind = SubscriptionKind(mark.partition("-")[0])
@@ -87,7 +89,7 @@ def _subscriptions(world: World, ann: KnownAccount) -> None:
         store.test(ann.id, made.id, sample(START))
         if kind == "webhook":
             (due,) = store.due(START, 1, kinds=[kind])
-            store.failed(due, "it answered 500", START, None if mark == "webhook-off" else LATER)
+            store.failed(due, "the server answered 500", START, None if mark == "webhook-off" else LATER)
     store.confirm("mail-confirmed", START)
 
 

@@ -1,4 +1,4 @@
-"""Notifications: an account's subscriptions, for people and programs, and the links of their mail."""
+"""Notifications: an account's subscriptions, for people and programs, and the links in their emails."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -46,10 +46,10 @@ class Subscription:
     Attributes:
         id: The subscription's id.
         kind: How news is delivered.
-        address: The URL of a webhook, or a mail address.
+        address: The URL of a webhook, or an email address.
         topics: The events that are reported.
         created: When the subscription was added.
-        confirmed: When its mail address was confirmed, or when the webhook was added; null until then.
+        confirmed: When its email address was confirmed, or when the webhook was added; null until then.
         trouble: Why the last delivery failed; null if it didn't.
         off: When it was switched off after three days of failed deliveries; null if it is on.
     """
@@ -93,7 +93,7 @@ class WantedSubscription(BaseModel):
 
     Attributes:
         kind: How news is delivered.
-        address: The URL of a webhook, or a mail address.
+        address: The URL of a webhook, or an email address.
         topics: The events to report.
     """
 
@@ -129,7 +129,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         "/account/subscriptions", status_code=201, responses=problems({429: "Too many subscriptions."})
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
-        """Add a webhook or a mail address. Also requires the `read` scope, since news may be private."""
+        """Add a webhook or an email address. Also requires the `read` scope, since news may be private."""
         _check_reads(caller)
         attempts.subscribe(request, caller.account, wanted.address)
         try:
@@ -151,7 +151,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     @router.post(
         "/account/subscriptions/{number}/test",
         status_code=202,
-        responses=problems({409: "The mail address is not confirmed.", 429: "Too many tests."}),
+        responses=problems({409: "The email address is not confirmed.", 429: "Too many tests."}),
     )
     def test(request: Request, caller: Owner, number: Number) -> Subscription:
         """Send a test. A subscription that is off is switched on again."""
@@ -290,7 +290,7 @@ def _back(done: str) -> Response:
 
 
 def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
-    """Return the routes of the links in mail. They need no session: the secret in them grants access."""
+    """Return the routes of the links in emails. They need no session: the secret in them grants access."""
     router = PageRouter(prefix=MAIL_LINKS)
     links = _MailLinks(subscriptions)
     router.add_api_route("/{secret}", links.show)

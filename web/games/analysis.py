@@ -34,7 +34,7 @@ MOST_COSTLY: Final = 10
 """Maximum number of costly decisions shown."""
 
 HEIGHT: Final = 100
-"""Height of graphs: one unit per percentage point, with 100 % at the top."""
+"""Height of graphs: one unit per percentage point, with 100% at the top."""
 
 
 @dataclass(frozen=True, slots=True)

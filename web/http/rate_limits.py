@@ -20,7 +20,7 @@ from web.http.authentication import browser_mark
 from web.http.errors import too_much
 
 _NETWORK: Final = 48
-"""Prefix length of the IPv6 addresses that one customer may have: 65,536 networks of /64."""
+"""Prefix length of the IPv6 addresses that one customer may have: 65,536 /64 networks."""
 
 
 def address_of(request: Request) -> str:
@@ -118,7 +118,8 @@ class RateLimits:
         )
         if self._fits(*first):
             return (from_source_to_name, *first)
-        to_name = _limit(30, _HOUR, "log in", "to", key)  # from all addresses; more would help guessing
+        # From all addresses. A higher limit would help guessers.
+        to_name = _limit(30, _HOUR, "log in", "to", key)
         self._count("to log in", to_name, refused=refused)
         return (from_source_to_name, to_name)
 
@@ -137,7 +138,7 @@ class RateLimits:
     def play(self, request: Request) -> None:
         """Count a game against bots. Raises Problem (429) after too many."""
         source = source_of(request)
-        self._count("to play", _limit(200, _HOUR, "play", "from", source))
+        self._count("to start a game", _limit(200, _HOUR, "play", "from", source))
 
     def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
         """Count a new subscription, and the messages to its address. Raises Problem (429) after too many.
@@ -156,7 +157,7 @@ class RateLimits:
     def test(self, request: Request, account: KnownAccount) -> None:
         """Count a test of a subscription. Raises Problem (429) after too many."""
         self._count(
-            "to test",
+            "to send a test message",
             _limit(20, _HOUR, "test", "as", str(account.id)),
             _limit(60, _HOUR, "test", "from", source_of(request)),
         )
@@ -210,7 +211,7 @@ class RateLimits:
 
 
 def _mailbox(address: str) -> str:
-    """Return a mail address without its tag, as in ``ann+tag@mail.example``; other addresses unchanged."""
+    """Return an email address without its tag, as in ``ann+tag@mail.example``; other addresses unchanged."""
     return re.sub(r"\+[^@/]*(?=@[^@/]+$)", "", address)
 
 

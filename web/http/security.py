@@ -90,7 +90,7 @@ def _headers_of(noted: Mapping[str, object]) -> Mapping[str, str]:
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 MAIL_LINKS: Final = "/mail"
-"""Prefix of the links in mail. Mail programs send forms to them (RFC 8058); cookies are ignored there."""
+"""Prefix of the links in emails. Mail programs send forms to them (RFC 8058); cookies are ignored there."""
 
 
 class SameSite:

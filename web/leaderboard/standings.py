@@ -34,7 +34,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The common axis of all bars: multiples of five around every μ ± 2σ."""
+    """The shared axis of all bars: multiples of five around every μ ± 2σ."""
 
     low: int
     high: int

@@ -38,7 +38,7 @@ class HandCard:
 
 
 def known_to(film: Film, frame: Frame, eyes: Eyes) -> Knowledge | None:
-    """Return what the seat knows in this frame, if the viewpoint is a seat's inference."""
+    """Return what the seat knows in this frame, if the view shows what a seat can infer."""
     if eyes.sight is not Sight.INFER or eyes.seat is None:
         return None
     if frame.stage is FilmStage.PASS:
@@ -117,7 +117,7 @@ class SeatScene:
     hand: tuple[HandCard, ...]
     stacks: tuple[Stack, ...]
     score: int  # points so far
-    gain: int  # points of this frame
+    gain: int  # points gained in this frame
     tags: tuple[str, ...]  # fault, stand-in, take-over
     time: str  # the decision's time as text; empty if unknown
     leads: bool  # whether no player has more points, and some player has fewer
@@ -139,7 +139,7 @@ class Scene:
     frame: Frame
     says: str  # the event, in a sentence
     seats: tuple[SeatScene, ...]  # one per participant, the dummy last
-    unseen: Unseen | None  # what a seat could infer about the rest of the deck; None in other views
+    unseen: Unseen | None  # in the view of what a seat can infer; else None
 
 
 def scene(film: Film, frame: Frame, eyes: Eyes) -> Scene:

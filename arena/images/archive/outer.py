@@ -35,7 +35,7 @@ def split(name: bytes, what: str, limits: IntakeLimits) -> Parts:
         )
     if any(len(part.encode()) > MAX_PART_BYTES for part in parts):
         raise Rejected(
-            f"{what}: the path {shown(text)} has a name of more than {MAX_PART_BYTES} bytes. Shorten it"
+            f"{what}: the path {shown(text)} has a component longer than {MAX_PART_BYTES} bytes. Shorten it"
         )
     return parts
 
@@ -46,7 +46,7 @@ def decode(name: bytes, what: str, limits: IntakeLimits) -> str:
     Raises Rejected if it is too long, is not Unicode, or contains a NUL.
     """
     if len(name) > limits.name_bytes:
-        raise Rejected(f"{what}: a path has {len(name)} bytes (limit {limits.name_bytes}). Shorten it")
+        raise Rejected(f"{what}: a path is {len(name)} bytes long (limit {limits.name_bytes}). Shorten it")
     if b"\0" in name:
         raise Rejected(f"{what}: the path {name[:80]!r} contains a NUL byte: rename the file")
     try:
@@ -103,7 +103,7 @@ class Archive:
                 raise Rejected(f"the archive has {shown(name)}, which is neither a file nor a folder; {_HOW}")
         for name, target in links.items():
             if target not in self._files:
-                raise Rejected(f"the archive's link {shown(name)} leads to no layer; {_HOW}")
+                raise Rejected(f"the archive's link {shown(name)} does not point to a layer; {_HOW}")
         self._files |= {name: self._files[target] for name, target in links.items()}
 
     def __contains__(self, name: str) -> bool:
@@ -126,7 +126,7 @@ class Archive:
         size = self.size(name)
         if size > self._limits.json_bytes:
             raise Rejected(
-                f"{shown(name)} has {size} bytes (limit {self._limits.json_bytes}): save a smaller image"
+                f"{shown(name)} is {size} bytes long (limit {self._limits.json_bytes}): save a smaller image"
             )
         return Ahead(self.open(name)).take(size)
 

@@ -151,7 +151,7 @@ class TarReader:
         size = self._size(header, {})
         if size > self._limits.header_bytes:
             raise Rejected(
-                f"{self._what}: an extended header has {size} bytes (limit {self._limits.header_bytes}): "
+                f"{self._what}: an extended header is {size} bytes long (limit {self._limits.header_bytes}): "
                 "save the image again, with fewer extended attributes"
             )
         self._expect(size)

@@ -184,7 +184,7 @@ class Tree:
             raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
         if node is not None and node.size > self._limits.accounts_bytes:
             raise Rejected(
-                f"the image's /{path} has {node.size} bytes (limit {self._limits.accounts_bytes}): "
+                f"the image's /{path} is {node.size} bytes long (limit {self._limits.accounts_bytes}): "
                 "leave out entries that the bot doesn't need"
             )
 

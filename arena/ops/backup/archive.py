@@ -88,7 +88,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
         while len(buffer) >= _LENGTH:
             end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
             if end > _MOST:
-                raise ValueError(f"a batch of rows has {end} bytes (limit {_MOST})")
+                raise ValueError(f"a batch of rows is {end} bytes long (limit {_MOST})")
             if len(buffer) < end:
                 break
             batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])

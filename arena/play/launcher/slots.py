@@ -44,7 +44,7 @@ class SlotPool:
         share = limits.cpus
         if cores < FULL_TABLE * share:
             share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
-        # One slot fewer than memory allows: the common limit also counts a container that is being removed.
+        # One slot fewer than memory allows: the shared limit also counts a container that is being removed.
         in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
         if in_memory < FULL_TABLE:
             least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib

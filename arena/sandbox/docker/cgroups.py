@@ -1,4 +1,4 @@
-"""The common control group of all bots on this host."""
+"""The control group that all bots of an installation share."""
 
 import contextlib
 import math
@@ -24,7 +24,7 @@ _ROOT: Final = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """The common limits of an installation's bots: memory without swap, processes and threads, cores."""
+    """The shared limits of an installation's bots: memory without swap, processes and threads, cores."""
 
     memory_mib: int
     pids: int
@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPlace:
-    """The location of the bots' common control group."""
+    """The location of the bots' shared control group."""
 
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
     driver: str  # the engine's cgroup driver, `cgroupfs` or `systemd`
@@ -128,7 +128,7 @@ class GroupPlace:
         return (
             # Kernels before 5.11 include child groups only if this is set before there are any.
             Line(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
-            # The limit with swap can't be below the memory limit.
+            # The limit on memory plus swap can't be below the memory limit.
             Line(file=both, value="-1", checked=False),
             Line(file=f"{self._folder('memory')}/memory.limit_in_bytes", value=memory),
             Line(file=both, value=memory, checked=False),
@@ -138,11 +138,12 @@ class GroupPlace:
         )
 
     def remedy(self, cap: Cap) -> str:
-        """Return the operator's remedy if the arena can't write the limits itself."""
+        """Return what the operator can do if the arena can't write the limits itself."""
         if self.driver == "systemd":
             return (
-                f"as root: systemctl set-property {self.parent} MemoryMax={cap.memory_mib}M MemorySwapMax=0 "
-                f"TasksMax={cap.pids} CPUQuota={cap.cpus * 100:.0f}% && systemctl start {self.parent}"
+                f"run as root: systemctl set-property {self.parent} MemoryMax={cap.memory_mib}M "
+                f"MemorySwapMax=0 TasksMax={cap.pids} CPUQuota={cap.cpus * 100:.0f}% "
+                f"&& systemctl start {self.parent}"
             )
         return (
             "run the arena as root on the engine's host; if the arena is in a container, mount the "
@@ -198,7 +199,7 @@ _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class CommonGroup:
-    """Sets and checks the cap on the common control group."""
+    """Sets and checks the cap on the shared control group."""
 
     def __init__(self, place: GroupPlace, cap: Cap) -> None:
         self._place = place
@@ -250,7 +251,7 @@ class CommonGroup:
             wrong.append(f"the engine's container does not appear in {self._root / self._place.folders[0]}")
         found = "; ".join(words for words in wrong if words)
         if found:
-            detail = f"{found}. What to do: {self._place.remedy(self._cap)}"
+            detail = f"{found}. To fix this, {self._place.remedy(self._cap)}"
         else:
             detail = f"{self._place.parent} is limited to {self._cap}"
         return Finding(control=CONTROL, held=not found, detail=detail)
@@ -280,7 +281,7 @@ class CommonGroup:
 
 
 class Overruns:
-    """Counts how often all bots together have reached their common memory limit. Thread-safe."""
+    """Counts how often all bots together have reached their shared memory limit. Thread-safe."""
 
     def __init__(self, place: GroupPlace) -> None:
         self._place = place
@@ -288,7 +289,7 @@ class Overruns:
         self._seen = 0
 
     def count(self) -> int:
-        """Return the number so far; 0 if it can't be read."""
+        """Return the number so far, as far as it can be read."""
         try:
             return self._version_1() if self._place.version == 1 else self._version_2()
         except (OSError, ValueError):
@@ -313,7 +314,7 @@ class Overruns:
 
 
 def containers_below(place: GroupPlace) -> frozenset[str]:
-    """Return the ids of all containers that have a group below the common group."""
+    """Return the ids of all containers that have a group below the shared group."""
     names: list[str] = []
     for top in place.tops():
         with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices

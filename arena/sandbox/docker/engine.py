@@ -33,9 +33,9 @@ def connect() -> docker.APIClient:
         client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
         raise EngineGone(
-            f"No Docker engine answers at {address}: {error}. Start it, make sure that you may use it "
-            "(group docker), or name another in DOCKER_HOST. Without an engine, bots can only run as "
-            "plain processes, which is only for your own bots."
+            f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
+            "to use it (group docker), or name another in DOCKER_HOST. Without an engine, bots can only run "
+            "as plain processes, which is only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client

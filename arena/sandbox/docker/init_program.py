@@ -114,7 +114,7 @@ def init_for(machine: str, *, readable: bool = False) -> Init:
     if machine not in _ARCHITECTURES:
         raise RuntimeTrouble(
             f"the engine runs on {machine}, but the init program for bots' containers, {INIT_FILE}, exists "
-            f"only for {' and '.join(_ARCHITECTURES)}: use an engine on one of those"
+            f"only for {' and '.join(_ARCHITECTURES)}: use an engine on one of these architectures"
         )
     return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
 
@@ -179,8 +179,8 @@ class InitVolume:
                 self._clear_the_way(others)
             time.sleep(_POLL_SECONDS)
         raise RuntimeTrouble(
-            f"the volume {self._init.volume} could not be created within {_PATIENCE_SECONDS:g} s: check "
-            f"`docker ps -a` and `docker volume inspect` for that name, and remove both"
+            f"the volume {self._init.volume} could not be created within {_PATIENCE_SECONDS:g} s: look "
+            "for its name with `docker ps -a` and `docker volume ls`, and remove the container and the volume"
         )
 
     def _try_to_fill(self) -> bool | None:

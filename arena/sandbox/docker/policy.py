@@ -97,7 +97,7 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
 
 
 def cgroup_parent(driver: str, install: str = "") -> str:
-    """Return the common control group of an installation's bots in the engine's form.
+    """Return the shared control group of an installation's bots in the engine's form.
 
     ``driver`` is the engine's cgroup driver, ``cgroupfs`` or ``systemd``. systemd has only slices, which it
     nests by the dashes in their names. ``install`` is the installation's id, for a group with its own limit;

@@ -43,7 +43,7 @@ _LAST_WORDS_SECONDS: Final = 2.0
 class DockerSandbox:
     """A created container; see :class:`arena.sandbox.runtime.Sandbox`.
 
-    ``overruns`` returns how often all bots together have reached their common memory limit.
+    ``overruns`` returns how often all bots together have reached their shared memory limit.
     """
 
     def __init__(  # noqa: PLR0913 - the properties of a container
@@ -160,8 +160,8 @@ class DockerSandbox:
             asked = asked_of_engine(self._client, self._container, _until(state))
         if asked:
             raise RuntimeTrouble(
-                f"the engine was asked to {', '.join(dict.fromkeys(asked))} container {self._name}, "
-                "but not by the arena: find out what else uses the engine"
+                f"something other than the arena asked the engine to {', '.join(dict.fromkeys(asked))} "
+                f"container {self._name}: find out what else uses the engine"
             )
         # Check this whatever the exit code: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):

@@ -136,12 +136,16 @@ _MEMBERS = (
         symlink(_LINK, b"../" + _LINK[::-1]),
         refused="does not connect two",
     ),
-    _beside("a layer that is a link to itself", symlink(_LINK, b"../" + _LINK), refused="leads to no layer"),
+    _beside(
+        "a layer that is a link to itself",
+        symlink(_LINK, b"../" + _LINK),
+        refused="does not point to a layer",
+    ),
     _beside(
         "layers that link in a circle",
         symlink(_LINK, b"../" + b"f" * 64 + b"/layer.tar"),
         symlink(b"f" * 64 + b"/layer.tar", b"../" + _LINK),
-        refused="leads to no layer",
+        refused="does not point to a layer",
     ),
     _beside(
         "a hard link in the archive", hard_link(_LINK, b"/etc/shadow"), refused="neither a file nor a folder"
@@ -178,7 +182,7 @@ _MANIFESTS = (
     _files(
         "a manifest of 100 MB",
         lambda: {**old_docker(_DRAFT), "manifest.json": b" " * 100_000_000},
-        "has 100000000 bytes",
+        "is 100000000 bytes long",
         archive(_DRAFT),
     ),
     _files(

@@ -207,7 +207,7 @@ _LIMITS = (
     in_layer(
         "an extended header of a gigabyte",
         header(b"x", kind=b"x", size=1 << 30),
-        refused="extended header has 1073741824 bytes",
+        refused="extended header is 1073741824 bytes long",
     ),
     in_layer(
         "a long name of 50 megabytes",
@@ -227,21 +227,21 @@ _TREE = (
     in_layer(
         "giant accounts",
         file(b"etc/group", b"x" * 70_000),
-        refused="/etc/group has 70000 bytes",
+        refused="/etc/group is 70000 bytes long",
         raised={"accounts_bytes": 1 << 20},
     ),
     in_layer(
         "giant accounts by a hard link",
         hard_link(b"etc/group", b"bot/big"),
         before=(file(b"bot/big", b"x" * 70_000),),
-        refused="/etc/group has 70000 bytes",
+        refused="/etc/group is 70000 bytes long",
         raised={"accounts_bytes": 1 << 20},
     ),
     in_layer(
         "giant accounts through links",
         symlink(b"etc/passwd", b"../bot/../a/./passwd"),
         before=(file(b"bot/passwd", b"x" * 70_000), symlink(b"a", b"/bot")),
-        refused="/etc/passwd has 70000 bytes",
+        refused="/etc/passwd is 70000 bytes long",
         raised={"accounts_bytes": 1 << 20},
     ),
     in_layer("accounts without an end", symlink(b"etc/passwd", b"/dev/zero"), refused="is a link to '/dev'"),
@@ -264,7 +264,7 @@ _TREE = (
         name="giant accounts that a later layer removes",
         build=archive(layered(tar(file(b"etc/group", b"x" * 70_000)), tar(file(b"etc/.wh.group")))),
         control=archive(layered(tar(file(b"etc/group", b"x")), tar(file(b"etc/.wh.group")))),
-        refused="/etc/group has 70000 bytes",
+        refused="/etc/group is 70000 bytes long",
         raised={"accounts_bytes": 1 << 20},
     ),
 )

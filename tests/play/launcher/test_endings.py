@@ -116,7 +116,7 @@ def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
     """If its clock runs out while the engine has it paused, the match is void."""
     with (
         interfered(docker_hall, lambda container: container.pause()),
-        pytest.raises(MatchVoid, match="the engine was asked to pause"),
+        pytest.raises(MatchVoid, match="asked the engine to pause"),
     ):
         docker_hall.play(THINKS, programs.GOOD, clock=QUICK)
 

@@ -74,7 +74,7 @@ def _play(
         ladder.add_match()
         ladder.add_match()
         with local_workers(launcher(run_dir), SlotPool(5, 0.4), "host") as workers:
-            coordinator = coordinator_of(store, workers, notes, AT_ONCE, overtaken=files.changed)
+            coordinator = coordinator_of(store, workers, notes, AT_ONCE, program_changed=files.changed)
             with pytest.raises(ArenaTrouble, match="files have changed since it started"):
                 coordinator.run(ladder.add_match)
         return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
