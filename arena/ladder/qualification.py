@@ -1,4 +1,4 @@
-"""Decides whether a bot may play rated games: its qualification and benching. Does no I/O."""
+"""Decides whether a bot may play rated games: whether it qualifies, and when it is benched. Does no I/O."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,9 @@ _NOT_THE_AUTHORS: Final = re.compile(
 )
 _EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
 _STACK: Final = "Stack (most recent call first):"
+_FATAL: Final = "Fatal Python error: "
 _LATE_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
+_PLACE: Final = re.compile(r"^kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)$", re.MULTILINE)
 _CHARACTERS: Final = 300
 _LIBRARY: Final = "kaiten: "
 
@@ -25,10 +27,13 @@ _LIBRARY: Final = "kaiten: "
 def where_it_failed(stderr: str) -> str | None:
     """Return the last exception from the author's code, with the innermost line of that code, or None.
 
-    Frames of Python, packages and the arena are skipped. ``stderr`` is untrusted.
+    Frames of Python, packages and the arena are skipped. An exception without a line of the author's, for
+    example because of what ``choose`` returned, has the line where ``choose`` is. ``stderr`` is untrusted.
     """
     frame: tuple[str, str, str] | None = None
     found: str | None = None
+    bare: str | None = None
+    begun = False
     lines = stderr.splitlines()
     for number, line in enumerate(lines):
         match = _FRAME.match(line)
@@ -37,12 +42,23 @@ def where_it_failed(stderr: str) -> str | None:
                 source = lines[number + 1].strip() if number + 1 < len(lines) else ""
                 frame = match["file"].rpartition("/")[2], match["line"], source
         elif line.startswith("Traceback "):
-            frame = None
+            frame, begun = None, True
         elif frame is not None and _EXCEPTION.match(line):
             file, at, source = frame
             found = f"{line} ({file}, line {at}: {source})"[:_CHARACTERS]
-            frame = None
-    return found
+            frame, begun = None, False
+        elif begun and _EXCEPTION.match(line):
+            bare, begun = line, False
+    place = where_choose_is(stderr)
+    return f"{bare}; {place}"[:_CHARACTERS] if found is None and bare and place else found
+
+
+def where_choose_is(stderr: str) -> str | None:
+    """Return where the bot's ``choose`` is, as arena.sdk prints it, or None. ``stderr`` is untrusted."""
+    match = _PLACE.search(stderr)
+    if match is None:
+        return None
+    return f"choose() is in {match['file'].rpartition('/')[2]}, line {match['line']}"[:_CHARACTERS]
 
 
 def where_it_was(stderr: str) -> str | None:
@@ -71,7 +87,7 @@ def last_words(stderr: str, notice: str) -> str | None:
 
 
 def until(stderr: str, notice: str) -> str:
-    """Return the text before the line that begins with ``kaiten: `` and the notice; without it, all text."""
+    """Return the text before the line that begins with ``kaiten: `` and the notice; all if there is none."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
 
@@ -140,7 +156,7 @@ class _Failure:
 
 
 def table(game: int, house: int) -> tuple[int, int]:
-    """Return the number of players and the bot's seat (first, middle, last) in a game, counted from 0.
+    """Return the number of players and the bot's seat: first, middle or last. Games and seats count from 0.
 
     ``house`` is the number of house bots, at least one.
     """
@@ -174,7 +190,7 @@ class QualificationStanding:
 
     games: tuple[Played, ...]  # the games that count
     replays: int  # how often games were discarded because the host may have delayed the bot
-    cause: Cause | None  # why the bot does not qualify, or None so far
+    cause: Cause | None  # why the bot does not qualify, or None if it has not failed so far
 
 
 def standing(played: Sequence[Played]) -> QualificationStanding:
@@ -196,7 +212,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
         if not _may_be_the_hosts(failure, games):
             continue
         if replays == MOST_REPLAYS:
-            tried = f"{cause.text}. The game was played {replays + 1} times because the host was busy"
+            tried = f"{cause.text}. Before that, games were replayed {replays} times as the host was busy"
             cause = replace(cause, text=tried)
             break
         replays += 1
@@ -300,24 +316,38 @@ def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
     if kind is CauseKind.CRASH and _played_nothing(failure, report) and report.exit_code == 0:
         yield "exiting with code 0 before Hello usually means that run() was never called"
     if failure.fault in {Fault.CRASH, Fault.ABSENT} and kind is not CauseKind.START:
-        where = where_it_failed(report.stderr)
-        was = where_it_was(report.stderr) if failure.fault is Fault.ABSENT else None
-        if was is not None:
-            yield f"when its time ran out, it was in {was}"
-        elif where is not None:
-            yield where
+        yield from _where_it_ended(failure.fault, report.stderr)
     if failure.fault in _PLAYS_ON:
-        # A submission's match has one game, number 0 in the protocol.
-        notice = f"game 0, round {request.round}, turn {request.turn}: {failure.fault.value}"
-        where = where_it_failed(until(report.stderr, notice))
-        last = last_words(report.stderr, notice)
-        was = where_it_was(until(report.stderr, notice)) if failure.fault is Fault.TIMEOUT else None
-        if was is not None:
-            yield f"when its time ran out, it was in {was}"
-        elif where is not None:
-            yield f"its stderr shows {where}"
-        elif last is not None:
-            yield f"its last line of output: {last}"
+        yield from _where_it_played(failure.fault, request, report.stderr)
+
+
+def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
+    was = where_it_was(stderr)
+    where = where_it_failed(stderr)
+    if was is not None and fault is Fault.ABSENT:
+        yield f"when its time ran out, it was in {was}"
+    elif where is not None:
+        yield where
+    elif was is not None and _FATAL in stderr:
+        yield f"it failed in {was}"
+
+
+def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[str]:
+    # A submission's match has one game, number 0 in the protocol.
+    notice = f"game 0, round {request.round}, turn {request.turn}: {fault.value}"
+    before = until(stderr, notice)
+    where = where_it_failed(before)
+    last = last_words(stderr, notice)
+    was = where_it_was(before) if fault is Fault.TIMEOUT else None
+    if was is not None:
+        yield f"when its time ran out, it was in {was}"
+    elif where is not None:
+        yield f"its stderr shows {where}"
+    elif last is not None:
+        yield f"its last line of output: {last}"
+    place = where_choose_is(stderr) if fault is Fault.ILLEGAL else None
+    if place is not None:
+        yield place
 
 
 def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
@@ -345,10 +375,10 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of most recent rated games to consider, all of the active version since its last reactivation."""
+"""Number of latest rated games to consider; all are by the active version since its last reactivation."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished at least this many of these games."""
+"""A bot is benched if the stand-in finished at least this many of them."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:
@@ -360,6 +390,6 @@ def benching_reason(taken_over: Sequence[bool], last: str) -> str:
     """Return the public reason for benching a bot. ``last`` describes the most recent failure."""
     looked_at = taken_over[-BENCHING_WINDOW:]
     return (
-        f"the stand-in had to finish {sum(looked_at)} of its last {len(looked_at)} rated games; "
+        f"the stand-in had to finish {sum(looked_at)} of the bot's last {len(looked_at)} rated games; "
         f"most recently: {last}"
     )

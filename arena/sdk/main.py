@@ -27,9 +27,13 @@ _SECONDS_TO_RUN: Final = 8.0
 """Maximum time from the start to the call of :func:`run`, a little less than the default time to Hello."""
 
 
-def _expect_greeting() -> None:
-    """Print the stack on stderr unless :func:`greets_now` is called in time. The verdict quotes the stack."""
+def _show_stacks() -> None:
+    """Print the stack on stderr after a segmentation fault, and unless :func:`greets_now` is called in time.
+
+    The verdict quotes the stack.
+    """
     with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
+        faulthandler.enable(all_threads=False)
         faulthandler.register(signal.SIGALRM, all_threads=False)
         signal.setitimer(signal.ITIMER_REAL, _SECONDS_TO_RUN)
 
@@ -41,7 +45,7 @@ def greets_now() -> None:
 
 
 if ADDRESS in os.environ:  # only in a match
-    _expect_greeting()
+    _show_stacks()
 
 
 def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:

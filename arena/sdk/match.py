@@ -1,6 +1,7 @@
 """The bot's side of one match, over one stream."""
 
 import faulthandler
+import inspect
 import signal
 import traceback
 from collections.abc import Callable
@@ -91,7 +92,7 @@ class GameInProgress:
         self._past_hands: tuple[Hand, ...] = ()
         try:
             self._chooser = new_chooser(bot)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BotFailed("a game began") from error
 
     def revealed(self, message: pb.TurnResult) -> None:
@@ -116,7 +117,7 @@ class GameInProgress:
             with self._timed(left * _MILLI):
                 answer = self._chooser.choose(view)
             move, note = as_move(answer, view), note_of(answer)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BotFailed(_shown(self._number, view)) from error
         if note:
             # Truncate at a whole character. Replace surrogates, which UTF-8 can't encode.
@@ -159,7 +160,7 @@ def play_match(bot: Bot, address: str, games_at_once: int) -> int:
     try:
         return hold(address, conversation)
     except BotFailed as failure:
-        _blame(failure)
+        _blame(failure, bot)
         return 1
     except ValueError as error:
         complain(f"the referee sent a message that this library does not understand: {error}")
@@ -205,6 +206,8 @@ class Match:
                 del self._games[event.game_end.game]
             elif kind == "notice":
                 complain(_in_words(event.notice))
+                if event.notice.fault == pb.FAULT_KIND_ILLEGAL:
+                    _say_where(self._bot)
             elif kind == "welcome":
                 self._max_note_bytes = event.welcome.max_note_bytes
         return moves
@@ -224,10 +227,20 @@ def _in_words(notice: pb.Notice) -> str:
     return f"{where}: {fault}: {' '.join(notice.text.split())}{after}"
 
 
-def _blame(failure: BotFailed) -> None:
+def _blame(failure: BotFailed, bot: Bot) -> None:
     """Print the traceback for the bot's author, from the author's own code on."""
     cause = failure.__cause__
     if cause is not None:
         frames = cause.__traceback__
-        traceback.print_exception(cause.with_traceback(frames.tb_next if frames else None))
+        own = frames.tb_next if frames else None
+        traceback.print_exception(cause.with_traceback(own))
+        if own is not None and own.tb_frame.f_globals.get("__name__") == as_move.__module__:
+            _say_where(bot)
     complain(f"the bot failed when {failure.what}")
+
+
+def _say_where(bot: Bot) -> None:
+    """Print where the bot's code is, if no traceback leads there because its answer is wrong."""
+    code = getattr(inspect.unwrap(getattr(bot, "choose", bot)), "__code__", None)
+    if code is not None:
+        complain(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from arena.ladder.qualification import where_choose_is, where_it_failed, where_it_was
 from arena.rules import Rules
+from arena.wire.v1 import referee_pb2 as pb
 from tests.sdk.libraries import FIRST_CARD, run_alone
 from tests.sdk.referee import ROOT, Talk, first_state, play, request
 
@@ -22,10 +24,14 @@ from tests.sdk.referee import ROOT, Talk, first_state, play, request
             "TypeError: round 1, turn 1: choose() returned 'tempura'; it must return a Card",
         ),
         ("return None", "TypeError: round 1, turn 1: choose() returned None"),
+        ("raise SystemExit('enough')", "SystemExit: enough"),
     ],
 )
 def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> None:
-    """The bot prints the traceback, without asyncio's frames, and the position. The exit code is 1."""
+    """The bot prints the traceback, without asyncio's frames, and the position. The exit code is 1.
+
+    The verdict quotes a line of the author's file.
+    """
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
@@ -39,6 +45,40 @@ def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> No
     assert "the bot failed when it was asked in game 0, round 1, turn 1, in seat 0" in stderr
     assert first_state(rules).hands[0][0].label in stderr.split("hand ")[-1]
     assert "asyncio" not in stderr
+    found = where_it_failed(stderr)
+    assert found is not None
+    assert found.startswith(words)
+    assert re.search(r"(?:; choose\(\) is in |\()<string>, line [34]", found), found
+
+
+def test_a_segmentation_fault_shows_where_the_bot_was() -> None:
+    """The library prints the stack, which ends in the author's file."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        await talk.closed()
+
+    body = "import faulthandler\n    faulthandler._sigsegv()"
+    code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), script)
+    assert code == -signal.SIGSEGV
+    assert "Fatal Python error: Segmentation fault" in stderr
+    assert re.fullmatch(r"<string>, line 5, in choose", where_it_was(stderr) or "")
+
+
+def test_an_illegal_move_shows_where_it_was_chosen() -> None:
+    """After the referee's notice, the library prints where ``choose`` is."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
+        await talk.send(pb.Event(match_end=pb.MatchEnd()))
+
+    code, stderr = play(FIRST_CARD, script)
+    assert code == 0
+    assert re.fullmatch(r"choose\(\) is in <string>, line 3", where_choose_is(stderr) or ""), stderr
 
 
 LATE = """

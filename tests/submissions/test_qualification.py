@@ -225,11 +225,30 @@ NESTED = (
     + "\n"
     + MODULE
 )
+PLACE = "kaiten: choose() is in /bot/bot.py, line 4\n"
+WRONG = f"""Traceback (most recent call last):
+  File "/srv/arena/sdk/bot.py", line 40, in as_move
+    raise TypeError(_refusal(answer, view))
+TypeError: round 1, turn 1: choose() returned None
+{PLACE}kaiten: the bot failed when it was asked in game 0
+"""
+FATAL = """Fatal Python error: Segmentation fault
+
+Stack (most recent call first):
+  File "/bot/bot.py", line 9 in search
+  File "/srv/arena/sdk/match.py", line 80 in answer
+
+Extension modules: grpc._cython.cygrpc (total: 1)
+"""
 
 
 @pytest.mark.parametrize(
     ("stderr", "kind", "words"),
     [
+        (WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
+        (WRONG + INSIDE, Kind.CRASH, r"division by zero \(bot\.py, line 7"),
+        (WRONG.replace(PLACE, ""), Kind.CRASH, "ended with exit code 1$"),
+        (FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
         (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),
         (
             INSIDE,
@@ -271,7 +290,7 @@ WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which t
 
 
 def test_games_that_a_busy_host_delayed_are_repeated() -> None:
-    """They are repeated at most twice. Then the verdict counts, and says how often the game was played.
+    """They are repeated at most twice. Then the verdict counts, and says how often games were replayed.
 
     If the host didn't delay the bot, the verdict counts immediately.
     """
@@ -285,7 +304,7 @@ def test_games_that_a_busy_host_delayed_are_repeated() -> None:
     over = standing([kept_waiting] * 3)
     assert over.cause is not None
     assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("The game was played 3 times because the host was busy")
+    assert over.cause.text.endswith("Before that, games were replayed 2 times as the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
     crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])
@@ -329,6 +348,14 @@ def test_a_fault_of_a_running_bot_names_its_line(play: Play, fault: str, stderr:
     assert re.search(words, cause.text), cause.text
     assert "torch" not in cause.text
     assert "next turn" not in cause.text
+
+
+def test_an_illegal_move_of_a_python_bot_names_its_line() -> None:
+    """The library prints where ``choose`` is after the notice of the fault."""
+    stderr = "kaiten: game 0, round 1, turn 1: illegal: no such card\n" + PLACE
+    cause = judge([played(forbidden, replace(RAN, stderr=stderr))])
+    assert cause is not None
+    assert cause.text.endswith("; choose() is in bot.py, line 4")
 
 
 STACK = """\
