@@ -35,9 +35,9 @@ def fill(store: Store) -> None:
     Also add a report on a host that lacks two controls, one of which is accepted as missing.
     """
     a, b, c, d, _ = add_bots(store, BOTS)
-    play_set(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
-    play_set(store, [(a, b, c), (b, c, d), (c, d, a)], Rules(players=3), name="three")
-    play_set(store, [(a, b, c, d)], Rules(players=4, pass_both_ways=True), name="faulty", faults=0.1)
+    play_matches(store, [(a, b), (b, a)], Rules(players=2, dummy=True, soy_sauce=True), name="dummy")
+    play_matches(store, [(a, b, c), (b, c, d), (c, d, a)], Rules(players=3), name="three")
+    play_matches(store, [(a, b, c, d)], Rules(players=4, pass_both_ways=True), name="faulty", faults=0.1)
     store.activity.record_host(host_report("tmp-files", "swap"), {"tmp-files"})
 
 
@@ -107,7 +107,7 @@ def add_bots(store: Store, names: Sequence[tuple[str, str]]) -> list[int]:
     ]
 
 
-def play_set(
+def play_matches(
     store: Store, seatings: Sequence[Sequence[int]], rules: Rules, *, name: str, faults: float = 0
 ) -> None:
     """Queue a match of two deals for each seating, play them at random and record them.

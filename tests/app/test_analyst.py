@@ -20,7 +20,7 @@ from arena.play.analysis.grading import puzzle_in
 from arena.play.botfiles import samples
 from arena.play.replay.document import parse
 from arena.rules import Rules
-from tests.builders import BOTS, add_bots, fill, play_set
+from tests.builders import BOTS, add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.patience import WAIT_SECONDS
 
@@ -68,7 +68,7 @@ def short_games(tmp_path: Path) -> Iterator[Store]:
     """Yield a store with two games that have as few decisions as possible."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
         seating = add_bots(opened, BOTS)[:2]
-        play_set(opened, [seating], Rules(players=2), name="two")
+        play_matches(opened, [seating], Rules(players=2), name="two")
         yield opened
 
 

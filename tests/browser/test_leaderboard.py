@@ -13,7 +13,7 @@ from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
 from tests.web.site import opened
@@ -39,7 +39,7 @@ def store(data_dir: Path) -> Iterator[Store]:
     with closing(sqlite_store(data_dir / "arena.sqlite3")) as store:
         versions = add_bots(store, NAMES)
         for number in range(6):
-            play_set(
+            play_matches(
                 store, [versions[number * 5 :][:5]], Rules(players=5), name=f"five-{number}", faults=0.01
             )
         claim = claimed(store, [versions[40], versions[41]], id_="odds", deals=31)

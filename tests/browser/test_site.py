@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
 from tests.browser.visits import NAME, ONCE_SCROLLED, Windows
-from tests.builders import add_bots, fill, finish, play_set
+from tests.builders import add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
 from tests.web.site import opened
@@ -31,10 +31,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
         others = [(f"a-bot-with-quite-a-long-name-{number}", "someone with a name") for number in range(5)]
-        play_set(store, [add_bots(store, others)], Rules(players=5), name="five", faults=0.02)
+        play_matches(store, [add_bots(store, others)], Rules(players=5), name="five", faults=0.02)
         versions = add_bots(store, [("mine", "amy"), ("yours", "ben")])
         for number in range(15):
-            play_set(store, [versions], Rules(players=2), name=f"s{number}")
+            play_matches(store, [versions], Rules(players=2), name=f"s{number}")
         now = datetime.now(UTC)
         assert store.results.record(finish(claimed(store, versions), random.Random(3), ended=now))  # noqa: S311 - a test's dice
     with opened(folder) as site:

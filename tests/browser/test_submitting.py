@@ -17,7 +17,7 @@ from arena.protocol.submissions import Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
 from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, hard_to_read, log_in
-from tests.builders import add_bots, fill, host_report, play_set
+from tests.builders import add_bots, fill, host_report, play_matches
 from tests.databases import sqlite_store
 from tests.soak import SOAK
 from tests.web.site import opened
@@ -155,7 +155,7 @@ def test_a_dropped_file_is_followed_to_its_first_game(
     version = town.store.bots.version_id(bot, 1)
     assert version is not None
     table = (version, *add_bots(town.store, [(f"rival-{end}", "house")]))
-    play_set(town.store, [table], Rules(players=2), name=f"rated-{end}")
+    play_matches(town.store, [table], Rules(players=2), name=f"rated-{end}")
     link = page.get_by_role("link", name="Watch its first rated game")
     expect(link).to_be_visible()
     assert page.evaluate("document.body.dataset.same") == "yes"

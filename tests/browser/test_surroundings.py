@@ -9,7 +9,7 @@ from playwright.sync_api import Page, ViewportSize
 from arena.protocol.match import WorkerStatus
 from arena.rules import Rules
 from tests.browser.visits import Visit, Windows
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
 from tests.watched import show
@@ -29,7 +29,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         versions = add_bots(store, [(name, "x" * 40) for name in LONGEST])
-        play_set(store, [versions], Rules(players=3), name="named")
+        play_matches(store, [versions], Rules(players=3), name="named")
         show(store, claimed(store, versions), 1)
         store.leases.tell("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
         with opened(folder) as site:

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 from arena.rules import Rules
 from tests.browser.card_faces import drawn
 from tests.browser.visits import Visit, Windows, hard_to_read, stop_time
-from tests.builders import add_bots, fill, play_set
+from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.soak import many
 from tests.web.site import opened
@@ -37,10 +37,10 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
         fill(store)
         others = [(f"a-bot-with-quite-a-long-name-{number}", "someone") for number in range(5)]
-        play_set(
+        play_matches(
             store, [add_bots(store, others)], Rules(players=5, pass_both_ways=True), name="five", faults=0.04
         )
-        play_set(store, [add_bots(store, [("tuna", "ann"), ("eel", "bo")])], Rules(players=2), name="two")
+        play_matches(store, [add_bots(store, [("tuna", "ann"), ("eel", "bo")])], Rules(players=2), name="two")
     with opened(folder) as site:
         yield site.url
 

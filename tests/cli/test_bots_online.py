@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena.rules import Rules
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.cli.author import Author, ended, interrupted
 from tests.cli.command import Said
 from tests.client.live import live
@@ -289,7 +289,9 @@ def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> Non
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
     """It is named by its number. The replay on stdout has the analysis, which has the game's id."""
     store = reader.live.store
-    play_set(store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel")
+    play_matches(
+        store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel"
+    )
     (game,) = store.games.newest(None, 1)
     assert game.game.startswith("duel-")
     told = json.loads(reader.types("analyse", str(game.number), "--playouts", "8", "-o", "-").out)

@@ -30,7 +30,7 @@ from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
 from arena.protocol.states import Role
 from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
-from tests.builders import play_set
+from tests.builders import play_matches
 
 T = TypeVar("T")
 
@@ -55,8 +55,8 @@ def bot_of(store: Store, bot: str, account: KnownAccount, *, source: str = "sha2
 def add_few_games(store: Store) -> None:
     """Add four games of two players, few since analyses are slow. The later two games have faults."""
     a, b = add_bot(store, "a"), add_bot(store, "b")
-    play_set(store, [(a, b)], Rules(players=2), name="two")
-    play_set(store, [(b, a)], Rules(players=2), name="faulty", faults=0.1)
+    play_matches(store, [(a, b)], Rules(players=2), name="two")
+    play_matches(store, [(b, a)], Rules(players=2), name="faulty", faults=0.1)
 
 
 def new_match(id_: str, versions: Sequence[int], *, deals: int = 2) -> NewMatch:

@@ -23,7 +23,7 @@ from arena.protocol.states import Role
 from arena.protocol.status import RefusedWorker
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
-from tests.builders import START, analysed, fill, finish, play_set
+from tests.builders import START, analysed, fill, finish, play_matches
 from tests.db.builders import add_matches, claim_one, new_challenge, put_aside
 from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
 from tests.person_games import add_person_game
@@ -45,7 +45,7 @@ def fill_every_table(store: Store) -> None:
     ann = _people(store)
     _subscriptions(store, ann)
     mine = [_version(store, LONGEST, "Ann", ann, source=f"sha256:{LONGEST}{number}") for number in range(2)]
-    play_set(store, [(*house, mine[1])], Rules(players=3), name="analysed", faults=0.1)
+    play_matches(store, [(*house, mine[1])], Rules(players=3), name="analysed", faults=0.1)
     analysis = analysed(store, "analysed-0-0")
     made = next(each for each in analysis.decisions if each.lost_chance)
     store.puzzles.offer("analysed-0-0", made, 0.25, LATER.date())
@@ -153,7 +153,7 @@ def _version(
 def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
     """Add bots that are off the ladder, one of which has played."""
     cheat = _version(store, "cheat", "Ann", ann)
-    play_set(store, [(cheat, opponent)], Rules(players=2), name="cheated")
+    play_matches(store, [(cheat, opponent)], Rules(players=2), name="cheated")
     for bot in ("tired", "resting"):
         _version(store, bot, "Ann", ann)
     store.bot_states.disqualify("cheat", ODD, LATER, ENTRY)

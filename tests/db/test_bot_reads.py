@@ -12,7 +12,7 @@ from arena.db.games import GamePage, GameRepository
 from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
 from arena.db.store import Store
 from arena.rules import Rules
-from tests.builders import play_set
+from tests.builders import play_matches
 from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, next_claim, outcomes
 from tests.db.test_cost import effort, grow
 from tests.kinds import filled_on_both, on_both
@@ -208,6 +208,6 @@ def test_variants_are_in_the_records(store: Store) -> None:
     """So a record can be replayed by the same rules."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     rules = Rules(players=2, dummy=True, soy_sauce=True)
-    play_set(store, [versions], rules, name="variants")
+    play_matches(store, [versions], rules, name="variants")
     (one, other) = store.histories.records("mine", 5)
     assert (one.rules, other.rules) == (rules, rules)

@@ -12,7 +12,7 @@ from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.ladder.card_counts import Tally, merged, nothing
 from arena.rules import Rules
-from tests.builders import fill, finish, play_set
+from tests.builders import fill, finish, play_matches
 from tests.db.builders import (
     ENTRY,
     START,
@@ -146,7 +146,7 @@ def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(card_counts, "BATCH", 10)
     versions = [add_bot(store, name, author=name) for name in "ab"]
     for number in range(11):
-        play_set(store, [versions], Rules(players=2), name=f"s{number}")
+        play_matches(store, [versions], Rules(players=2), name=f"s{number}")
     assert store.activity.totals().games > 2 * card_counts.BATCH
     rebuilt = store.cards.rebuild()
     assert (rebuilt.games, rebuilt.differing) == (22, 0)

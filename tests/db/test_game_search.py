@@ -13,7 +13,7 @@ from arena.db.games import GamePage, GameSummary
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
-from tests.builders import START, add_bots, fill, play_set
+from tests.builders import START, add_bots, fill, play_matches
 from tests.db.builders import add_bot, claimed, finished, present
 from tests.kinds import filled_on_both, on_both
 from tests.soak import SOAK
@@ -69,7 +69,9 @@ def fill_store(store: Store) -> None:
     bots = add_bots(store, [(f"more-{number}", "Someone") for number in range(5)])
     for number in range(8):
         players = 2 + number % 4
-        play_set(store, [dice.sample(bots, players)], Rules(players=players), name=f"m{number}", faults=0.03)
+        play_matches(
+            store, [dice.sample(bots, players)], Rules(players=players), name=f"m{number}", faults=0.03
+        )
 
 
 @pytest.fixture

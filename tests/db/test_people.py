@@ -18,7 +18,7 @@ from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.protocol.states import BotState, Role
 from arena.rules import Rules
-from tests.builders import finish, play_set
+from tests.builders import finish, play_matches
 from tests.db.builders import START, add_account, add_bot, add_matches, bot_of, claim_one, present
 from tests.kinds import on_both
 
@@ -191,7 +191,7 @@ def test_a_deleted_account_is_a_pseudonym_everywhere(store: Store) -> None:
     mine = bot_of(store, "mine", ann)
     by_hand = add_bot(store, "by-hand", author="Ann")
     other = add_bot(store, "ann", author="house")
-    play_set(store, [(mine, by_hand, other)], Rules(players=3), name="s")
+    play_matches(store, [(mine, by_hand, other)], Rules(players=3), name="s")
     store.credentials.open_session(session(ann))
     store.credentials.add_token(token(ann), most=3)
     for who, subject in (("ann", "account:ben"), ("terminal:root", "account:ann"), ("ben", "bot:ann")):

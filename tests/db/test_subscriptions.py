@@ -11,7 +11,7 @@ from arena.db.subscriptions import DueNotice, KnownSubscription, NewSubscription
 from arena.ladder.settings import LadderChange
 from arena.protocol.news import CONFIRM, TEST, Topic, please_confirm, sample
 from arena.rules import Rules
-from tests.builders import play_set
+from tests.builders import play_matches
 from tests.db.builders import ENTRY, START, add_account, bot_of
 from tests.db.test_submissions import CAUSE, PLENTY, new, qualify
 from tests.kinds import on_both
@@ -195,7 +195,7 @@ def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
     ann = add_account(store, "ann")
     subscribe(store, ann)
     bots = (bot_of(store, "mine", ann), bot_of(store, "other", add_account(store, "ben")))
-    play_set(store, [bots], Rules(players=2), name="two")
+    play_matches(store, [bots], Rules(players=2), name="two")
     mine, other = (
         next(each for each in store.ratings.standings() if each.bot == name) for name in ("mine", "other")
     )

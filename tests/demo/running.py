@@ -85,9 +85,16 @@ class Place:
 
 @contextmanager
 def started(place: Place, *arguments: str, **more: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a command, and kill it at the end if it still runs."""
+    """Start a command of the arena, and kill it at the end if it still runs."""
+    with program(place, sys.executable, "-m", "arena", *arguments, **more) as process:
+        yield process
+
+
+@contextmanager
+def program(place: Place, *words: str, **more: str) -> Iterator[subprocess.Popen[str]]:
+    """Start a program in the checkout, and kill it at the end if it still runs."""
     with subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-m", "arena", *arguments],
+        words,
         cwd=place.checkout,
         env=place.environment(**more),
         stdout=subprocess.PIPE,

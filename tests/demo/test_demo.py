@@ -12,7 +12,7 @@ import pytest
 
 from arena.db.store import open_store
 from tests.demo.conftest import With, containers_of
-from tests.demo.running import Place, await_that, processes_of, started
+from tests.demo.running import Place, await_that, processes_of, program, started
 from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 from tests.soak import SOAK
@@ -80,14 +80,17 @@ def test_a_round_in_containers_resumes_after_signals_and_a_kill(
     check_ratings(docker_place)
 
 
-def test_a_round_is_interrupted(place_with: With) -> None:
-    """Ctrl-C ends it at any time, and the next start resumes it; nothing is left running."""
-    place = place_with(*BOTS - SLOW)
-    with started(place, "demo", "--once", **PROCESS) as demo:
+def test_a_round_is_interrupted(place: Place) -> None:
+    """Ctrl-C ends it at any time, and nothing is left running.
+
+    `make demo` starts it. Without an engine it warns that nothing is isolated.
+    """
+    with program(place, "scripts/demo", ONCE="1") as demo:
         await_that(lambda: bool(list(place.sockets.glob("*/*"))), "a match")
         demo.send_signal(signal.SIGINT)
         _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 130, said
+    assert "NOTHING IS ISOLATED" in said
     assert "run the same command again to resume" in said
     assert processes_of(place) == []
 

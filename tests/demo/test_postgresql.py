@@ -9,7 +9,7 @@ import pytest
 
 from arena.db.store import open_store
 from arena.rules import Rules
-from tests.builders import START, add_bots, play_set
+from tests.builders import START, add_bots, play_matches
 from tests.demo.conftest import With
 from tests.demo.running import await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
@@ -26,7 +26,9 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
     place = place_with("greedy", "random")
     place.data.mkdir()
     with closing(open_store(postgresql_url)) as store:
-        play_set(store, [add_bots(store, [("old", "ann"), ("older", "ann")])], Rules(players=2), name="old")
+        play_matches(
+            store, [add_bots(store, [("old", "ann"), ("older", "ann")])], Rules(players=2), name="old"
+        )
         for bot in ("old", "older"):
             store.bot_states.retire(bot, START)
 

@@ -30,7 +30,7 @@ from arena.play.replay.verify import verify
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import BOTS, START, add_bots, fill, finish, play_set
+from tests.builders import BOTS, START, add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import new_match
 from tests.web.town import build
@@ -211,7 +211,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a database with more games than one batch."""
     file = tmp_path_factory.mktemp("played") / "arena.sqlite3"
     with closing(sqlite_store(file)) as store:
-        play_set(store, [add_bots(store, BOTS)[:2]] * 30, Rules(players=2), name="many")
+        play_matches(store, [add_bots(store, BOTS)[:2]] * 30, Rules(players=2), name="many")
     return file
 
 

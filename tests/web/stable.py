@@ -13,7 +13,7 @@ from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeNam
 from arena.protocol.states import Role
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import START, add_bots, finish, host_report, play_set
+from tests.builders import START, add_bots, finish, host_report, play_matches
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
 """A bot's note with each of its decisions except the first."""
@@ -60,7 +60,7 @@ def fill_stable(world: World, *, silent: bool = False) -> Stable:
     house = tuple(add_bots(store, [("greedy", "house"), ("random", "house")]))
     first = add_version(store, ann, "mine", 1)
     other = add_version(store, ben, "other", 1)
-    play_set(store, [(first, other, house[0])], Rules(players=3), name="early")
+    play_matches(store, [(first, other, house[0])], Rules(players=3), name="early")
     second = add_version(store, ann, "mine", 2)
     play_logged(store, (other, second, house[0]), silent=silent)
     third = add_version(store, ann, "mine", 3)

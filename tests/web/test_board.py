@@ -17,7 +17,7 @@ from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
 from arena.rules import Rules
 from tests.accounts.world import START, World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
@@ -155,7 +155,7 @@ def test_an_empty_board_has_an_axis_too() -> None:
 def visitor(world: World) -> TestClient:
     """Return a browser on an arena with two bots that have played and one that hasn't."""
     versions = add_bots(world.store, [("winner-1", "ann"), ("loser-1", "ben"), ("new-1", "cyd")])
-    play_set(world.store, [versions[:2]] * 1, Rules(players=2), name="two")
+    play_matches(world.store, [versions[:2]] * 1, Rules(players=2), name="two")
     return browser(world)
 
 
@@ -213,7 +213,7 @@ def test_shares_count_games_of_both_bots(world: World) -> None:
     )
     claim = claimed(world.store, versions[:2], deals=4)
     assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))
-    play_set(world.store, [versions[1:3]], Rules(players=2), name="two")
+    play_matches(world.store, [versions[1:3]], Rules(players=2), name="two")
     table = Page(browser(world).get("/leaderboard/versus").text).tables[0]
     heads = [row[0].split()[1].partition("@")[0] for row in table[1:]]
     assert sorted(heads) == ["other-1", "strong-1", "weak-1"]  # the bot "new" has not played
@@ -231,7 +231,7 @@ def test_a_share_is_never_rounded_to_all_and_few_games_have_no_shade(world: Worl
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben"), ("other-1", "cyd")])
     claim = claimed(world.store, versions[:2], deals=200)
     assert world.store.results.record(finished(claim, [(1, 2)] * 199 + [(1, 1)]))
-    play_set(world.store, [versions[1:]], Rules(players=2), name="two")
+    play_matches(world.store, [versions[1:]], Rules(players=2), name="two")
     text = browser(world).get("/leaderboard/versus").text
     found = re.findall(r'<td class="number (\w+)" title="(\S+ ahead of \S+):', text)
     shades = {pair: shade for shade, pair in found}
@@ -258,7 +258,7 @@ def test_page_and_data_have_the_same_numbers(world: World) -> None:
     versions = add_bots(world.store, [("one", "ann"), ("two", "ben"), ("three", "cyd")])
     claim = claimed(world.store, versions[:2], deals=4)
     assert world.store.results.record(finished(claim, [(1, 2), (1, 2), (2, 1), (1, 1)]))
-    play_set(world.store, [versions], Rules(players=3), name="three")
+    play_matches(world.store, [versions], Rules(players=3), name="three")
     data = browser(world).get(DATA).json()
     assert data["calibration"]["games"] == 6
     assert [(each["players"], each["games"]) for each in data["calibration"]["tables"]] == [(2, 4), (3, 2)]
@@ -278,10 +278,10 @@ def test_a_new_match_changes_the_page(world: World) -> None:
     versions = add_bots(world.store, [("one", "ann"), ("two", "ben")])
     visitor = browser(world)
     assert "No rated games yet" in visitor.get(PAGE).text
-    play_set(world.store, [versions], Rules(players=2), name="two")
+    play_matches(world.store, [versions], Rules(players=2), name="two")
     answer = visitor.get(PAGE)
     assert len(Page(answer.text).tables) == 2
     assert visitor.get(PAGE, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
-    play_set(world.store, [versions], Rules(players=2), name="again")
+    play_matches(world.store, [versions], Rules(players=2), name="again")
     assert visitor.get(PAGE, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 200
     assert visitor.get(DATA).json()["calibration"]["games"] == 4

@@ -12,7 +12,7 @@ from arena.ladder.rating_log import OVERALL
 from arena.ladder.settings import LadderChange
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import START, add_bots, play_set
+from tests.builders import START, add_bots, play_matches
 from tests.db.builders import add_matches
 from tests.web.html import Page
 from tests.web.people import browser
@@ -35,7 +35,7 @@ def _fill(world: World) -> Stable:
     stable = fill_stable(world)
     for number in range(6):
         table = (stable.versions[2], stable.other, *stable.house)[: 2 + number % 3]
-        play_set(world.store, [table], Rules(players=len(table)), name=f"m{number}", faults=0.05)
+        play_matches(world.store, [table], Rules(players=len(table)), name=f"m{number}", faults=0.05)
     return stable
 
 
@@ -160,7 +160,7 @@ def test_opponents_come_in_pages(world: World, stable: Stable, visitor: TestClie
     for version_id, name in zip(
         add_bots(world.store, [(name, "house") for name in names]), names, strict=True
     ):
-        play_set(world.store, [(stable.versions[2], version_id)], Rules(players=2), name=f"with-{name}")
+        play_matches(world.store, [(stable.versions[2], version_id)], Rules(players=2), name=f"with-{name}")
     page = page_of(visitor)
     found = [row[0] for row in tables(page)["opponents"][1:]]
     (more,) = [link for link in page.links if link.endswith("#opponents") and "opponents=" in link]

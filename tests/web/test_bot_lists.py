@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 from arena.db.credentials import KnownAccount
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, host_report, play_set
+from tests.builders import add_bots, host_report, play_matches
 from tests.db.builders import START
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
@@ -72,7 +72,7 @@ def test_each_own_bot_is_listed_with_its_state(world: World, ann: KnownAccount) 
     active(world, world.add("ben"), "b1", "bens")
     version = store.bots.version_id("plays", 1)
     assert version is not None
-    play_set(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
+    play_matches(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
     store.bot_states.retire("resting", START)
     bench(world.store, "sits", WHY)
     send(store, ann, "a4", "plays")
@@ -163,7 +163,7 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
 def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:
     """This includes the rank and initial rating of a bot without games."""
     _, *others = add_bots(world.store, [("fresh", "ann"), ("eel", "bo"), ("tuna", "cy")])
-    play_set(world.store, [others], Rules(players=2), name="two")
+    play_matches(world.store, [others], Rules(players=2), name="two")
     client = browser(world)
     (row,) = (row for row in client.get("/api/v1/leaderboard").json()["rows"] if row["bot"] == "fresh")
     rating = f"{fixed(row['mean'])} ± {fixed(row['spread'])}"

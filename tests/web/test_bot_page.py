@@ -9,7 +9,7 @@ from arena.protocol.states import BotState
 from arena.rules import Rules
 from arena.services.owners import MOST_OPPONENTS
 from tests.accounts.world import World
-from tests.builders import START, add_bots, host_report, play_set
+from tests.builders import START, add_bots, host_report, play_matches
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify
@@ -109,7 +109,7 @@ def test_versions_and_games_come_in_pages(world: World, stable: Stable) -> None:
     for number in range(4, VERSIONS_A_PAGE + 3):
         add_version(world.store, stable.ann, "mine", number)
     for number in range(GAMES_A_PAGE // 2):
-        play_set(world.store, [(stable.versions[0], stable.other)], Rules(players=2), name=f"s{number}")
+        play_matches(world.store, [(stable.versions[0], stable.other)], Rules(players=2), name=f"s{number}")
     visitor = browser(world)
     first = Page(visitor.get(MINE).text)
     older = next(link for link in first.links if link.startswith(f"{MINE}?versions="))

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from arena.db.store import Store
 from arena.ladder.card_table import CardFigures, CardLine, CardTable, WinRate
 from arena.rules import Rules
-from tests.builders import add_bots, fill, play_set
+from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.web.app import site_of
 from tests.web.html import Page
@@ -28,7 +28,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
         for number in range(45):
-            play_set(store, [versions], Rules(players=2), name=f"s{number}")
+            play_matches(store, [versions], Rules(players=2), name=f"s{number}")
         yield store
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.web.people import browser
 
 
 def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
     """It includes bots and documents, and robots.txt names it."""
-    play_set(
+    play_matches(
         world.store,
         [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
         Rules(players=2),
@@ -54,7 +54,7 @@ def test_text_is_compressed(world: World, path: str) -> None:
 
 def test_pictures_are_not_compressed_again(world: World) -> None:
     """PNG files are already compressed."""
-    play_set(
+    play_matches(
         world.store,
         [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
         Rules(players=2),

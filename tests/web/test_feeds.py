@@ -9,7 +9,7 @@ from httpx2 import Client
 
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.web.people import browser
 from tests.web.stable import bench, fill_stable
 
@@ -65,7 +65,7 @@ def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, 
 def test_being_overtaken_is_in_the_feed(world: World) -> None:
     """Only the overtaken bot's feed has the entry."""
     bots = add_bots(world.store, [("first", "ann"), ("second", "ben")])
-    play_set(world.store, [bots], Rules(players=2), name="two")
+    play_matches(world.store, [bots], Rules(players=2), name="two")
     standings = world.store.ratings.standings()
     world.store.held_ranks.compare(standings, world.now)
     one, two = (each.bot for each in standings)
@@ -80,7 +80,7 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
     client = browser(world)
     assert titles(feed(client, "/feeds/games")) == []
     bots = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
-    play_set(world.store, [bots], Rules(players=2), name="two")
+    play_matches(world.store, [bots], Rules(players=2), name="two")
     assert any("points" in str(title) for title in titles(feed(client, "/feeds/games")))
     assert 'href="/feeds/games"' in client.get("/games").text
 

@@ -11,7 +11,7 @@ from arena.db.store import Store
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
 from tests.accounts.world import START, World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.db.builders import claimed, finished
 from tests.watched import show
 from tests.web.html import Page
@@ -66,7 +66,7 @@ def test_an_empty_arena_shows_no_empty_parts(world: World) -> None:
 def test_only_sections_with_content_have_a_heading(world: World) -> None:
     """Without an upset, only games with many points are shown."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben"), ("cyd-s", "cyd")])
-    play_set(world.store, [versions[:2]], Rules(players=2), name="two")
+    play_matches(world.store, [versions[:2]], Rules(players=2), name="two")
     text = text_of(browser(world))
     assert ("Most points" in text, "Against the odds" in text) == (True, False)
     assert len(Page(text).tables[0][1:]) == 2
@@ -105,7 +105,7 @@ def test_further_matches_are_counted(world: World) -> None:
 def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
     """The time is that of the site's clock."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
-    play_set(world.store, [versions], Rules(players=2), name="two")
+    play_matches(world.store, [versions], Rules(players=2), name="two")
     world.now = START + timedelta(minutes=30)
     assert "<b>2</b> games in the last hour <" not in text_of(browser(world))
     assert "<b>2</b> games in the last hour</span>" in text_of(browser(world))
@@ -141,7 +141,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
 def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
     """It plays in the small viewer. There is also a picture, and the button leads to the game."""
     versions = add_bots(world.store, [(f"bot-{number}", "house") for number in range(players)])
-    play_set(world.store, [versions], Rules(players=players), name="set")
+    play_matches(world.store, [versions], Rules(players=players), name="set")
     visitor = browser(world)
     text = text_of(visitor)
     game = re.search(r'<a class="button" href="/games/([^/"]+)/1/1">Watch a game</a>', text)
@@ -159,7 +159,7 @@ def test_the_top_is_that_of_the_leaderboard(world: World) -> None:
     """It shows the first ten, with the same numbers."""
     versions = add_bots(world.store, [(f"bot-{number:02}", "house") for number in range(12)])
     for number in range(3):
-        play_set(world.store, [versions[number * 4 :][:4]], Rules(players=4), name=f"four-{number}")
+        play_matches(world.store, [versions[number * 4 :][:4]], Rules(players=4), name=f"four-{number}")
     visitor = browser(world)
     top = Page(visitor.get("/").text).tables[0][1:]
     board = Page(visitor.get("/leaderboard").text).tables[0][1:]

@@ -17,7 +17,7 @@ from starlette import types
 from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import START, World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.web.app import site_over
 from tests.web.people import HTTPS, browser, logged_in, program, token
 from web.http.caching import PageCache, unless_unchanged
@@ -117,7 +117,7 @@ def test_a_page_is_rendered_once(world: World, path: str) -> None:
 @pytest.mark.parametrize(
     "write",
     [
-        lambda store, versions: play_set(store, [versions], Rules(players=2), name="two"),
+        lambda store, versions: play_matches(store, [versions], Rules(players=2), name="two"),
         lambda store, _: store.bot_states.retire("ann-s", START),
         lambda store, _: add_bots(store, [("new-s", "ben")]),
     ],
@@ -136,7 +136,7 @@ def test_a_write_is_visible_at_once(world: World, versions: list[int], write: ob
 
 def test_the_end_of_a_day_is_visible(world: World, versions: list[int]) -> None:
     """Nothing is written at midnight, but the changes over seven days differ."""
-    play_set(world.store, [versions], Rules(players=2), name="two")
+    play_matches(world.store, [versions], Rules(players=2), name="two")
     visitor = browser(world)
     assert ">new<" in visitor.get("/leaderboard").text
     world.now += timedelta(days=7)

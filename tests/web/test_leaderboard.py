@@ -17,7 +17,7 @@ from arena.ladder.rating_log import OVERALL
 from arena.ladder.standings import BoardOrder
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import START, add_bots, play_set
+from tests.builders import START, add_bots, play_matches
 from tests.db.builders import claimed, finished
 from tests.web.app import site_over
 from tests.web.html import Page
@@ -38,7 +38,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     versions = add_bots(world.store, names)
     for number in range(4):
         seated = versions[number * 5 : number * 5 + 5]
-        play_set(world.store, [seated], Rules(players=5), name=f"five-{number}")
+        play_matches(world.store, [seated], Rules(players=5), name=f"five-{number}")
     yield world
     world.store.close()
 
@@ -190,7 +190,7 @@ def test_an_unchanged_page_is_not_sent_again(world: World, path: str) -> None:
     etag = visitor.get(path).headers["etag"]
     assert again(visitor, path, etag) == 304
     assert again(visitor, path, '"another"') == 200
-    play_set(world.store, [versions], Rules(players=5), name="five")
+    play_matches(world.store, [versions], Rules(players=5), name="five")
     assert again(visitor, path, etag) == 200
     etag = visitor.get(path).headers["etag"]
     assert again(visitor, path, etag) == 304
@@ -235,7 +235,7 @@ def test_a_game_is_on_every_list_at_once(world: World) -> None:
         ]
 
     assert games() == [[0, 0], [0, 0], [0, 0], False]
-    play_set(world.store, [versions], Rules(players=2), name="two")
+    play_matches(world.store, [versions], Rules(players=2), name="two")
     assert games() == [[2, 2], [2, 2], [2, 2], True]
 
 
@@ -280,7 +280,7 @@ def test_retired_bots_are_not_listed(world: World) -> None:
     """They disappear immediately, and get the same place when they come back."""
     store: Store = world.store
     versions = add_bots(store, [("ann-s", "ann"), ("ben-s", "ben"), ("house-s", "house")])
-    play_set(store, [versions], Rules(players=3), name="three")
+    play_matches(store, [versions], Rules(players=3), name="three")
     visitor = browser(world)
     before = everybody(visitor)
     store.bot_states.retire("ann-s", START)

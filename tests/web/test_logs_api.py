@@ -9,7 +9,7 @@ from arena.db.quotas import Quota
 from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.db.test_submissions import game, new, qualify
 from tests.web.people import logged_in, program, token
 from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, play_next
@@ -77,7 +77,7 @@ def test_operators_see_every_seat(world: World, stable: Stable) -> None:
 def test_others_get_the_response_of_an_unknown_game(world: World, stable: Stable) -> None:
     """A matching author name doesn't give access either."""
     (handmade,) = add_bots(world.store, [("handmade", "ann")])
-    play_set(world.store, [(handmade, stable.other)], Rules(players=2), name="strange")
+    play_matches(world.store, [(handmade, stable.other)], Rules(players=2), name="strange")
     stranger = reader(world, stable.ann)
     there, nowhere = (stranger.get(f"/api/v1/games/{id_}/logs") for id_ in ("strange-0-0", "never-0-0"))
     assert there.status_code == nowhere.status_code == 404
@@ -120,7 +120,9 @@ def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
 def test_faults_are_listed_without_notes(world: World, stable: Stable) -> None:
     """After the third fault the stand-in plays, and its decisions aren't listed."""
     versions = (stable.versions[0], stable.other)
-    play_set(world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3)
+    play_matches(
+        world.store, [versions], Rules(players=2, dummy=True, soy_sauce=True), name="dummy", faults=0.3
+    )
     (seat,) = reader(world, stable.ann).get("/api/v1/games/dummy-0-0/logs").json()["seats"]
     assert [each["note"] for each in seat["decisions"]] == [None] * 3
     assert {each["fault"] for each in seat["decisions"]} <= {"timeout", "illegal"}

@@ -13,7 +13,7 @@ from arena.platform.speech import clean_name
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.rules import Rules
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot, claimed, finished
 from tests.web.app import site_of
@@ -188,11 +188,11 @@ def test_games_come_in_pages(tmp_path: Path) -> None:
     store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
     for number in range(GAMES_A_PAGE // 2 + 4):
-        play_set(store, [versions], Rules(players=2), name=f"s{number}")
+        play_matches(store, [versions], Rules(players=2), name=f"s{number}")
     client = TestClient(site_of(store))
     first = Page(client.get("/games").text)
     seen = [int(row[0]) for row in first.tables[0][1:]]
-    play_set(store, [versions], Rules(players=2), name="later")
+    play_matches(store, [versions], Rules(players=2), name="later")
     older = next(link for link in first.links if link.startswith("/games?before="))
     second = Page(client.get(older).text)
     seen += [int(row[0]) for row in second.tables[0][1:]]

@@ -15,7 +15,7 @@ from arena.protocol.states import Role
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage, UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, host_report, play_set
+from tests.builders import add_bots, host_report, play_matches
 from tests.db.builders import START, claim_one
 from tests.web.app import parts_over
 from tests.web.html import Page
@@ -214,7 +214,7 @@ def test_an_active_submission_links_to_its_first_rated_game(
     assert ("data-over" in text, "data-last" in text) == (True, False)
     version = store.bots.version_id("mine", 1)
     assert version is not None
-    play_set(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
+    play_matches(store, [(version, *add_bots(store, [("fresh", "house")]))], Rules(players=2), name="rated")
     text = read(visitor, "/submissions/a1")
     assert {"/games/rated-0-0", "/bots/mine", "/"} <= set(Page(text).links)
     assert "data-last" in text

@@ -14,7 +14,7 @@ from arena.protocol.status import RefusedWorker
 from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import START, add_bots, fill, finish, play_set, puzzled
+from tests.builders import START, add_bots, fill, finish, play_matches, puzzled
 from tests.db.builders import add_matches, new_match, put_aside
 from tests.person_games import add_person_game, analyse_person_game, in_round_2, with_chopsticks
 from tests.watched import show
@@ -98,9 +98,9 @@ def _much_played(world: World, stable: Stable) -> None:
     store, now = world.store, datetime.now(UTC)
     dice = random.Random(4)  # noqa: S311 - reproducible
     more = add_bots(store, [("wasabi-first", "house"), (LONG, "someone with a name"), ("tuna", "eve")])
-    play_set(store, [[*more, stable.other, stable.house[0]]], Rules(players=5), name="five", faults=0.04)
+    play_matches(store, [[*more, stable.other, stable.house[0]]], Rules(players=5), name="five", faults=0.04)
     puzzled(store, "five-0-0", START.date())
-    play_set(store, [more[:2]], Rules(players=2), name="two")
+    play_matches(store, [more[:2]], Rules(players=2), name="two")
     others, mine = [stable.other, *stable.house, *more], stable.versions[2]
     for number in range(60):
         if number == 40:

@@ -11,7 +11,7 @@ import pytest
 from arena.app.folders import CannotStart, data_dir_lock, open_results
 from arena.ops.backup.archive import BackupArchive
 from arena.rules import Rules
-from tests.builders import add_bots, play_set
+from tests.builders import add_bots, play_matches
 from tests.cli.command import environment
 from tests.cli.forked import started
 from tests.ops.backup.places import Spot, Spots, everything, settle
@@ -28,7 +28,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Spot:
     with spot.store() as store:
         versions = add_bots(store, [("a", "ann"), ("b", "ben")])
         for number in range(60):
-            play_set(store, [versions], Rules(players=2), name=f"set{number}")
+            play_matches(store, [versions], Rules(players=2), name=f"set{number}")
     return spot
 
 

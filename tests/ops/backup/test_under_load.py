@@ -14,7 +14,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.states import Role
 from arena.rules import Rules
-from tests.builders import BOTS, START, add_bots, play_set
+from tests.builders import BOTS, START, add_bots, play_matches
 from tests.ops.backup.places import Spot, Spots, settle
 from tests.patience import WAIT_SECONDS
 
@@ -56,7 +56,7 @@ class Life:
             for number in range(100_000):
                 if self._over.is_set():
                     return
-                play_set(store, [versions[:3]], Rules(players=3), name=f"load{number}")
+                play_matches(store, [versions[:3]], Rules(players=3), name=f"load{number}")
                 self._note(store)
                 person = NewAccount(name=f"person-{number}", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
                 store.people.register(person)
@@ -104,7 +104,7 @@ def test_a_restored_arena_is_from_one_moment(spots: Spots, tmp_path: Path, of: s
         assert store.cards.rebuild().differing == 0
         assert all(_verifies(store, game.game) for game in store.games.newest(limit=10_000))
         add_bots(store, [("one-more", "zoe")])
-        play_set(store, [(1, 2, 3)], Rules(players=3), name="afterwards")
+        play_matches(store, [(1, 2, 3)], Rules(players=3), name="afterwards")
         assert store.activity.totals().games == games + 2 * (totals.matches_waiting + 1)
     assert restored.files() == {"u1.py": live.files()["u1.py"]}
     loaded, kept = (b"".join(docker_archive(spot.images, image, "a:b")) for spot in (restored, live))

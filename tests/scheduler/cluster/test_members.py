@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -31,7 +30,7 @@ from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, secur
 from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
 from tests.databases import sqlite_store
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, within
 from tests.ports import free_port
 from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
@@ -307,11 +306,9 @@ def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, s
     """Its match fails within seconds. After a restart it counts as a new worker."""
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
-        begun = time.monotonic()
         cluster.kill("worker0")
-        with pytest.raises(WorkerLost):
+        with within(5), pytest.raises(WorkerLost):
             lost.result(timeout=WAIT_SECONDS)
-        assert time.monotonic() - begun < 5
         assert workers.take(2) is None
         cluster.start_worker("worker0")
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
@@ -326,13 +323,11 @@ def test_a_silent_worker_is_lost_in_time_and_comes_back(cluster: Hosts, slow: st
     """
     with members(cluster) as workers:
         lost = played(workers, spec(slow, deals=200))
-        begun = time.monotonic()
         cluster.freeze("worker0")
         try:
             start_twin(cluster, "worker0")
-            with pytest.raises(WorkerLost):
+            with within(35), pytest.raises(WorkerLost):
                 lost.result(timeout=WAIT_SECONDS)
-            assert time.monotonic() - begun < 35
             assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
         finally:
             cluster.thaw("worker0")
