@@ -82,20 +82,6 @@ def test_an_image_of_the_same_sources_is_kept(
     assert docker_client.images.get(language.base_image).id == image
 
 
-def test_an_image_that_lost_its_name_is_not_built_again(
-    docker_client: docker.DockerClient, base_image: str
-) -> None:
-    """Two checkouts with different sources can share an engine: each finds its image and names it again."""
-    other = replace(python_recipe(), language=replace(PYTHON, name="other"))
-    said: list[str] = []
-    try:
-        assert ensure_image(docker_client, other, said.append) == base_image
-        assert docker_client.images.get(other.language.base_image).id == base_image
-    finally:
-        docker_client.images.remove(other.language.base_image)
-    assert said == []
-
-
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is built."""
     shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)

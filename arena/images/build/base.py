@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import docker
-from docker.errors import DockerException
+from docker.errors import DockerException, ImageNotFound
 from requests.exceptions import RequestException
 
 import arena
@@ -183,15 +183,11 @@ def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore)
 
 
 def _find(client: docker.DockerClient, language: Language, wanted: str) -> str | None:
-    """Find the image, and give it its name if another checkout has given it to an image of its own."""
-    name = language.base_image
-    same = client.images.list(filters={"label": f"{_LABEL}={wanted}"})
-    if not same:
+    try:
+        image = client.images.get(language.base_image)
+    except ImageNotFound:
         return None
-    image = max(same, key=lambda each: name in each.tags)
-    if name not in image.tags:
-        image.tag(name)
-    return str(image.id)
+    return str(image.id) if image.labels.get(_LABEL) == wanted else None
 
 
 def _make(client: docker.DockerClient, recipe: Recipe, wanted: str, say: Say) -> str:
