@@ -104,13 +104,12 @@ class Home:
             *Path("/sys/fs/cgroup").glob(f"kaiten/{install}"),
         ]
 
-    def plays(self, *, after: str = "") -> str:
-        """Wait until the bots of a check run, other than the one given, and return the check's id."""
+    def plays(self) -> str:
+        """Wait until a check's bots run, and return the check's id."""
         found: list[str] = []
 
         def playing() -> bool:
-            others = set(self.installs()) - {after}
-            found[:] = [install for install in others if self.containers(install)]
+            found[:] = [install for install in self.installs() if self.containers(install)]
             return bool(found)
 
         await_that(playing, "the bots of a check")
@@ -207,30 +206,36 @@ def test_a_good_file_qualifies(home: Home) -> None:
     assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
 
 
-# Over 20 s: three checks with containers, two of which are stopped in the middle.
 @pytest.mark.docker
-def test_neither_a_kill_nor_sigterm_leaves_anything(home: Home) -> None:
-    """The next check removes the containers, image and files of one that was killed in the middle of a game.
+def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
+    """It removes the containers, image and files of a check that was killed in the middle of a game.
 
-    Another check in between disturbs nothing.
+    A check while the other one still plays disturbs nothing.
     """
-    dawdles = home.write("dawdles.py", programs.DAWDLES)
-    with home.started(dawdles) as process:
+    large = home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1))
+    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         killed = home.plays()
         running = set(home.containers(killed))
-        other = home.check(home.write("large.py", b"#" * (MAX_SOURCE_BYTES + 1)))
+        other = home.check(large)
         assert (other.returncode, other.stdout) == (1, "")
         assert f"the limit for a source file is {MAX_SOURCE_BYTES} bytes" in other.stderr
         assert running <= set(home.containers(killed))
         process.kill()
     assert home.containers(killed)
-    with home.started(dawdles) as process:
-        install = home.plays(after=killed)
+    assert f"removed the remains of a killed check ({home.checks}/" in home.check(large).stderr
+    assert home.left(killed) == []
+
+
+@pytest.mark.soak
+@pytest.mark.docker
+def test_sigterm_leaves_nothing(home: Home) -> None:
+    """A check that is stopped in the middle of a game removes everything itself."""
+    with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
+        install = home.plays()
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err.splitlines()[-1]) == (130, "arena: stopped")
-    assert f"removed the remains of a killed check ({home.checks}/" in err
-    assert home.left(install) == home.left(killed) == []
+    assert home.left(install) == []
 
 
 def test_without_an_engine_it_says_so(tmp_path: Path) -> None:

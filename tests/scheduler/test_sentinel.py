@@ -59,7 +59,7 @@ def test_the_sentinel_sees_other_programs() -> None:
     def watch() -> None:
         os.sched_setaffinity(0, {core})
         sentinel = Sentinel(slots)
-        for _ in range(40):
+        for _ in range(15):
             sentinel.look()
 
     with ExitStack() as stack:

@@ -100,17 +100,6 @@ def choose(view):
 run(choose)
 """
 
-EATS_MEMORY: Final = """
-from arena.sdk import run
-
-def choose(view):
-    hoard = []
-    while True:
-        hoard.append(bytearray(8 * 1024 * 1024))
-
-run(choose, games_at_once=1)
-"""
-
 _RAW: Final = """
 import os, queue, sys
 import grpc

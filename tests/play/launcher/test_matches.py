@@ -131,15 +131,6 @@ def test_the_referee_needs_no_access_to_the_folders_above_its_own(process_hall: 
     assert [seat.trouble for seat in record.seats] == [None, None]
 
 
-@pytest.mark.docker
-def test_running_out_of_memory_is_a_crash(docker_hall: Hall) -> None:
-    """If a container runs out of memory, its bot crashes with that reason."""
-    record = docker_hall.play(programs.EATS_MEMORY, programs.GOOD, games=2)
-    assert faults(record, 0, 0) == [Fault.CRASH]
-    assert record.seats[0].out_of_memory
-    assert "it ran out of memory (its limit is 256 MiB)" in (record.seats[0].trouble or "")
-
-
 def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
     """Stopping a match raises LauncherStopped and removes its sandboxes, sockets and processes."""
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
