@@ -33,7 +33,7 @@ CALL_SECONDS = 900
 """Timeout of a call of Compose, which gives services 600 s to stop."""
 CAPABILITIES = {
     "arena": {"DAC_OVERRIDE", "KILL", "SETGID", "SETUID"},
-    "worker": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"},
+    "worker": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID", "SYSLOG"},
 }
 """The services that have capabilities."""
 KEYS = ["ca.pem", "member.key", "member.pem"]
@@ -299,6 +299,8 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     check_logs(services)
     check_rights(services)
     assert web.exec_run(["id", "-u"]).output == b"62000\n"
+    reads = "from arena.sandbox.docker.engine import kernel_log; print(next(kernel_log(), None) is not None)"
+    assert worker.exec_run(["python3", "-c", reads]).output == b"True\n"
 
     read = reader(web)
     await_that(
