@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.sandbox.hostile.bot import play, tell
 
-_MOST: Final = 250
+_MOST: Final = 160
 """A bomb that nothing stops ends here."""
 
 _BURNING_SECONDS: Final = 0.5
