@@ -244,9 +244,11 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
     calls = allowing(
         *("bind", "clone", "fcntl", "fdatasync", "flock", "fsync", "getsockopt", "inotify_init1"),
         *("membarrier", "memfd_create", "mmap", "open", "openat", "pidfd_open", "prctl", "sched_setaffinity"),
-        *("sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
+        *("process_madvise", "sched_rr_get_interval", "setsockopt", "socket", "sysinfo", "timer_create"),
     )
-    found = missing(image, run_dir, calls)["call-arguments"]
+    controls = missing(image, run_dir, calls)
+    assert controls["page-cache"] == "the kernel allowed: process_madvise"
+    found = controls["call-arguments"]
     assert set(found.removeprefix("the kernel allowed: ").split(", ")) == {
         *("a lock", "bind without a name", "fcntl", "flock", "getsockopt", "mmap", "prctl"),
         *("sched_rr_get_interval", "setsockopt", "SO_PASSCRED", "socket", "timer_create"),

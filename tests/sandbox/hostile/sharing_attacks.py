@@ -40,7 +40,15 @@ ATTACKS: Final = (
         control=Control(
             name="no calls on the page cache",
             template=loosening.allowing(
-                "cachestat", "fadvise64", "madvise", "mincore", "preadv2", "readahead", "sync_file_range"
+                "cachestat",
+                "fadvise64",
+                "madvise",
+                "mincore",
+                "pidfd_open",
+                "preadv2",
+                "process_madvise",
+                "readahead",
+                "sync_file_range",
             ),
             gvisor="it has its own page cache",
         ),

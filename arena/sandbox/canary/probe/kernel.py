@@ -201,6 +201,7 @@ _CACHE_CALLS: Final = {
     "readahead": (187, 213),
     "sync_file_range": (277, 84),
     "madvise": (28, 233),
+    "process_madvise": (440, 440),
 }
 _MADV_PAGEOUT: Final = 21
 _FADV_DONTNEED: Final = 4
@@ -253,9 +254,11 @@ def page_cache(_: dict[str, int]) -> dict[str, Any]:
             "sync_file_range": (file, 0, 0, 0),
             "madvise": (start, size, _MADV_PAGEOUT),
         }
-        return {
-            "page_cache": {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in asked.items()}
-        }
+        answers = {name: _call(_CACHE_CALLS[name][_ARM], *words) for name, words in asked.items()}
+        pages = (ctypes.c_size_t * 2)(start, size)
+        words = (-1, ctypes.addressof(pages), 1, _MADV_PAGEOUT, 0)
+        answers["process_madvise"] = _without_a_file(_CACHE_CALLS["process_madvise"][_ARM], *words)
+        return {"page_cache": answers}
 
 
 def _map_zero() -> None:

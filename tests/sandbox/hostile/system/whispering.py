@@ -23,6 +23,10 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 _ARM: Final = platform.machine() == "aarch64"
 _FUTEX: Final = 98 if _ARM else 202
 _SET_TID_ADDRESS: Final = 96 if _ARM else 218
+_PIDFD_OPEN: Final = 434
+_PIDFD_SELF: Final = -10_000
+"""Stands for a descriptor of the calling process, from Linux 6.15 on."""
+
 _WAIT: Final = 0
 _WAKE: Final = 1
 _WORD: Final = 4
@@ -132,11 +136,17 @@ def read_counters() -> None:
 
 
 _COUNTERS: Final = {
-    "/proc": "cpuinfo diskstats interrupts loadavg locks meminfo schedstat softirqs stat uptime vmstat",
+    "/proc": (
+        "buddyinfo cpuinfo diskstats interrupts loadavg locks meminfo schedstat softirqs stat uptime vmstat "
+        "zoneinfo"
+    ),
     "/proc/pressure": "cpu io memory",
     "/proc/self": "schedstat net/softnet_stat net/sockstat",
     "/proc/sys/fs": "dentry-state file-nr inode-nr inode-state",
     "/proc/sys/kernel": "ns_last_pid pty/nr random/boot_id random/entropy_avail",
+    "/sys/fs/cgroup": "cpu.pressure cpu.stat memory.current memory.pressure memory.stat",  # cgroup v2
+    "/sys/fs/cgroup/cpuacct": "cpuacct.usage",
+    "/sys/fs/cgroup/memory": "memory.stat memory.usage_in_bytes",
     "/sys/kernel/mm": "transparent_hugepage/enabled ksm/pages_shared",
     "/sys/class/net/lo/statistics": "rx_bytes",
     "/sys/devices/system/node": "node0/vmstat node0/numastat",
@@ -155,5 +165,9 @@ def _questions(
     yield "fadvise: drop", 223 if _ARM else 221, file, zero, zero, 4
     yield "readahead", 213 if _ARM else 187, file, zero, size
     yield "sync_file_range", 84 if _ARM else 277, file, zero, zero, 0
+    pages = (ctypes.c_size_t * 2)(start.value or 0, size.value)
+    opened = _LIBC.syscall(_PIDFD_OPEN, os.getpid(), 0)
+    itself = ctypes.c_long(opened if opened >= 0 else _PIDFD_SELF)
+    yield "process_madvise: page out", 440, itself, pages, ctypes.c_long(1), 21, ctypes.c_long(0)
     for name, advice in {"read ahead": 3, "cold": 20, "page out": 21, "populate": 22}.items():
         yield f"madvise: {name}", 233 if _ARM else 28, start, size, advice
