@@ -23,6 +23,11 @@ _EMULATED: Final = {
     "clone: users",
     "io_uring_setup",
     "syslog: the kernel's messages",
+    "get_mempolicy",
+    "set_mempolicy",
+    "madvise: merge equal pages",
+    "fcntl: size of a pipe",
+    "MSG_OOB",
     "AF_NETLINK",
 }
 """Calls that gVisor's own kernel grants, which affect nothing outside it."""

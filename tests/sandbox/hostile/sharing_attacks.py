@@ -244,7 +244,7 @@ ATTACKS: Final = (
         achieved=effects.listed("numbers"),
         control=Control(
             name="no calls for them",
-            template=loosening.allowing("bind", "setsockopt", "sched_rr_get_interval"),
+            template=loosening.allowing("bind", "getsockopt", "setsockopt", "sched_rr_get_interval"),
             gvisor="it has its own numbers",
         ),
     ),

@@ -38,6 +38,7 @@ _SLOTS_HEARD: Final = 36
 _SLOTS_SAID: Final = 42
 """More than one pass over all bits. Each bit's last value counts, so the sender may start four slots late."""
 
+_SO_COOKIE: Final = 57
 _CLONE: Final = 220 if _ARM else 56
 _CLONE_PIDFD: Final = 0x1000
 
@@ -199,6 +200,7 @@ def ask_for_numbers() -> None:
         asked: dict[str, Callable[[], object]] = {
             "a name for a socket": lambda: named.bind(""),
             "a name by SO_PASSCRED": lambda: passing.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1),
+            "a socket's cookie": lambda: named.getsockopt(socket.SOL_SOCKET, _SO_COOKIE, 8),
             "a time slice": lambda: os.sched_rr_get_interval(0),
         }
         numbers = []

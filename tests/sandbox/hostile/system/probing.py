@@ -1,6 +1,8 @@
 """Bots that explore the system, and bots that try forbidden system calls. Run in a bot's container."""
 
 import ctypes
+import fcntl
+import mmap
 import os
 import platform
 import signal
@@ -36,6 +38,10 @@ _CALLS: Final = {
     "quotactl": (179, 60),
     "syslog": (103, 116),
     "settimeofday": (164, 170),
+    "kcmp": (312, 272),
+    "name_to_handle_at": (303, 264),
+    "get_mempolicy": (239, 236),
+    "set_mempolicy": (238, 237),
 }
 _NEW_USER: Final = 0x1000_0000
 _NEW_MOUNTS: Final = 0x0002_0000
@@ -58,6 +64,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
         return lambda: bool(libc.syscall(number, *words, *[ctypes.c_long(0)] * (6 - len(words))) >= 0)
 
     room = ctypes.create_string_buffer(512)
+    handle, mount = ctypes.create_string_buffer(struct.pack("I", 128), 256), ctypes.create_string_buffer(4)
     yield "ptrace: be traced", call("ptrace", 0)
     yield "ptrace: attach to the first process", call("ptrace", 16, 1)
     yield "process_vm_readv: read the parent's memory", call("process_vm_readv", os.getppid(), 0, 0, 0, 0)
@@ -82,6 +89,13 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "quotactl", call("quotactl", 0x800002 << 8, None, 0, 0)
     yield "syslog: the kernel's messages", call("syslog", 3, room, 512)
     yield "settimeofday", call("settimeofday", struct.pack("qq", 1, 0), None)
+    yield "kcmp: own files", call("kcmp", os.getpid(), os.getpid(), 2, 0, 0)
+    yield "name_to_handle_at", call("name_to_handle_at", -100, b"/tmp", handle, mount, 0)
+    yield "get_mempolicy", call("get_mempolicy", None, None, 0, 0, 0)
+    yield "set_mempolicy", call("set_mempolicy", 0, None, 0)
+    yield "madvise: merge equal pages", _merges_pages
+    yield "fcntl: size of a pipe", lambda: fcntl.fcntl(os.pipe()[1], fcntl.F_SETPIPE_SZ, 4096) > 0
+    yield "MSG_OOB", _sends_out_of_band
     yield "setuid: root", lambda: libc.setuid(0) == 0
     yield "AF_ALG", lambda: _makes("AF_ALG", socket.SOCK_SEQPACKET)
     yield "AF_VSOCK", lambda: _makes("AF_VSOCK", socket.SOCK_STREAM)
@@ -95,6 +109,18 @@ def _bpf_map() -> bytes:
 def _perf_event() -> bytes:
     # A software event: this process's clock, only in user space.
     return struct.pack("IIQ", 1, 112, 1).ljust(40, b"\0") + struct.pack("Q", 0x60).ljust(72, b"\0")
+
+
+def _sends_out_of_band() -> bool:
+    one, other = socket.socketpair()
+    with one, other:
+        return one.send(b"x", socket.MSG_OOB) == 1
+
+
+def _merges_pages() -> bool:
+    with mmap.mmap(-1, mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as pages:
+        pages.madvise(mmap.MADV_MERGEABLE)
+    return True
 
 
 def _enters(unshare: Callable[[], bool], setns: Callable[[int, int], int]) -> bool:
