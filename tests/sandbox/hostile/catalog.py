@@ -25,6 +25,8 @@ TABLES: Final = (
     (47, 48, 49, 50),
     (51,),
     (52, 53, 54),
+    (55, 56),
+    (57, 58),
 )
 """Numbers of attacks that are played in one match, since none of them disturbs another.
 

@@ -60,6 +60,12 @@ def open_disk(arguments: dict[str, Any]) -> None:
 _SET_FILTER: Final = 22
 
 
+def without_init(arguments: dict[str, Any]) -> None:
+    """Start a bot directly, without the init and its filter, and let it make the call for filters."""
+    arguments["entrypoint"] = arguments["entrypoint"][2:]
+    allowing("seccomp")(arguments)
+
+
 def _change_rules(arguments: dict[str, Any], names: tuple[str, ...], *, allowed: bool) -> None:
     def change(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
         kept = [{**rule, "names": [name for name in rule["names"] if name not in names]} for rule in rules]
@@ -130,6 +136,20 @@ def share_folder_and_user(arguments: dict[str, Any]) -> None:
     folder = Path(config["Mounts"][0]["Source"]).parent
     config["Mounts"] += [{"Type": "bind", "Source": str(folder), "Target": "/run/match", "ReadOnly": True}]
     arguments["user"] = f"{slot_owner(FIRST_SLOT + SEAT + 1, 0, 0)[0]}"
+
+
+def share_user(arguments: dict[str, Any]) -> None:
+    """Run the attacker as its neighbour's user, who then owns its socket too."""
+    user = slot_owner(FIRST_SLOT + SEAT + 1, 0, 0)
+    arguments["user"] = ":".join(map(str, user))
+    for path in Path(arguments["host_config"]["Mounts"][0]["Source"]).iterdir():
+        os.lchown(path, *user)
+
+
+def share_identity(arguments: dict[str, Any]) -> None:
+    """Run the attacker as its neighbour's user, and let it read the host's boot id."""
+    share_user(arguments)
+    open_proc("/proc/sys")(arguments)
 
 
 def connect(arguments: dict[str, Any]) -> None:

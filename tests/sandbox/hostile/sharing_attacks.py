@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.sandbox.hostile import effects, loosening
 from tests.sandbox.hostile.attack import PATIENT, Attack, Control
-from tests.sandbox.hostile.system import counting, hoarding, meeting, whispering
+from tests.sandbox.hostile.system import counting, hoarding, meeting, probing, whispering
 
 _PRIVATE_FUTEXES: Final = Control(
     name="only private futexes", template=loosening.allowing("futex"), gvisor="it has its own futexes"
@@ -266,5 +266,47 @@ ATTACKS: Final = (
             template=loosening.share_inits_folder,
             gvisor="its own process looks up names",
         ),
+    ),
+    Attack(
+        number=55,
+        name="memory in filters of system calls",
+        program=hoarding.filters_of_calls,
+        achieved=effects.listed("installed"),
+        control=Control(
+            name="the init's filter, list of system calls",
+            template=loosening.without_init,
+            gvisor="its filters use the bot's memory",
+        ),
+    ),
+    Attack(
+        number=56,
+        name="locks whole files",
+        program=meeting.lock_whole_files,
+        achieved=effects.listed("locked"),
+        control=Control(
+            name="no file locks",
+            template=loosening.allowing("flock"),
+            gvisor="it has its own locks",
+        ),
+    ),
+    Attack(
+        number=57,
+        name="signals by the number of pending signals",
+        program=meeting.hear_by_pending_signals,
+        accomplice=meeting.say_by_pending_signals,
+        achieved=effects.whispers,
+        control=Control(
+            name="a user for each seat",
+            template=loosening.share_user,
+            gvisor="it has its own signals",
+        ),
+    ),
+    Attack(
+        number=58,
+        name="compares what identifies host and seat",
+        program=probing.identify,
+        accomplice=probing.identify,
+        achieved=effects.recognised,
+        control=Control(name="a user for each seat, masked /proc/sys", template=loosening.share_identity),
     ),
 )

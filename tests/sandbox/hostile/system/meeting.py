@@ -4,11 +4,13 @@ import ctypes
 import fcntl
 import os
 import platform
+import resource
 import secrets
 import signal
 import socket
 import statistics
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -44,6 +46,11 @@ _NAMES: Final = 64
 _FANOTIFY_INIT: Final = 262 if _ARM else 300
 _FAN_REPORT_FID: Final = 0x200
 """The kind of group that needs no privileges."""
+
+_RT_TGSIGQUEUEINFO: Final = 240 if _ARM else 297
+_SI_QUEUE: Final = -1
+_SIGNAL_BITS: Final = 12
+"""Numbers of signals below a host's usual limit."""
 
 
 def hear_by_system_v_queue() -> None:
@@ -195,6 +202,20 @@ def _byte(kind: int, bit: int) -> bytes:
     return struct.pack(_FLOCK, kind, os.SEEK_SET, bit, 1, 0)
 
 
+def lock_whole_files() -> None:
+    """Lock an eventfd, a namespace and a file of a common layer as a whole, which needs only reading."""
+    locked = []
+    with _common_file() as file:
+        paths = {"a namespace": "/proc/self/ns/user", "a file of a layer": os.path.realpath(os.__file__)}
+        files = {"an eventfd": file, **{name: os.open(path, os.O_RDONLY) for name, path in paths.items()}}
+        for name, each in files.items():
+            with suppress(OSError):
+                fcntl.flock(each, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                locked.append(name)
+    tell(locked=locked)
+    play()
+
+
 def hear_by_missing_names() -> None:
     """Look up each bit's names in the init's folder. If the kernel knows they are missing, the bit is 1."""
     play(lambda: _hear(_by_missing_names))
@@ -260,3 +281,59 @@ def watch_files() -> None:
     notices = _LIBC.syscall(_FANOTIFY_INIT, _FAN_REPORT_FID, os.O_RDONLY)
     tell(granted=granted + ["fanotify"] * (notices >= 0))
     play()
+
+
+def hear_by_pending_signals() -> None:
+    """Ask how many signals are pending for all processes of this user, wherever they are."""
+    play(_hear_by_pending_signals)
+
+
+def say_by_pending_signals() -> None:
+    """Queue a number of signals for itself."""
+    play(_say_by_pending_signals)
+
+
+def _hear_by_pending_signals() -> None:
+    most = 0
+    for _ in _until(time.monotonic() + _SECONDS):
+        most = max(most, _pending_signals())
+    tell(heard=_bits(most))
+
+
+def _pending_signals() -> int:
+    """Return how many signals are pending for this user, by the lowest limit that allows one more."""
+    _, hard = resource.getrlimit(resource.RLIMIT_SIGPENDING)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    low, high = 0, 2 << _SIGNAL_BITS
+    if hard != resource.RLIM_INFINITY:
+        high = min(high, hard)  # gVisor's is 0
+    while low < high:
+        limit = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_SIGPENDING, (limit, hard))
+        if _queue_signal():
+            signal.sigtimedwait({signal.SIGRTMIN}, 0)
+            high = limit
+        else:
+            low = limit + 1
+    return low - 1
+
+
+def _say_by_pending_signals() -> None:
+    # The first three bits are 1, so that silence is no message.
+    said = (7 << _SIGNAL_BITS - 3) + secrets.randbelow(1 << _SIGNAL_BITS - 3)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+    for _ in range(said):
+        _queue_signal()
+    time.sleep(_SECONDS - 0.5)
+    tell(said=_bits(said))
+
+
+def _queue_signal() -> bool:
+    # For this thread, since the others don't block it.
+    info = struct.pack("iii", signal.SIGRTMIN, 0, _SI_QUEUE).ljust(128, b"\0")
+    words = (os.getpid(), threading.get_native_id(), signal.SIGRTMIN, info)
+    return bool(_LIBC.syscall(_RT_TGSIGQUEUEINFO, *words) == 0)
+
+
+def _bits(number: int) -> list[int]:
+    return [number >> place & 1 for place in reversed(range(_SIGNAL_BITS))]

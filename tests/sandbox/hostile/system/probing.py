@@ -179,6 +179,30 @@ def harvest() -> None:
     play()
 
 
+def identify() -> None:
+    """Report what identifies the host, the container and the seat, at the start and later in the game."""
+    tell(first=_identity())
+    play(lambda: tell(later=_identity()))
+
+
+def _identity() -> dict[str, object]:
+    mounts = [line.split() for line in _lines("/proc/self/mountinfo")]
+    return {
+        "user": os.getuid(),
+        "parent": os.getppid(),
+        "host": socket.gethostname(),
+        "machine": _lines("/etc/machine-id"),
+        "boot": _lines("/proc/sys/kernel/random/boot_id"),
+        "container": sorted({word for line in mounts for word in line[3].split("/") if len(word) == 64}),
+        "layers": [words[-1] for words in mounts if words[4] == "/"],
+        "mounts": sorted(int(words[0]) for words in mounts),
+        "devices": {words[4]: words[2] for words in mounts},
+        # By path: the mount's own options. Those of its file system name the container's own folders.
+        "options": {words[4]: words[5] for words in mounts},
+        "inodes": {path: Path(path).stat().st_ino for path in ("/", "/bin", os.__file__)},
+    }
+
+
 def _lines(path: str) -> list[str]:
     try:
         return Path(path).read_text(errors="replace").splitlines()
