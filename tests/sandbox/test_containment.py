@@ -67,6 +67,33 @@ tell("done")
     assert report(docker_stage, program) == "done"
 
 
+def test_reading_a_file_of_the_image_leaves_no_trace(docker_stage: DockerStage) -> None:
+    """Its times stay as they are, so other bots with this layer can't see that it was read.
+
+    Those of a bot's own file change.
+    """
+    program = """
+import ctypes, mmap
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+def times(path):
+    status = os.stat(path)
+    return status.st_atime_ns, status.st_mtime_ns, status.st_ctime_ns
+def changed(path):
+    before, file = times(path), os.open(path, os.O_RDONLY)
+    start = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ, mmap.MAP_SHARED, file, ctypes.c_long(0))
+    assert os.read(file, 4096) == ctypes.string_at(start, 4096)
+    assert libc.msync(ctypes.c_void_p(start), ctypes.c_size_t(4096), 4) == 0
+    os.close(file)
+    return times(path) != before
+with open("/tmp/own", "wb") as own:
+    own.write(bytes(4096))
+os.utime("/tmp/own", (0, 0))
+tell([changed(os.path.realpath(os.__file__)), changed("/tmp/own")])
+"""
+    assert report(docker_stage, program) == [False, True]
+
+
 def test_out_of_band_data_is_refused(docker_stage: DockerStage) -> None:
     """Out-of-band data can't be sent or received; the same calls work without the flag."""
     program = """

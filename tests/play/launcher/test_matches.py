@@ -124,6 +124,36 @@ def test_a_second_stream_is_refused_without_harm(process_hall: Hall) -> None:
     assert "second stream: RESOURCE_EXHAUSTED" in record.seats[0].stderr
 
 
+def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
+    """Return what a bot gets whose neighbour says something and plays the card at this place.
+
+    These are the events up to its last request. It may be ended before it prints those at the match's end.
+    """
+    speaker = programs.SPEAKS
+    for word, value in {"SAID": said, "CODE": code, "PLACE": place}.items():
+        speaker = speaker.replace(word, str(value))
+    record = hall.play(speaker, programs.LISTENS, clock=PATIENT)
+    seat, listener = record.seats
+    assert (seat.sdk, seat.exit_code, said in seat.stderr) == (said, code, True)
+    first = record.games[0].steps[0][0]
+    assert first is not None
+    assert first.note == said
+    assert faults(record, 1) == []
+    events = listener.stderr.splitlines()
+    return events[: 1 + max(n for n, event in enumerate(events) if event.startswith("turn_request"))]
+
+
+def test_a_bot_learns_only_the_moves_of_another(process_hall: Hall) -> None:
+    """It gets the same events whatever the other's note, stderr, exit code, library and files are.
+
+    If the other plays other cards, it gets other events.
+    """
+    events = heard(process_hall, "salmon", 3)
+    assert len(events) > 50
+    assert heard(process_hall, "a whole plate of nigiri", 77) == events
+    assert heard(process_hall, "salmon", 3, place=-1) != events
+
+
 def test_the_referee_needs_no_access_to_the_folders_above_its_own(process_hall: Hall) -> None:
     """Without privileges the referee can't enter a closed folder, but it uses relative paths."""
     process_hall.folder.chmod(0o700)
