@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from arena.sandbox.docker import policy
 from arena.sandbox.docker.images import DockerImages, Warmth
+from tests.demo.running import await_that
 from tests.sandbox.stage import DockerStage, run_source
 
 _BITS = 512
 _STEP = 64 * 1024
 _FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
+
+_LEAST_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_BYTES
+"""The time that reading the file takes at the limit, less what the kernel may grant in advance."""
 
 SAY = """
 import os, sys
@@ -31,6 +36,15 @@ for place in range(len(BITS)):
     os.pread(file, 4096, place * STEP)
     times.append(time.perf_counter() - begun)
 json.dump(times, sys.stderr)
+"""
+
+
+READ = """
+import os, sys, time
+file, begun = os.open("/pages", os.O_RDONLY), time.monotonic()
+while os.read(file, STEP):
+    pass
+print(time.monotonic() - begun, file=sys.stderr)
 """
 
 
@@ -72,6 +86,13 @@ class Pages:
         ones = set(ranked[: bits.count("1")])  # the fastest reads
         return sum((place in ones) == (bit == "1") for place, bit in enumerate(bits)) / _BITS
 
+    def read(self) -> float:
+        """Return how many seconds a bot needs to read the file from the disk."""
+        self.forget()
+        ended, text = run_source(self._stage, self.program(READ, ""))
+        assert ended.code == 0, text
+        return float(text)
+
 
 @pytest.fixture(scope="module")
 def known_pages(docker_stage: DockerStage) -> Pages:
@@ -103,6 +124,31 @@ def test_a_bot_can_find_out_if_layers_are_not_read_first(
     """If the file is not in the page cache, nearly every bit arrives."""
     monkeypatch.setattr(Warmth, "warm", lambda *_: None)
     assert pages.tell() > 0.9
+
+
+@pytest.fixture
+def cold(pages: Pages, docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> Pages:
+    """Return the image with a file that isn't read into memory before a bot starts, on a known disk."""
+    if not docker_stage.runtime.host.disk:
+        pytest.skip("the disk of the engine's images is unknown")
+    monkeypatch.setattr(Warmth, "warm", lambda *_: "")
+    return pages
+
+
+@pytest.mark.docker
+def test_reading_from_the_disk_is_limited(cold: Pages) -> None:
+    """A bot reads a file that is not in the page cache no faster than the limit."""
+    assert cold.read() > _LEAST_SECONDS
+
+
+@pytest.mark.soak  # it depends on the disk: a busy one may itself be as slow as the limit
+@pytest.mark.docker
+def test_without_the_limit_reading_from_the_disk_is_faster(
+    cold: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bot without the limit reads the same file faster."""
+    monkeypatch.setattr(policy, "_disk_limits", lambda _: {})
+    await_that(lambda: cold.read() < _LEAST_SECONDS, "a fast read")
 
 
 @pytest.mark.docker
