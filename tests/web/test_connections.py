@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Thread
 
+import pytest
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
@@ -91,20 +92,27 @@ def is_closed(visitor: socket.socket) -> bool:
 
 
 def test_an_incomplete_header_ends_the_connection() -> None:
-    """It doesn't matter whether any part of the header arrived."""
-    with site(header_seconds=0.5) as address, ExitStack() as visitors:
-        for sent in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "):
+    """It doesn't matter whether any part of the header arrived. Without the limit it waits for the rest."""
+    request = b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: b\r\n\r\n"
+    with site(header_seconds=0.5) as address, site() as unlimited, ExitStack() as visitors:
+        for length in (0, 8, len(request) - 5):
+            sent, rest = request[:length], request[length:]
+            patient = visitors.enter_context(connect(unlimited, sent=sent))
             assert is_closed(visitors.enter_context(connect(address, sent=sent))), sent
+            patient.sendall(rest)
+            assert answered(patient) == "HTTP/1.1 200 OK"
 
 
 def test_the_time_limit_applies_only_to_headers() -> None:
-    """A header that drips gets no more time.
+    """A header that drips gets no more time, except on a site without the limit.
 
     Idle connections between requests, and bodies, have other limits.
     """
     whole = b"POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"
     with (
         site(header_seconds=3.0) as address,
+        site() as unlimited,
+        connect(unlimited, sent=b"GET / HTTP/1.1\r\nHost: a\r\n") as patient,
         connect(address) as idle,
         connect(address) as dripping,
         connect(address, sent=whole) as sender,
@@ -116,6 +124,7 @@ def test_the_time_limit_applies_only_to_headers() -> None:
 
         def cut() -> bool:
             """Send a byte of a further request. Each byte resets uvicorn's own time limit."""
+            patient.sendall(b"X")
             try:
                 dripping.sendall(b"X")
             except ConnectionError:
@@ -123,6 +132,8 @@ def test_the_time_limit_applies_only_to_headers() -> None:
             return False
 
         await_that(cut, "the end of the connection")
+        patient.sendall(b": a\r\n\r\n")
+        assert answered(patient) == "HTTP/1.1 200 OK"
         assert is_closed(silent)
         assert asks(idle) == "HTTP/1.1 200 OK"
         sender.sendall(b"body")
@@ -133,18 +144,29 @@ def test_the_time_limit_applies_only_to_headers() -> None:
 
 
 def test_the_rest_of_a_body_after_an_early_response_has_a_time_limit() -> None:
-    """A client that doesn't send the rest in time is disconnected."""
-    with site(rest_seconds=0.5) as address, connect(address, sent=EARLY) as sender:
-        assert answered(sender) == "HTTP/1.1 200 OK"
-        sender.sendall(b"more")
+    """A client that doesn't send the rest in time is disconnected, except by a site without the limit."""
+    with (
+        site(rest_seconds=0.5) as address,
+        site() as unlimited,
+        connect(unlimited, sent=EARLY) as patient,
+        connect(address, sent=EARLY) as sender,
+    ):
+        for visitor in (sender, patient):
+            assert answered(visitor) == "HTTP/1.1 200 OK"
+            visitor.sendall(b"more")
         assert is_closed(sender)
+        patient.sendall(bytes(20_000_000 - len(b"more")))
+        assert asks(patient) == "HTTP/1.1 200 OK"
 
 
 def test_connections_per_address_are_limited() -> None:
     """One more connection is closed immediately.
 
-    Other addresses can connect, and so can this one when another of its connections ends.
+    Other addresses can connect, and so can this one when another of its connections ends. With a higher
+    limit it can connect.
     """
+    with site(of_source=3) as address, connect(address), connect(address), connect(address) as third:
+        assert asks(third) == "HTTP/1.1 200 OK"
     with site(of_source=2) as address, ExitStack() as silent:
         first = silent.enter_context(connect(address))
         silent.enter_context(connect(address))
@@ -182,20 +204,49 @@ def test_at_the_limit_the_longest_idle_connection_makes_room() -> None:
         assert "200" in sender.makefile("rb").read(60).decode()
 
 
-def test_a_client_that_does_not_read_is_disconnected() -> None:
-    """The response is buffered, so only the kernel notices that the client has stopped reading."""
+def test_without_making_room_idle_connections_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same idle connections then stay open, and a new one is closed."""
+    monkeypatch.setattr(Connections, "waits", lambda *_: None)
+    with site(most=2) as address, connect(address) as oldest, connect(address) as second:
+        assert asks(second) == "HTTP/1.1 200 OK"
+        with connect(address) as third:
+            assert is_closed(third)
+        assert asks(oldest) == "HTTP/1.1 200 OK"
+
+
+@contextmanager
+def reading(seconds: float) -> Iterator[tuple[uvicorn.Server, Address]]:
+    """Serve the site with this limit for clients that don't read, and yield the server and its address."""
     connections = Connections(ConnectionLimits(most=1000, header_seconds=LONG), ())
-    config = uvicorn.Config(app(), log_config=None, access_log=False, http=guarded(connections))
+    config = uvicorn.Config(
+        app(), log_config=None, access_log=False, http=guarded(connections), timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
-    with listen("127.0.0.1", 0, reader_seconds=1.0) as listener:
+    with listen("127.0.0.1", 0, reader_seconds=seconds) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
             await_that(lambda: server.started, "the site")
-            with connect(listener.getsockname(), sent=b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n") as visitor:
-                await_that(lambda: bool(server.server_state.connections), "the request")
-                await_that(lambda: not server.server_state.connections, "the end of the connection")
-                assert visitor.fileno() >= 0
+            yield server, listener.getsockname()
         finally:
             server.should_exit = True
             thread.join()
+
+
+def test_a_client_that_does_not_read_is_disconnected() -> None:
+    """The response is buffered, so only the kernel notices that the client has stopped reading.
+
+    Without the limit, such a client stays connected.
+    """
+    request = b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
+    with (
+        reading(LONG) as (patient, other),
+        reading(1.0) as (server, address),
+        connect(other, sent=request),
+        connect(address, sent=request) as visitor,
+    ):
+        await_that(lambda: bool(patient.server_state.connections), "the request")
+        await_that(lambda: bool(server.server_state.connections), "the other request")
+        await_that(lambda: not server.server_state.connections, "the end of the connection")
+        assert patient.server_state.connections
+        assert visitor.fileno() >= 0

@@ -9,10 +9,12 @@ import pytest
 from fastapi.testclient import TestClient
 from starlette.types import ASGIApp
 
+from arena.accounts.credentials import Sessions
 from tests.accounts.world import PASSWORD, World
 from tests.web.app import site_over
 from tests.web.people import HTTP, HTTPS, browser, logged_in
 from tests.web.server import serving
+from web.http import rate_limits
 
 NEW = "an entirely different phrase"
 
@@ -111,6 +113,38 @@ def test_right_passwords_of_a_known_browser_are_limited(world: World) -> None:
     form = {"name": "ann", "password": PASSWORD}
     statuses = [visitor.post("/login", data=form).status_code for _ in range(21)]
     assert statuses == [303] * 20 + [429]
+
+
+@pytest.fixture
+def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lift the limits on log-ins."""
+    real = rate_limits._limit  # noqa: SLF001 - the site has no setting for it
+    monkeypatch.setattr(rate_limits, "_limit", lambda _most, window, *what: real(1 << 30, window, *what))
+
+
+@pytest.mark.usefixtures("unlimited")
+def test_without_limits_guessers_succeed(world: World) -> None:
+    """However many guesses were wrong, from new and known browsers, the right password is accepted."""
+    world.add("ann")
+    visitor = logged_in(world, "ann")
+    app = visitor.app
+    assert {guess(app, f"192.0.2.{number % 20}", "wrong") for number in range(100)} == {403}
+    assert guess(app, "192.0.2.1", PASSWORD) == 303
+    form = {"name": "ann", "password": "wrong"}
+    assert {visitor.post("/login", data=form).status_code for _ in range(12)} == {403}
+    right = form | {"password": PASSWORD}
+    assert {visitor.post("/login", data=right).status_code for _ in range(21)} == {303}
+
+
+def test_an_owner_whose_browser_is_not_known_is_locked_out(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So it is the mark of a known browser that keeps the account open for its owner."""
+    world.add("ann")
+    owner = logged_in(world, "ann")
+    assert locked_for(owner) == 303
+    monkeypatch.setattr(Sessions, "knows", lambda *_: False)
+    assert owner.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
 
 
 def guess(app: ASGIApp, address: str, password: str) -> int:
