@@ -1,9 +1,12 @@
 """Idle and slow connections: they end in time, and don't keep others out."""
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Thread
+from typing import Final
 
 import pytest
 import uvicorn
@@ -89,6 +92,23 @@ def is_closed(visitor: socket.socket) -> bool:
         return visitor.recv(1) == b""
     except ConnectionError:
         return True
+
+
+RAISE: Final = """
+import resource
+from web.http.connections import raise_open_files
+connections = []
+for hard in (1000, 300):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+    connections.append((raise_open_files(), *resource.getrlimit(resource.RLIMIT_NOFILE)))
+print(connections)
+"""
+
+
+def test_the_limit_of_open_files_is_raised() -> None:
+    """Some of the files are reserved for other uses, but at most half of them."""
+    child = subprocess.run([sys.executable, "-c", RAISE], capture_output=True, text=True, check=True)  # noqa: S603 - our own argument list
+    assert child.stdout == "[(744, 1000, 1000), (150, 300, 300)]\n"
 
 
 def test_an_incomplete_header_ends_the_connection() -> None:

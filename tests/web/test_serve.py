@@ -5,6 +5,7 @@ import shlex
 import signal
 import socket
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from tests.builders import fill, host_report
 from tests.cli import forked
 from tests.databases import sqlite_store
 from tests.demo.running import await_that
+from tests.patience import WAIT_SECONDS
 from tests.web.site import START_SECONDS, environment, opened, served
 
 
@@ -86,6 +88,21 @@ def test_more_visitors_than_threads_are_served(data_dir: Path) -> None:
             assert text.count(b'"rank"') == expected
         registering = httpx2.get(f"{site.url}/register", timeout=START_SECONDS)
         assert "Registration is closed" in registering.text
+
+
+def test_an_idle_connection_is_closed(data_dir: Path) -> None:
+    """It may be idle for five seconds after a response."""
+    with opened(data_dir) as site:
+        address = httpx2.URL(site.url)
+        begun = time.monotonic()
+        with socket.create_connection((address.host, address.port or 0), timeout=WAIT_SECONDS) as visitor:
+            visitor.sendall(f"GET /healthz HTTP/1.1\r\nHost: {address.host}\r\n\r\n".encode())
+            with visitor.makefile("rb") as answer:
+                text = answer.read()  # ends when the site closes the connection
+    assert text.startswith(b"HTTP/1.1 200")
+    assert text.endswith(b"ok\n")
+    assert b"connection: close" not in text.lower()
+    assert time.monotonic() - begun >= 5
 
 
 def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
