@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from arena.accounts.accounts import open_accounts
+from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.quotas import Quota
 from arena.platform.settings import RegistrationMode
@@ -59,6 +60,18 @@ def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], 
     with empty.store() as store:
         assert not store.people.accounts()
         assert not store.people.audit(1)
+
+
+def test_the_audit_log_shows_the_addresses_of_users(empty: Operator) -> None:
+    """An operator's action has none."""
+    with empty.store() as store:
+        store.people.record(NewAuditEntry(at=START, who="ann", what="log-in", address="192.0.2.7"))
+        store.people.record(NewAuditEntry(at=START, who="terminal:root", what="invite"))
+    at = f"{START:%Y-%m-%d %H:%M:%S}"
+    assert [line.split("\t") for line in empty.does("audit").splitlines()] == [
+        ["1", at, "ann", "log-in", "", "", "192.0.2.7"],
+        ["2", at, "terminal:root", "invite", "", ""],
+    ]
 
 
 @pytest.mark.parametrize("operator", BOTH, indirect=True)

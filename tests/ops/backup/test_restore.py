@@ -12,6 +12,7 @@ from sqlalchemy import MetaData, text
 
 from arena.app.backup import make_backup, restore_backup
 from arena.app.folders import CannotStart, data_dir_lock
+from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
 from arena.db.errors import DatabaseNotEmpty
 from arena.db.opening import NEWEST_REVISION, revision_of
@@ -91,6 +92,30 @@ def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spo
     assert manifest.revision == NEWEST_REVISION
     with data_dir_lock(there.settings.data_dir):
         pass
+
+
+@pytest.mark.postgresql
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: str) -> None:
+    """Its entries keep their numbers and addresses. Each restore adds its own entry."""
+    there, back = spots.make("there", postgresql=kind == "postgresql"), spots.make("back")
+    with live.store() as store:
+        store.people.record(NewAuditEntry(at=START, who="terminal:ann", what="invite", detail="for 3 days"))
+        store.people.record(
+            NewAuditEntry(at=START, who="", what="log-in-failed", subject="account:ben", address="192.0.2.7")
+        )
+        written = store.people.audit(9)
+    spot = live
+    for next_ in (there, back):
+        with (tmp_path / "kept.zip").open("wb") as file:
+            make_backup(spot.settings, file, silent)
+        restored(tmp_path / "kept.zip", next_)
+        spot = next_
+    with back.store() as store:
+        entries = store.people.audit(9)
+    assert len(written) == 2
+    assert entries[:2] == written
+    assert [entry.what for entry in entries[2:]] == ["restore", "restore"]
 
 
 def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
