@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -117,6 +119,38 @@ tell([
 ])
 """
     assert report(docker_stage, program) == ["EPERM", "EPERM", "done", "done"] * 2
+
+
+NAMESPACES = """
+import os, sys, time
+def times():
+    return [os.stat(f"/proc/self/ns/{name}").st_ctime_ns for name in ("user", "time", "time_for_children")]
+seen = [times()]
+for _ in range(5):
+    time.sleep(0.02)
+    seen.append(times())
+print(len({tuple(each) for each in seen}), file=sys.stderr)
+"""
+"""Prints how many different times the namespaces that all containers share had. Their time is that at which a
+process first looked at them while no other held them, so bots could signal by holding them."""
+
+
+def test_a_bot_can_not_see_whether_others_hold_the_hosts_namespaces(docker_stage: DockerStage) -> None:
+    """The bot's init holds them from the start, so their times stay the same."""
+    ended, said = run(docker_stage, NAMESPACES)
+    assert (ended.code, said) == (0, "1\n")
+
+
+def test_without_the_init_it_could(docker_stage: DockerStage, base_image: str) -> None:
+    """In a container without the init, each look creates them again, unless another process holds them."""
+    command = ["python3", "-c", NAMESPACES]
+    here = subprocess.run([sys.executable, *command[1:]], capture_output=True, check=True)  # noqa: S603 - ours
+    if int(here.stderr) == 1:
+        pytest.skip("another process holds the host's namespaces, such as an arena's bot")
+    said = docker_stage.client.containers.run(
+        base_image, command, network_mode="none", stderr=True, remove=True
+    )
+    assert int(said) > 1
 
 
 def test_health_checks_and_users_of_the_image_are_ignored(container_stage: DockerStage) -> None:

@@ -150,7 +150,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             # For the init, whose filter then refuses this option to the bot.
             "PR_SET_SECCOMP": 22,
             "PR_CAPBSET_READ": 23,
-            "PR_SET_TIMERSLACK": 29,
+            # A longer slack (PR_SET_TIMERSLACK) would show when other bots' timers end.
             "PR_GET_TIMERSLACK": 30,
             "PR_SET_CHILD_SUBREAPER": 36,
             "PR_GET_CHILD_SUBREAPER": 37,

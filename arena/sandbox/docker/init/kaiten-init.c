@@ -247,6 +247,15 @@ static void become(char *const words[], int rules)
     _exit(error == ENOENT || error == ENOTDIR ? NOT_FOUND : CANNOT_RUN);
 }
 
+/* Containers share the host's user and time namespaces, whose inodes the kernel creates when a process looks at
+ * them and drops when none does any more. A new one has a new time, so a bot could see whether another container
+ * holds it. This process holds both until it ends. */
+static void hold_namespaces(void)
+{
+    open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+    open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
+}
+
 enum { AT_ONCE = 64 };
 
 /* Reaps ended processes, but only some at a time: a bot may create them faster than they are reaped, and the
@@ -308,6 +317,7 @@ int main(int count, char *words[])
     /* The bot will have the same uid. This denies it access to this process's memory before it starts. */
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
+    hold_namespaces();
     end_even_if_stopped(seconds + 1);
 
     sigset_t death;
