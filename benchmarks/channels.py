@@ -61,6 +61,13 @@ CHANNELS: Final = (
     Channel("inodes", "inode numbers of pipes", 0.1, 150),
     Channel("processes", "number of processes", 0.1, 150),
     Channel("gaps", "gaps in processor time", 1.0, 40),
+    Channel("preemptions", "preemptions", 1.0, 40),
+    Channel("moves", "moves to another core", 1.0, 40),
+    Channel("caches", "contention for a core's own caches", 1.0, 40),
+    Channel("memory", "contention for memory", 1.0, 40),
+    Channel("walks", "walks over all threads", 0.1, 150),
+    Channel("futexes", "table of futexes", 0.1, 150),
+    Channel("sockets", "sockets in flight", 0.01, 500),
 )
 
 

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <glob.h>
+#include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +16,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +36,12 @@ static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static double nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
 /* The time at which this part of the slot is over. */
@@ -97,6 +108,8 @@ static uint64_t ticks(volatile char *p) {
    that only this process uses. */
 static uint64_t limit(void) {
     static volatile char own[64] __attribute__((aligned(64)));
+    static uint64_t known;
+    if (known) return known;
     uint64_t near = UINT64_MAX, far = UINT64_MAX, t;
     for (int n = 0; n < 1000; n++) {
         (void)*own;
@@ -104,12 +117,11 @@ static uint64_t limit(void) {
         _mm_clflush((void *)own);
         if ((t = ticks(own)) < far) far = t;
     }
-    return (near + far) / 2;
+    return known = (near + far) / 2;
 }
 
 static void hear_lines(void) {
-    static uint64_t most;
-    if (!most) most = limit();
+    uint64_t most = limit();
     for (;;) {
         for (int k = 0; k < width; k++) _mm_clflush((void *)line[k]);
         _mm_mfence();
@@ -126,13 +138,11 @@ static void hear_lines(void) {
 
 static double look(int k, int n) {
     char path[96];
-    struct timespec before, after;
     /* The start is in the name, so that no earlier run has looked for it. */
     snprintf(path, sizeof path, "/usr/bin/%.0f-%d-%d-%d", start * 1000, slot, k, n);
-    clock_gettime(CLOCK_MONOTONIC, &before);
+    double before = nanoseconds();
     access(path, F_OK);
-    clock_gettime(CLOCK_MONOTONIC, &after);
-    return (after.tv_sec - before.tv_sec) * 1e9 + after.tv_nsec - before.tv_nsec;
+    return nanoseconds() - before;
 }
 
 static void say_names(void) {
@@ -249,6 +259,176 @@ static long gaps(double until) {
 
 static void use_gaps(void) { begin = spin, end = stop, count = gaps; }
 
+/* Preemptions, and moves to another core, of a receiver that works for a third of the time. */
+
+static long moves(double until) {
+    long times = 0;
+    for (int before = sched_getcpu(), core; now() < at(until); before = core) {
+        usleep(2000);
+        for (double end = now() + 0.001; now() < end;)
+            ;
+        times += (core = sched_getcpu()) != before;
+    }
+    return times;
+}
+
+static long preemptions(double until) {
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    moves(until);
+    getrusage(RUSAGE_SELF, &after);
+    /* If the host is busy, the sender leaves the receiver less time, in which it is preempted less often. */
+    return before.ru_nivcsw - after.ru_nivcsw;
+}
+
+static void use_preemptions(void) { begin = spin, end = stop, count = preemptions; }
+
+static void use_moves(void) { begin = spin, end = stop, count = moves; }
+
+/* A core's own caches, and the way to memory. The sender reads more memory than fits into any cache. */
+
+enum { LINE = 64, OWN = 512 << 10, SWEPT = 64 << 20 };
+
+static volatile char *area;
+
+static void map_area(void) {
+    static int order[OWN / LINE];
+    int lines = OWN / LINE;
+    area = mmap(NULL, SWEPT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (area == MAP_FAILED) fail("mmap");
+    memset((void *)area, 1, SWEPT);
+    /* In the receiver's part each line names the next, in random order, so that none is prefetched. */
+    for (int n = 0; n < lines; n++) {
+        int k = random() % (n + 1);
+        order[n] = order[k], order[k] = n;
+    }
+    for (int n = 0; n < lines; n++) *(volatile int *)(area + order[n] * LINE) = order[(n + 1) % lines] * LINE;
+}
+
+static void sweep(void) {
+    if ((spinner = fork()) == 0)
+        for (int n = 0;; n = (n + LINE) % SWEPT) (void)area[n];
+}
+
+static long driven_out(double until) {
+    uint64_t most = limit();
+    long far = 0, times = 0;
+    for (; now() < at(until); times++) {
+        for (int n = 0, next = 0; n < OWN / LINE; n++) {
+            far += ticks(area + next) > most;
+            next = *(volatile int *)(area + next);
+        }
+        usleep(500);
+    }
+    return times ? far * 1000 / times : 0;
+}
+
+static long latency(double until) {
+    uint64_t sum = 0, t;
+    long times = 0;
+    for (; now() < at(until); usleep(500))
+        for (int n = 0; n < 200; n++) {
+            volatile char *p = area + random() % (SWEPT / LINE) * LINE;
+            _mm_clflush((void *)p);
+            if ((t = ticks(p)) < 2000) sum += t, times++; /* otherwise interrupted */
+        }
+    return times ? sum * 1000 / times : 0;
+}
+
+static void use_caches(void) {
+    map_area();
+    begin = sweep, end = stop, count = driven_out;
+}
+
+static void use_memory(void) {
+    map_area();
+    begin = sweep, end = stop, count = latency;
+}
+
+/* Walks over all threads of the host, which take longer the more there are. */
+
+static double duration(void (*act)(void)) {
+    double before = nanoseconds();
+    act();
+    return nanoseconds() - before;
+}
+
+static void ask_all(void) { getpriority(PRIO_USER, 0); }
+
+static long walk(double until) {
+    double least = 1e9, t;
+    await(until - 0.1);
+    for (int n = 0; n < 100; n++)
+        if ((t = duration(ask_all)) < least) least = t;
+    return least;
+}
+
+static void use_walks(void) { begin = fork_all, end = end_all, count = walk; }
+
+/* Table of futexes: processes with only one thread share it, and waking takes longer if somebody waits in the
+   same place of the table. */
+
+static int word[2048], *woken;
+
+static void wait_all(void) {
+    for (int n = 0; n < CHILDREN; n++)
+        if ((child[n] = fork()) == 0)
+            for (;;) syscall(SYS_futex, &word[n], FUTEX_WAIT_PRIVATE, 0, NULL);
+}
+
+static void wake(void) { syscall(SYS_futex, woken, FUTEX_WAKE_PRIVATE, 1); }
+
+static long waking(double until) {
+    double sum = 0;
+    await(until - 0.1);
+    for (woken = word; woken < word + sizeof word / sizeof *word; woken++) {
+        double least = 1e9, t;
+        for (int n = 0; n < 4; n++)
+            if ((t = duration(wake)) < least) least = t;
+        sum += least;
+    }
+    return sum;
+}
+
+static void use_futexes(void) { begin = wait_all, end = end_all, count = waking; }
+
+/* Sockets in flight: while a socket is in its own queue, the kernel starts a clean-up whenever one of the host's
+   unix sockets is closed. */
+
+static int ends[2];
+
+static void put_in_flight(void) {
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control = {{.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    struct iovec byte = {"", 1};
+    struct msghdr message = {
+        .msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) fail("socketpair");
+    memcpy(CMSG_DATA(&control.head), &ends[0], sizeof(int));
+    if (sendmsg(ends[1], &message, 0) < 0) fail("sendmsg");
+}
+
+static void take_out(void) {
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void open_and_close(void) { close(socket(AF_UNIX, SOCK_STREAM, 0)); }
+
+static long closing(double until) {
+    double speeds = 0; /* their mean hardly depends on the few calls that are interrupted */
+    long times = 0;
+    for (; now() < at(until - 0.05); times++) {
+        speeds += 1e9 / duration(open_and_close);
+        usleep(20); /* meanwhile the clean-up runs */
+    }
+    return times ? -speeds / times : 0;
+}
+
+static void use_sockets(void) { begin = put_in_flight, end = take_out, count = closing; }
+
 static const struct {
     const char *name;
     void (*prepare)(void), (*say)(void), (*hear)(void);
@@ -259,6 +439,13 @@ static const struct {
     {"inodes", use_inodes, say_halves, hear_halves},
     {"processes", use_processes, say_halves, hear_halves},
     {"gaps", use_gaps, say_halves, hear_halves},
+    {"preemptions", use_preemptions, say_halves, hear_halves},
+    {"moves", use_moves, say_halves, hear_halves},
+    {"caches", use_caches, say_halves, hear_halves},
+    {"memory", use_memory, say_halves, hear_halves},
+    {"walks", use_walks, say_halves, hear_halves},
+    {"futexes", use_futexes, say_halves, hear_halves},
+    {"sockets", use_sockets, say_halves, hear_halves},
 };
 
 int main(void) {

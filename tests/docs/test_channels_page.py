@@ -10,6 +10,7 @@ from tests.sandbox.hostile.sharing_attacks import ATTACKS as SHARING
 
 TABLE = rows(DOCS / "channels.md")
 HEADS = ["channel", "closed by", "attack"]
+MEASURED = ["channel", "bit/s", "cores shared", "cores apart", "reason"]
 
 
 def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -> None:
@@ -22,5 +23,9 @@ def test_every_attack_on_shared_parts_is_listed_and_all_listed_attacks_exist() -
 
 
 def test_every_channel_that_is_measured_has_its_figures() -> None:
-    """The page uses the names that the benchmark prints."""
-    assert {channel.title for channel in CHANNELS} <= {row[0] for row in TABLE}
+    """The page has the names and speeds that the benchmark prints, and both shares of wrong bits."""
+    found = {row[0]: row[1:4] for row in TABLE if len(row) == len(MEASURED)}
+    for channel in CHANNELS:
+        speed, *wrong = found[channel.title]
+        assert speed in {f"{channel.rate:,.0f}", "none"}
+        assert all(re.fullmatch(r"[\d.]+ to [\d.]+% \(load [\d to]+\)", share) for share in wrong), channel
