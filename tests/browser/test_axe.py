@@ -336,15 +336,19 @@ TOUCHING: Final = """() => {
 OVERLAPPING: Final = """() => {
   const styles = (element) => element ? [getComputedStyle(element), ...styles(element.parentElement)] : [];
   const unseen = ({ clipPath, visibility }) => clipPath !== "none" || visibility === "hidden";
-  // The visible range of a text: within everything around it that scrolls or hides.
-  const window_of = (element) => {
-    let [left, right] = [-Infinity, Infinity];
+  // The visible part of a box: within everything around its text that scrolls or hides.
+  const visible = (box, element) => {
+    let { left, right, top, bottom } = box;
     for (let e = element; e && e !== document.body; e = e.parentElement) {
-      if (getComputedStyle(e).overflowX === "visible") continue;
-      const box = e.getBoundingClientRect();
-      [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+      const [style, edge] = [getComputedStyle(e), e.getBoundingClientRect()];
+      if (style.overflowX !== "visible") {
+        [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+      }
+      if (style.overflowY !== "visible") {
+        [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+      }
     }
-    return [left, right];
+    return { left, right, top, bottom };
   };
   const texts = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -352,14 +356,11 @@ OVERLAPPING: Final = """() => {
     const [node, element] = [walker.currentNode, walker.currentNode.parentElement];
     if (!node.data.trim() || element.closest("svg, option, dialog, .film, .skip")) continue;
     if (!element.checkVisibility() || styles(element).some(unseen)) continue;
-    const [left, right] = window_of(element);
     const range = document.createRange();
     range.selectNodeContents(node);
     for (const box of range.getClientRects()) {
-      const part = { node, top: box.top, bottom: box.bottom };
-      part.left = Math.max(box.left, left);
-      part.right = Math.min(box.right, right);
-      if (part.right - part.left > 1) texts.push(part);
+      const part = { node, ...visible(box, element) };
+      if (part.right - part.left > 1 && part.bottom - part.top > 1) texts.push(part);
     }
   }
   texts.sort((a, b) => a.top - b.top);
