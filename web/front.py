@@ -1,7 +1,8 @@
 """The front page: an introduction, a game to watch, the leaders and the puzzle of the day."""
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -9,6 +10,7 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.activity import Activity, RemarkableGame
 from arena.db.analyses import KnownPuzzle
+from arena.db.games import GameRepository, GameSummary
 from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
@@ -25,6 +27,15 @@ _TABLES: Final = 8
 """Maximum number of matches shown. The page shows how many more there are."""
 _REMARKABLE: Final = 3
 """Number of games of each kind."""
+_DAY: Final = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Featured:
+    """The game that the front page plays; ``highlight`` is None if it is the closest one of a day."""
+
+    game: GameSummary
+    highlight: RemarkableGame | None
 
 
 def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> APIRouter:
@@ -36,23 +47,29 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
         if "players" in request.query_params:  # the leaderboard's former address
             return RedirectResponse(f"/leaderboard?{request.url.query}", 308)
         activity = store.activity.current(now())
+        featured = _featured(activity, store.games, now() - _DAY)
         puzzle = newest_puzzle(store.puzzles, now().date())
         return unless_unchanged(
             request,
-            (activity, boards.state(), puzzle and puzzle.day),
-            lambda: _front_page(request, activity, boards, puzzle, store.live),
+            (activity, featured, boards.state(), puzzle and puzzle.day),
+            lambda: _front_page(request, activity, featured, boards, puzzle=puzzle, live=store.live),
         )
 
     return router
 
 
-def _front_page(
-    request: Request, activity: Activity, boards: Boards, puzzle: KnownPuzzle | None, live: LiveGames
+def _front_page(  # noqa: PLR0913 - one argument per part of the page
+    request: Request,
+    activity: Activity,
+    featured: Featured | None,
+    boards: Boards,
+    *,
+    puzzle: KnownPuzzle | None,
+    live: LiveGames,
 ) -> Response:
     board = boards.board(_TOP)
     rows = [row for row in board.rows if row.games]
     shown = activity.running[:_TABLES]
-    featured = _featured(activity)
     watch_address = f"/games/{featured.game.game}/1/1" if featured else None
     if (first := next(watchable(live, shown), None)) is not None:
         watch_address = f"/live/{first[0]}"
@@ -78,6 +95,14 @@ def _of(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
     return [each for each in activity.remarkable if each.kind is kind][:_REMARKABLE]
 
 
-def _featured(activity: Activity) -> RemarkableGame | None:
-    """Return the game that the front page plays: an upset if there is one."""
-    return min(activity.remarkable, key=lambda each: each.kind is not HighlightKind.UPSET, default=None)
+def _featured(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
+    """Return the most surprising upset since a time, or the closest game if there is no upset.
+
+    Without games since then, it is an older remarkable game.
+    """
+    upsets = (each for each in activity.remarkable if each.kind is HighlightKind.UPSET)
+    found = next((each for each in upsets if each.game.ended > since), None)
+    if found is None and (closest := games.closest_since(since)) is not None:
+        return Featured(game=closest, highlight=None)
+    found = found or next(iter(activity.remarkable), None)
+    return None if found is None else Featured(game=found.game, highlight=found)

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, selec
 
 from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, HighlightRow, LadderRow
 from arena.ladder.highlights import HighlightKind
+from arena.protocol.states import BotState
 
 WINDOW: Final = 20_000
 """Number of games to search. A search that finds nothing takes about 0.1 s."""
@@ -66,6 +67,18 @@ def numbers_of(
         upsets = select(HighlightRow.game_number).where(HighlightRow.kind == HighlightKind.UPSET)
         found = found.where(GameRow.number.in_(upsets)).order_by(_chance())
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
+
+
+def closest_since(connection: Connection, moment: datetime) -> int | None:
+    """Return the number of the closest game that ended after a time, the newest of equal ones.
+
+    Games with a disqualified bot don't count.
+    """
+    newest = select(LadderRow.games - WINDOW).scalar_subquery()
+    unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)
+    found = select(GameRow.number).where(GameRow.number > newest, GameRow.ended > moment, ~unfair)
+    found = found.where(_margin().is_not(None)).order_by(_margin(), GameRow.number.desc())
+    return connection.execute(found.limit(1)).scalar_one_or_none()
 
 
 def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElement[bool]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, select, text
 
 from arena.db.database import Repository, from_row
-from arena.db.game_search import GameFilter, GameOrder, numbers_of
+from arena.db.game_search import GameFilter, GameOrder, closest_since, numbers_of
 from arena.db.schema import (
     FAULTY,
     BotRow,
@@ -162,6 +162,15 @@ class GameRepository(Repository):
             numbers = numbers_of(connection, wanted, order, before, limit)
             found = by_number(connection, numbers)
             return tuple(found[number] for number in numbers)
+
+    def closest_since(self, moment: datetime) -> GameSummary | None:
+        """Return the game with the smallest margin of those that ended after a time, or None.
+
+        Of equal ones it is the newest. Only the newest ``WINDOW`` games are searched.
+        """
+        with self._transactions.read() as connection:
+            number = closest_since(connection, moment)
+            return None if number is None else by_number(connection, [number])[number]
 
     def first_of(self, bot: str, version: int) -> str | None:
         """Return the id of a version's first rated game, or None."""

@@ -2,7 +2,7 @@
 
 import random
 from dataclasses import replace
-from datetime import UTC, date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -14,7 +14,7 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_matches
-from tests.db.builders import add_bot, claimed, finished, present
+from tests.db.builders import ENTRY, add_bot, claimed, finished, present
 from tests.kinds import filled_on_both, on_both
 from tests.soak import SOAK
 
@@ -93,6 +93,28 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
         if len(expected) > 1:
             rest = filled.games.search(wanted, GameOrder.NEWEST, found[0].number, 1)
             assert [each.game for each in rest] == expected[1:2]
+
+
+@filled_on_both
+def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
+    """It is the first of the list of closest games that ended later. Without one, there is none."""
+    closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
+    ends = sorted({each.ended for each in closest})
+    for since in (ends[0] - timedelta(seconds=1), *ends):
+        expected = next((each for each in closest if each.ended > since), None)
+        assert filled.games.closest_since(since) == expected
+
+
+@on_both
+def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
+    """Such games don't count."""
+    bots = [add_bot(store, bot) for bot in "abc"]
+    for number, (pair, places) in enumerate([(bots[:2], (1, 3)), (bots[1:], (1, 2))]):
+        assert store.results.record(finished(claimed(store, pair, id_=f"s{number}", deals=1), [places]))
+    since = datetime.min.replace(tzinfo=UTC)
+    assert present(store.games.closest_since(since)).game == "s1-0-0"
+    store.bot_states.disqualify("c", "why", START, ENTRY)
+    assert present(store.games.closest_since(since)).game == "s0-0-0"
 
 
 @filled_on_both

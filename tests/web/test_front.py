@@ -1,7 +1,7 @@
 """The front page."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from fastapi.testclient import TestClient
@@ -135,6 +135,43 @@ def test_games_worth_watching_are_linked(world: World) -> None:
     worth = text[text.index("Against the odds") :]
     assert worth.index("weak-1</bdi>") < worth.index("ahead of") < worth.index("strong-1</bdi>")
     assert "<b>39 points</b>" in worth
+
+
+def caption_of(world: World, now: datetime) -> str:
+    """Return the caption of the game that plays at a time."""
+    world.now = now
+    caption = re.search("<figcaption>(.*?)</figcaption>", browser(world).get("/").text, re.DOTALL)
+    assert caption is not None
+    return " ".join(re.sub("<[^>]+>", "", caption[1]).split())
+
+
+def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> None:
+    """An upset of the last 24 hours comes first, then the closest game of them, then an older upset."""
+    strong, weak = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
+    claim = claimed(world.store, [strong, weak], deals=21)
+    assert world.store.results.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
+    upset = "An upset: weak-1@1 finishes ahead of strong-1@1, a 1 in "
+    ended = world.store.games.newest(limit=1)[0].ended
+    assert caption_of(world, ended + timedelta(hours=23)).startswith(upset)
+    assert caption_of(world, ended + timedelta(hours=25)).startswith(upset)
+    claim = claimed(world.store, [strong, weak], id_="later", deals=3)
+    assert world.store.results.record(finished(claim, [(1, 2)] * 3, minute=30 * 60))
+    assert caption_of(world, ended + timedelta(hours=23)).startswith(upset)
+    closest = "The closest game of the last 24 hours: strong-1@1 beats weak-1@1 by 1 point. Game 24, 2"
+    assert caption_of(world, ended + timedelta(hours=31)).startswith(closest)
+    assert caption_of(world, ended + timedelta(hours=55)).startswith(upset)
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [((1, 1, 3), "a@1 and b@1 tie. Game 1,"), ((1, 4, 3), "a@1 beats c@1 by 2 points. Game 1,")],
+)
+def test_the_closest_game_is_described(world: World, places: tuple[int, ...], words: str) -> None:
+    """Its seats are named best first."""
+    claim = claimed(world.store, add_bots(world.store, [(bot, "ann") for bot in "abc"]), deals=1)
+    assert world.store.results.record(finished(claim, [places]))
+    now = world.store.games.newest(limit=1)[0].ended + timedelta(hours=1)
+    assert caption_of(world, now).startswith(f"The closest game of the last 24 hours: {words}")
 
 
 @pytest.mark.parametrize("players", [2, 5])
