@@ -210,7 +210,7 @@ def check_source(source: bytes) -> None:
     """Check a source file's bytes. Raises Rejected if the file is too long, or not text."""
     if len(source) > MAX_SOURCE_BYTES:
         raise Rejected(
-            f"the source file is larger than the limit of {MAX_SOURCE_BYTES} bytes: "
+            f"the source file is larger than the limit of {MAX_SOURCE_BYTES >> 20} MiB: "
             "submit an image archive instead"
         )
     if not source.strip():

@@ -256,7 +256,7 @@ class Incoming:
         if self._size > self._upload.limit:
             raise _too_large(self._upload)
         if self._upload.size is not None and self._size > self._upload.size:
-            raise Damaged(f"more than the announced {self._upload.size} bytes arrived: send the file again")
+            raise Damaged(f"more than the announced {self._upload.size:,} bytes arrived: send the file again")
         if self._size - self._checked >= _ROOM_STEP:
             self._uploads.check_room(len(piece))
             self._checked = self._size
@@ -288,7 +288,7 @@ class Incoming:
         if not self._size:
             raise Damaged("the file is empty: send a file that is not empty")
         if announced.size is not None and self._size != announced.size:
-            raise Damaged(f"{self._size} of {announced.size} bytes arrived: send the file again")
+            raise Damaged(f"{self._size:,} of {announced.size:,} bytes arrived: send the file again")
         if announced.sha256 is not None and announced.sha256.lower() != digest:
             raise Damaged(f"the file has the SHA-256 {digest}, not {announced.sha256[:64]}: send it again")
         return replace(self._new, size=self._size, sha256=digest, received=self._now())
@@ -304,7 +304,7 @@ def _note(note: str) -> str:
 
 def _too_large(upload: Upload) -> TooLarge:
     what = "an image archive" if upload.kind is UploadKind.IMAGE else "a source file"
-    return TooLarge(f"the file is too large: the limit for {what} is {upload.limit} bytes")
+    return TooLarge(f"the file is too large: the limit for {what} is {upload.limit >> 20:,} MiB")
 
 
 _ID_BYTES: Final = 8

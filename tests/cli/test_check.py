@@ -218,7 +218,7 @@ def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
         running = set(home.containers(killed))
         other = home.check(large)
         assert (other.returncode, other.stdout) == (1, "")
-        assert f"the limit for a source file is {MAX_SOURCE_BYTES} bytes" in other.stderr
+        assert "the limit for a source file is 1 MiB" in other.stderr
         assert running <= set(home.containers(killed))
         process.kill()
     assert home.containers(killed)

@@ -73,7 +73,7 @@ def test_wrapping_is_reproducible() -> None:
         (b"print(1)\0", "NUL"),
         (b"# caf\xe9", r"not UTF-8 \(byte 5\)"),
         (b"\xff\xfep\0", "NUL"),
-        (b"#" * (MAX_SOURCE_BYTES + 1), "the limit of 1048576 bytes"),
+        (b"#" * (MAX_SOURCE_BYTES + 1), "the limit of 1 MiB"),
     ],
     ids=["empty", "blank", "nul", "latin-1", "utf-16", "long"],
 )

@@ -9,7 +9,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
 from arena.db.quotas import AccountQuota, Quota
-from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
+from arena.images.image import MAX_SOURCE_BYTES
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import host_report
@@ -105,7 +105,7 @@ def test_a_browser_can_upload_too(world: World, ann: KnownAccount) -> None:
         ("mine", b"", {}, 422, "empty"),
         ("m", FILE, {}, 422, "can't be the name"),
         ("taken", FILE, {}, 409, "belongs to a bot of ben"),
-        ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1048576 bytes"),
+        ("mine", bytes(MAX_SOURCE_BYTES + 1), {}, 413, "limit for a source file is 1 MiB"),
     ],
 )
 def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of the table
@@ -144,7 +144,7 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
         headers={"Content-Length": str(len(FILE))},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    assert "100 of 135000 bytes arrived" in answer.json()["detail"]
+    assert "100 of 135,000 bytes arrived" in answer.json()["detail"]
     assert list(world.uploads.iterdir()) == []
 
 
@@ -156,7 +156,7 @@ def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: K
         headers={"Content-Length": str(1 << 40)},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (413, "application/problem+json")
-    assert f"limit for an image archive is {DEFAULT_LIMITS.archive_bytes} bytes" in answer.json()["detail"]
+    assert "limit for an image archive is 768 MiB" in answer.json()["detail"]
     assert "content-security-policy" in answer.headers
 
 

@@ -1,5 +1,8 @@
 """The format of names and numbers."""
 
+import re
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -7,6 +10,10 @@ import pytest
 from arena.db.games import GameSummary
 from arena.platform.speech import NAME_LENGTH, clean_name
 from arena.protocol.documents import SeatResult
+from arena.rules import Rules
+from tests.accounts.world import World
+from tests.builders import add_bots, play_matches
+from tests.web.people import browser
 from web.games.listing import GamesQuery
 from web.http.rendering import (
     bot_address,
@@ -125,7 +132,13 @@ def test_bots_with_valid_names_have_an_address(name: str, address: str | None) -
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KiB"), (1_572_864, "1.5 MiB"), (2**31, "2,048.0 MiB")],
+    [
+        (0, "0 bytes"),
+        (1023, "1,023 bytes"),
+        (1_048_000, "1,023.4 KiB"),
+        (1_572_864, "1.5 MiB"),
+        (2**31, "2,048.0 MiB"),
+    ],
 )
 def test_sizes_are_written_in_a_fitting_unit(value: int, shown: str) -> None:
     """From 1 KiB on they have one decimal."""
@@ -154,3 +167,17 @@ def test_numbers_of_games_have_separators() -> None:
     game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, behind=0)
     shown = render("games.html", caller=None, games=(game,), older=None, query=GamesQuery(), window=1)
     assert '<a href="/games/last">1,234,567</a>' in shown
+
+
+def test_a_games_number_has_separators_on_all_pages(world: World) -> None:
+    """Pages show the same number of a game in the same way."""
+    with closing(sqlite3.connect(world.file or ":memory:")) as database, database:
+        database.execute("UPDATE ladder SET games = 1233")
+    play_matches(
+        world.store, [add_bots(world.store, [("one", "ann"), ("two", "ben")])], Rules(players=2), name="two"
+    )
+    client = browser(world)
+    for path in ("/", "/games", "/games/two-0-0", "/games/two-0-0/1/1", "/bots/one", "/games?before=1235"):
+        text = client.get(path).text
+        assert "1,234" in text, path
+        assert not re.search(r">[^<]*\b1234\b", text), path

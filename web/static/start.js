@@ -3,7 +3,7 @@
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";
-import { address, put, refusal, sha256, showRefusal } from "./upload.js";
+import { address, put, refusal, sha256, showRefusal, size } from "./upload.js";
 
 const form = document.querySelector("[data-start]");
 const { bot, kind, check, submit } = form.elements;
@@ -43,7 +43,7 @@ async function send(isCheck) {
   const file = new File([editor.text], "bot", { type: "text/plain" });
   const most = Number(form.dataset.most);
   if (!editor.text.trim()) return refuse("There is no code yet.", "Write a bot, or reset to the example.");
-  if (file.size > most) return refuse(`The code has ${file.size} bytes; the limit is ${most}.`);
+  if (file.size > most) return refuse(`The code is too long: the limit is ${size(most)}.`);
   refuse();
   check.disabled = submit.disabled = true;
   try {

@@ -1,6 +1,6 @@
 // The submission form: accepts a chosen or dropped file, describes it, uploads it and shows progress.
 
-import { address, put, refusal, sha256, showRefusal } from "./upload.js";
+import { address, inUnit, put, refusal, sha256, showRefusal, size, unitOf } from "./upload.js";
 
 const form = document.querySelector("[data-kinds]");
 const kinds = JSON.parse(form.dataset.kinds);
@@ -8,19 +8,6 @@ const { bot, file, note, submit } = form.elements;
 const [about, refused, sending, told] = ["about", "refusal", "sending", "told"].map((name) => form.querySelector(`[data-${name}]`));
 const progress = form.querySelector("progress");
 const cancel = form.querySelector("[data-cancel]");
-const UNITS = ["bytes", "KiB", "MiB"];
-
-function unitOf(bytes) {
-  return bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
-}
-
-function inUnit(bytes, unit) {
-  return (bytes / 1024 ** unit).toFixed(unit ? 1 : 0);
-}
-
-function size(bytes) {
-  return `${inUnit(bytes, unitOf(bytes))} ${UNITS[unitOf(bytes)]}`;
-}
 
 // The last kind has no suffixes: it is the default.
 function kindOf(name) {

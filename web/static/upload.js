@@ -3,6 +3,23 @@
 // Don't load larger files into memory just to hash them.
 const LARGEST_HASHED = 64 * 1024 * 1024;
 
+const UNITS = ["bytes", "KiB", "MiB"];
+
+export function unitOf(bytes) {
+  return bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
+}
+
+export function inUnit(bytes, unit) {
+  const digits = unit ? 1 : 0;
+  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return (bytes / 1024 ** unit).toLocaleString("en", format);
+}
+
+// Returns a number of bytes in the largest unit that fits, as the server formats it.
+export function size(bytes) {
+  return `${inUnit(bytes, unitOf(bytes))} ${UNITS[unitOf(bytes)]}`;
+}
+
 // Returns a file's SHA-256, or null. Browsers hash only on pages served over HTTPS or from this machine.
 export async function sha256(file) {
   if (!globalThis.crypto?.subtle || file.size > LARGEST_HASHED) return null;

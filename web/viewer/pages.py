@@ -18,7 +18,7 @@ from web.http.authentication import logged_in
 from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, read_game, replay_of
-from web.http.rendering import PageRouter, page, viewer_of
+from web.http.rendering import PageRouter, count, page, viewer_of
 from web.viewer.film import EYES_PATTERN, Eyes, Film, FilmStage, Frame, film
 from web.viewer.logs import read_private_log
 from web.viewer.pictures import Chances, picture, turn_picture
@@ -192,7 +192,7 @@ def shown_game(found: GamePage) -> Shown:
     """
     home = f"/games/{found.game}"
     return Shown(
-        title=f"Game {found.number}",
+        title=f"Game {count(found.number)}",
         replay=replay_of(found),
         home=home,
         base=home,
