@@ -3,6 +3,7 @@
 A search covers only the newest ``WINDOW`` games, so that its cost doesn't grow with the ladder.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
@@ -23,7 +24,9 @@ class GameOrder(StrEnum):
 
     NEWEST = "newest"
     CLOSEST = "closest"
-    """By the points between first and second place."""
+    """By the points between first and second place, the fewest first."""
+    WIDEST = "widest"
+    """By the same points, the most first."""
     HIGHEST = "highest"
     """By the highest points of any seat."""
     COMEBACK = "comeback"
@@ -57,8 +60,10 @@ def numbers_of(
     found = select(GameRow.number).where(GameRow.number > newest, *_conditions(connection, wanted))
     if before is not None:
         found = found.where(GameRow.number < before)
-    if order is GameOrder.CLOSEST:
-        found = found.where(_margin().is_not(None)).order_by(_margin())
+    if order in {GameOrder.CLOSEST, GameOrder.WIDEST}:
+        margin = _margin()
+        by = margin if order is GameOrder.CLOSEST else margin.desc()
+        found = found.where(margin.is_not(None)).order_by(by)
     elif order is GameOrder.HIGHEST:
         found = found.order_by(_best().desc())
     elif order is GameOrder.COMEBACK:
@@ -79,6 +84,14 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
     found = select(GameRow.number).where(GameRow.number > newest, GameRow.ended > moment, ~unfair)
     found = found.where(_margin().is_not(None)).order_by(_margin(), GameRow.number.desc())
     return connection.execute(found.limit(1)).scalar_one_or_none()
+
+
+def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int, float]:
+    """Return the chance of the unlikeliest stored upset in each of these games that has one."""
+    upsets = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number.in_(numbers)
+    rows = select(HighlightRow.game_number, func.min(HighlightRow.value).label("chance")).where(*upsets)
+    found = connection.execute(rows.group_by(HighlightRow.game_number))
+    return {row.game_number: row.chance for row in found}
 
 
 def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElement[bool]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, select, text
 
 from arena.db.database import Repository, from_row
-from arena.db.game_search import GameFilter, GameOrder, closest_since, numbers_of
+from arena.db.game_search import GameFilter, GameOrder, closest_since, numbers_of, upset_chances
 from arena.db.schema import (
     FAULTY,
     BotRow,
@@ -91,13 +91,8 @@ class GameSummary:
     players: int
     ended: datetime  # UTC
     seats: tuple[SeatResult, ...]  # in seat order
+    margin: int | None  # points between first and second place; None if all other seats were taken over
     behind: int | None  # points by which the winner trailed after two rounds; None if unknown
-
-    @property
-    def margin(self) -> int:
-        """Points between first and second place."""
-        first, second, *_ = sorted(self.seats, key=lambda seat: seat.place)
-        return first.points - second.points
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +166,11 @@ class GameRepository(Repository):
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)
             return None if number is None else by_number(connection, [number])[number]
+
+    def upset_chances(self, numbers: Collection[int]) -> dict[int, float]:
+        """Return the predicted chances of the stored upsets in these games, by the games' numbers."""
+        with self._transactions.read() as connection:
+            return upset_chances(connection, numbers)
 
     def first_of(self, bot: str, version: int) -> str | None:
         """Return the id of a version's first rated game, or None."""
@@ -269,6 +269,7 @@ def _games() -> Select[*tuple[Any, ...]]:
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
     sat: dict[int, list[SeatResult]] = {}
+    margins: dict[int, list[tuple[int, int, bool]]] = {}
     leads: dict[int, list[tuple[int, int | None, bool]]] = {}
     for seat in connection.execute(
         select(
@@ -286,11 +287,30 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
     ):
         sat.setdefault(seat.game_number, []).append(from_row(SeatResult, seat))
+        margins.setdefault(seat.game_number, []).append((seat.place, seat.points, seat.taken_over))
         leads.setdefault(seat.game_number, []).append((seat.place, seat.after_two, seat.taken_over))
     return tuple(
-        from_row(GameSummary, row, seats=tuple(sat[row.number]), behind=_behind(leads[row.number]))
+        from_row(
+            GameSummary,
+            row,
+            seats=tuple(sat[row.number]),
+            margin=_margin(margins[row.number]),
+            behind=_behind(leads[row.number]),
+        )
         for row in rows
     )
+
+
+def _margin(seats: Sequence[tuple[int, int, bool]]) -> int | None:
+    """Return the points between first and second place; None if the stand-in took over all other seats.
+
+    ``seats`` has each seat's place, its points, and whether the stand-in took it over.
+    """
+    first = [points for place, points, _ in seats if place == 1]
+    others = [points for place, points, taken_over in seats if place > 1 and not taken_over]
+    if len(first) > 1:
+        return 0
+    return max(first) - max(others) if first and others else None
 
 
 def _behind(seats: Sequence[tuple[int, int | None, bool]]) -> int | None:

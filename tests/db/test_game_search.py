@@ -125,6 +125,10 @@ def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None
         (each.margin, -each.number) for each in closest
     )
     assert len(closest) >= len(games) - 3
+    widest = filled.games.search(GameFilter(), GameOrder.WIDEST, None, 100)
+    assert widest == tuple(sorted(closest, key=lambda each: (-(each.margin or 0), -each.number)))
+    unranked = [each for each in filled.games.newest(limit=100) if each.margin is None]
+    assert len(unranked) == len(games) - len(closest)
     highest = filled.games.search(GameFilter(players=3), GameOrder.HIGHEST, None, 100)
     tops = [(-max(seat.points for seat in each.seats), -each.number) for each in highest]
     assert tops == sorted(tops)
@@ -161,3 +165,4 @@ def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
     assert store.results.record(replace(match, games=(left, alone)))
     [found] = store.games.search(GameFilter(), GameOrder.COMEBACK, None, 9)
     assert (found.game, found.behind) == (left.id, 4)
+    assert [each.margin for each in store.games.newest()] == [None, 1]

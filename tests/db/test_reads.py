@@ -92,6 +92,7 @@ def test_games_are_listed_newest_first(store: Store) -> None:
                 SeatResult(bot="a", version=1, points=38, place=2),
                 SeatResult(bot="b", version=1, points=39, place=1),
             ),
+            margin=1,
             behind=0,
         ),
     )

@@ -130,6 +130,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
     games = browser(world).get("/games?order=upset").text
     assert re.findall(r'<th scope="row" class="number"><a href="/games/([^"]+)"', games) == ["s-0-20"]
     assert '<a href="/games?order=upset" aria-current="page">upsets</a>' in games
+    assert f'data-label="Odds">1 in {1 / upset.value:.0f}<' in games
     board = text[text.index("In the lead") :]
     assert board.index("weak-1</bdi>") > board.index("strong-1</bdi>")
     worth = text[text.index("Against the odds") :]

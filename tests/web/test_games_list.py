@@ -34,16 +34,22 @@ def test_the_form_matches_the_filters(client: TestClient) -> None:
 
 
 def test_headers_sort_the_list(client: TestClient) -> None:
-    """A header links to its order, keeps the filters, and marks the current order."""
+    """A header links to its order, keeps the filters, and marks the current order.
+
+    That of the margin changes its direction.
+    """
     text = client.get("/games?players=3&order=closest").text
     heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))
     assert heads == {
         "/games?players=3": "Game",
         "/games?players=3&amp;order=highest": "Result",
-        "/games?players=3&amp;order=closest": "Margin",
+        "/games?players=3&amp;order=widest": "Margin",
     }
     assert re.search(r'aria-sort="ascending"><a [^>]*>Margin<span class="way" aria-hidden="true">▴<', text)
     assert text.count("aria-sort") == 1
+    widest = client.get("/games?players=3&order=widest").text
+    assert re.search(r'aria-sort="descending"><a href="/games\?players=3&amp;order=closest">Margin<', widest)
+    assert '<a href="/games?order=closest">Margin</a>' in client.get("/games").text
     most = client.get("/games?players=3&order=highest").text
     assert re.search(r'aria-sort="descending"><a [^>]*>Result<span class="way" aria-hidden="true">▾<', most)
     assert re.findall(r'aria-current="page">([^<]*)</a> ', most) == ["3 players"]
@@ -61,6 +67,7 @@ def test_pages_and_the_api_agree(client: TestClient) -> None:
     for query in (
         "players=3",
         "order=closest",
+        "order=widest",
         "order=comeback",
         "order=highest&players=2",
         "faults=yes",

@@ -164,8 +164,10 @@ def test_numbers_of_games_have_separators() -> None:
     """They make large numbers readable."""
     seats = tuple(SeatResult(bot=bot, version=1, points=9, place=1) for bot in ("ann", "ben"))
     ended = datetime(2026, 11, 23, tzinfo=UTC)
-    game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, behind=0)
-    shown = render("games.html", caller=None, games=(game,), older=None, query=GamesQuery(), window=1)
+    game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, margin=1, behind=0)
+    shown = render(
+        "games.html", caller=None, games=(game,), chances=None, older=None, query=GamesQuery(), window=1
+    )
     assert '<a href="/games/last">1,234,567</a>' in shown
 
 

@@ -86,10 +86,12 @@ def public_pages(repository: GameRepository) -> APIRouter:
         shown = found[:GAMES_A_PAGE]
         more = len(found) > len(shown)
         pages = more and query.order is GameOrder.NEWEST
+        numbers = [game.number for game in shown]
         return page(
             request,
             "games.html",
             games=shown,
+            chances=repository.upset_chances(numbers) if query.order is GameOrder.UPSET else None,
             older=shown[-1].number if pages else None,
             more=more,
             query=query,
