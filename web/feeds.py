@@ -50,6 +50,8 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         if not bots:
             raise HTTPException(404, "This author has no bots.")
         news = [each for bot in bots for each in _bot_news(store, bot)]
+        if (ladder := store.ladder.news()) is not None:
+            news.append(ladder)
         name = bots[0].author
         return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", news)
 

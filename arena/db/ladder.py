@@ -40,7 +40,7 @@ from arena.ladder.rating import update as update_ratings
 from arena.ladder.rating_log import Entry, GamePlayed, Key, Rate, VersionStarted
 from arena.ladder.settings import LadderChange, LadderSettings
 from arena.protocol.match import Clock, Limits
-from arena.protocol.news import Topic, ladder_changed
+from arena.protocol.news import News, Topic, ladder_changed
 from arena.protocol.states import BotState
 
 
@@ -60,6 +60,12 @@ class LadderRepository(Repository):
         """Return the ladder's settings."""
         with self._transactions.read() as connection:
             return settings(connection)
+
+    def news(self) -> News | None:
+        """Return the news of the last pause or of its end, or None if there was none."""
+        with self._transactions.read() as connection:
+            row = connection.execute(select(LadderRow.paused, LadderRow.paused_changed)).one()
+        return row.paused_changed and ladder_changed(paused=row.paused, at=row.paused_changed)
 
     def change(self, wanted: LadderChange, entry: NewAuditEntry) -> bool:
         """Change the ladder's settings for future matches, and notify authors of a pause or its end.
@@ -83,6 +89,7 @@ class LadderRepository(Repository):
                 )
             )
             if after.paused != before.paused:
+                connection.execute(update(LadderRow).values(paused_changed=entry.at))
                 news = ladder_changed(paused=after.paused, at=entry.at)
                 subscriptions.tell_all(connection, Topic.LADDER, news)
             audit.record(connection, entry)

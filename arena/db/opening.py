@@ -34,7 +34,7 @@ VERSION_TABLE: Final = "kaiten_schema"
 FIRST_REVISION: Final = "0100"
 """The first of ``migrations/versions``. Revisions are four digits, each larger than the one before."""
 
-NEWEST_REVISION: Final = "0103"
+NEWEST_REVISION: Final = "0104"
 """The revision that this program needs: the last of ``migrations/versions``."""
 
 NO_UPGRADE: Final = "from before the first release, which this version can't read or upgrade"

@@ -137,7 +137,8 @@ class LadderRow(Base):
 
     ``revision`` rises with every change that a leaderboard shows. ``players`` are the numbers of players per
     table, ``deals`` the deals per match, ``start_millis`` to ``bank_millis`` the clock, ``cpus`` to
-    ``tmp_mib`` the limits of a bot. While it is ``paused``, no matches are drawn.
+    ``tmp_mib`` the limits of a bot. While it is ``paused``, no matches are drawn;
+    ``paused_changed`` is when an operator last paused or resumed it, or None.
     """
 
     __tablename__ = "ladder"
@@ -148,6 +149,7 @@ class LadderRow(Base):
     games: Mapped[Number]
     revision: Mapped[Number] = mapped_column(default=0)
     paused: Mapped[bool] = mapped_column(default=False)
+    paused_changed: Mapped[Moment | None]
     players: Mapped[Numbers]
     deals: Mapped[Small]
     start_millis: Mapped[Small]

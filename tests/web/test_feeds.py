@@ -1,12 +1,14 @@
 """Atom feeds."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from xml.etree import ElementTree as ET
 
 import pytest
 from httpx2 import Client
 
+from arena.db.audit import NewAuditEntry
+from arena.ladder.settings import LadderChange
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
@@ -73,6 +75,26 @@ def test_being_overtaken_is_in_the_feed(world: World) -> None:
     world.store.held_ranks.compare(swapped, world.now)
     assert f"{one}: overtaken by {two}" in titles(feed(browser(world), f"/feeds/bots/{one}"))
     assert f"{one}: overtaken by {two}" not in titles(feed(browser(world), f"/feeds/bots/{two}"))
+
+
+def test_a_pause_of_the_ladder_is_in_the_feeds_of_authors(world: World) -> None:
+    """The entry is about the last pause or its end, and no other change of the ladder."""
+    add_bots(world.store, [("ann-s", "ann")])
+    client = browser(world)
+
+    def ladder_news() -> list[str | None]:
+        return [title for title in titles(feed(client, "/feeds/authors/ann")) if "Ladder" in str(title)]
+
+    assert ladder_news() == []
+    at = world.now + timedelta(minutes=1)
+    entry = NewAuditEntry(at=at, who="terminal:root", what="ladder", subject="ladder", detail="")
+    world.store.ladder.change(LadderChange(paused=True), entry)
+    assert ladder_news() == ["Ladder paused"]
+    assert "no new ones are created" in client.get("/feeds/authors/ann").text
+    world.store.ladder.change(LadderChange(deals=3), replace(entry, at=at + timedelta(minutes=1)))
+    assert f"<updated>{at.isoformat()}</updated>" in client.get("/feeds/authors/ann").text
+    world.store.ladder.change(LadderChange(paused=False), replace(entry, at=at + timedelta(minutes=2)))
+    assert ladder_news() == ["Ladder resumed"]
 
 
 def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
