@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from fastapi import FastAPI
@@ -24,6 +24,9 @@ from tests.web.town import build
 pytestmark = pytest.mark.chromium
 
 LARGEST_BYTES: Final = 100_000
+"""Of a page's HTML, before compression."""
+MOST_TRANSFERRED: Final = 120_000
+"""Of a page and all that it loads, as sent."""
 PAPER: Final = {"light": "rgb(250, 246, 237)", "dark": "rgb(18, 20, 42)"}
 NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|live|tv)$|\.\w+$")
 """Routes of data and pictures, and routes that only redirect."""
@@ -319,6 +322,48 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
         see(page, axe, name, theme, sizes)
     # Chromium may only report the page's own status, if it is an error.
     assert [text for text in complaints if "Failed to load resource" not in text] == []
+
+
+def transferred(page: Page, address: str) -> int:
+    """Open a page with an empty cache. Return how many bytes were sent for it, without the editor's."""
+    session = page.context.new_cdp_session(page)
+    editor: set[str] = set()
+    sizes: dict[str, int] = {}
+
+    def begun(event: dict[str, Any]) -> None:
+        if event["request"]["url"].endswith("/editor.js"):
+            editor.add(event["requestId"])
+
+    def ended(event: dict[str, Any]) -> None:
+        sizes[event["requestId"]] = event["encodedDataLength"]
+
+    session.on("Network.requestWillBeSent", begun)
+    session.on("Network.loadingFinished", ended)
+    session.send("Network.enable")
+    session.send("Network.setCacheDisabled", {"cacheDisabled": True})
+    page.goto(address, wait_until="load")
+    for within in page.frames:
+        if within.locator("#film").count():
+            within.locator("#film[data-ready]").wait_for()
+    session.send("Network.setCacheDisabled", {"cacheDisabled": False})
+    session.detach()
+    return sum(size for request, size in sizes.items() if request not in editor)
+
+
+WEIGHED: Final = ("front", "viewer-five", "start")
+"""Pages that the short run weighs: they have the most pictures and scripts."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] * (name not in WEIGHED)) for name in PAGES]
+)
+def test_pages_are_light(town: Town, name: str) -> None:
+    """With styles, scripts, pictures and frames, but without the editor, a page is at most 120 KB as sent."""
+    look, page = PAGES[name], town.windows[PAGES[name].who]
+    width, height = SIZES["desktop"]
+    page.set_viewport_size(ViewportSize(width=width, height=height))
+    size = transferred(page, town.url + look.path.format(**town.ids))
+    assert 1_000 < size < MOST_TRANSFERRED
 
 
 TOUCHING: Final = """() => {
