@@ -1,5 +1,6 @@
 """The leaderboard and the front page in a real browser: they update themselves, and nothing moves."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
@@ -135,6 +136,53 @@ def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script:
     expect(page.locator("tbody tr")).to_have_count(12)
     page.get_by_role("link", name="Previous").press("Enter")
     expect(page).to_have_url(f"{url}/leaderboard?players=5")
+
+
+def test_a_head_of_the_leaderboard_sorts_it(windows: Windows, url: str) -> None:
+    """A click on a column's head puts the highest number first, and marks the head."""
+    visit = windows.open(url, "desktop", "light")
+    page = visit.page
+    visit.open("/leaderboard")
+    page.get_by_role("columnheader", name="Games").get_by_role("link").click()
+    expect(page).to_have_url(f"{url}/leaderboard?order=games")
+    expect(page.get_by_role("columnheader", name="Games")).to_have_attribute("aria-sort", "descending")
+    games = [int(text) for text in page.locator("tbody [data-label=Games]").all_inner_texts()]
+    assert games == sorted(games, reverse=True)
+    assert games[0] > games[-1]
+
+
+def test_a_bots_page_begins_with_its_rank(windows: Windows, store: Store, url: str) -> None:
+    """A phone shows it without scrolling, above all sections."""
+    visit = windows.open(url, "phone", "light")
+    best = store.ratings.standings()[0]
+    visit.open(f"/bots/{best.bot}")
+    rank = visit.page.locator(".standing")
+    expect(rank).to_contain_text(re.compile(r"^Rank 1 of \d+"))
+    expect(rank).to_be_in_viewport()
+    box, heading = rank.bounding_box(), visit.page.locator("main h2").first.bounding_box()
+    assert box is not None
+    assert heading is not None
+    assert box["y"] < heading["y"]
+
+
+def test_the_best_games_are_one_click_away(windows: Windows, url: str) -> None:
+    """The closest games, comebacks and upsets are each in order, with the number that decides."""
+    visit = windows.open(url, "desktop", "light")
+    page = visit.page
+    visit.open("/games")
+    found = {}
+    for name, label in (("closest", "Margin"), ("comebacks", "Behind"), ("upsets", "Odds")):
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
+        cells = page.locator(f"tbody [data-label={label}]").all_inner_texts()
+        found[name] = [int(text.removeprefix("1 in ")) for text in cells]
+    assert found["closest"] == sorted(found["closest"])
+    assert found["comebacks"] == sorted(found["comebacks"], reverse=True)
+    assert found["upsets"] == sorted(found["upsets"], reverse=True)
+    assert all(found.values())
+    page.get_by_role("columnheader", name="Margin").get_by_role("link").click()
+    page.get_by_role("columnheader", name="Margin").get_by_role("link").click()
+    expect(page).to_have_url(f"{url}/games?order=widest")
 
 
 def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:

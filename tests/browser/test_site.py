@@ -93,6 +93,47 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
 
 
+def test_games_are_found_by_author_result_and_date(browser: Browser, url: str) -> None:
+    """All fields of the form apply together, and keep their values."""
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{url}/games?players=2")
+    page.get_by_label("Author").fill("AMY")
+    page.get_by_label("Points from").fill("45")
+    page.get_by_label("Margin up to").fill("9")
+    page.get_by_label("Faults").select_option("without")
+    page.get_by_label("Ended to (UTC)").fill("2026-11-03")
+    page.get_by_role("button", name="Show").click()
+    rows = page.locator(".games tbody tr")
+    assert 0 < rows.count() < 30
+    for row in rows.all():
+        expect(row).to_contain_text("mine@1")
+        assert int(row.locator("[data-label=Margin]").inner_text()) <= 9
+        assert max(int(points) for points in row.locator(".points").all_inner_texts()) >= 45
+        expect(row.locator("time")).to_contain_text("2026-11-03")
+    expect(page.get_by_label("Margin up to")).to_have_value("9")
+    page.get_by_label("Ended from (UTC)").fill("2026-11-04")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("No games match.")).to_be_visible()
+    page.context.close()
+
+
+def test_first_picks_are_limited_to_hands_with_a_card(browser: Browser, url: str) -> None:
+    """Every hand then has the card, which stays selected. No scripts are needed."""
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{url}/bots/mine/picks")
+    hands = page.locator(".hands li")
+    before = hands.count()
+    page.get_by_label("Wasabi").check()
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_label("Wasabi")).to_be_checked()
+    assert 0 < hands.count() <= before
+    for hand in hands.all():
+        expect(hand.locator(".k-wasabi").first).to_be_visible()
+    page.get_by_role("link", name="All hands").click()
+    expect(page).to_have_url(f"{url}/bots/mine/picks")
+    page.context.close()
+
+
 POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => [
   row.getBoundingClientRect().height,
   [...row.querySelectorAll(".points")].map((points) => Math.round(points.getBoundingClientRect().right)),

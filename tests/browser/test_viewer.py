@@ -40,7 +40,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         play_matches(
             store, [add_bots(store, others)], Rules(players=5, pass_both_ways=True), name="five", faults=0.04
         )
-        play_matches(store, [add_bots(store, [("tuna", "ann"), ("eel", "bo")])], Rules(players=2), name="two")
+        pair = add_bots(store, [("tuna", "ann"), ("eel", "bo")])
+        for name in ("two", "tie17", "tie27"):
+            play_matches(store, [pair], Rules(players=2), name=name)
     with opened(folder) as site:
         yield site.url
 
@@ -462,6 +464,25 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
         expect(
             page.get_by_role("region", name=re.compile(rf"^\d {re.escape(name['whole'])}$"))
         ).to_have_count(1)
+
+
+@pytest.mark.parametrize(
+    ("game", "words"),
+    [
+        (
+            "tie17-0-1",
+            r"tuna wins.* tuna and eel have 56 points each; their puddings decide: tuna \d, eel \d\.",
+        ),
+        ("tie27-0-1", r"tuna and eel have 41 points and \d puddings? each, and share place 1\."),
+    ],
+)
+def test_the_end_explains_a_tie(visit: Visit, game: str, words: str) -> None:
+    """It says whether puddings decided, and nothing has to be scrolled."""
+    page = watch(visit, f"/games/{game}/3/10?step=end")
+    expect(page.locator("#says")).to_have_text(re.compile(words))
+    box = page.locator("#says").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
 
 
 PARTS_THAT_STAY: str = """() => {
