@@ -37,9 +37,9 @@ def read_live(
 ) -> WatchedMatch:
     """Read the disclosed part of a match.
 
-    ``number`` counts its games from 1; None for the newest. ``may_see`` says whether the viewer may see what
-    is private to an account. Raises HTTPException (404) if there is no such match, or the viewer may not see
-    it.
+    ``number`` is the game's number in the match, from 1, or None for the newest. ``may_see`` says
+    whether the viewer may see what is private to an account. Raises HTTPException (404) if there is no such
+    match, or the viewer may not see it.
     """
     found = live.find(match, None if number is None else number - 1)
     if (

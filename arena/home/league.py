@@ -1,6 +1,6 @@
 """A rated league of the bots in a folder: the ladder's match-making and ratings, with the log in a file.
 
-The first line describes the league; every other line is a version that starts, or a game. Ratings are
+The first line describes the league; each of the others is a new version or a game. Ratings are
 computed from the log, so a league can be resumed.
 """
 
@@ -63,7 +63,7 @@ Line = LeagueEntrant | LeagueGame
 
 
 class HeadToHead(NamedTuple):
-    """Numbers of games of a bot against another: how many it finished ahead, behind or in the same place."""
+    """One bot's games against another: in how many it finished ahead, behind or in the same place."""
 
     games: int
     ahead: int
@@ -94,7 +94,7 @@ class League:
             self._add(line)
 
     def missing(self) -> tuple[LeagueEntrant, ...]:
-        """Enter the bots whose current code has not entered, and return their entries."""
+        """Enter the bots whose current code is not yet in the league, and return their entries."""
         wanted = [LeagueEntrant(bot.name, digest_of(bot)) for bot in self._bots]
         new = tuple(entrant for entrant in wanted if self._newest(entrant.name) != entrant)
         for entrant in new:
@@ -120,7 +120,7 @@ class League:
                 number += 1
 
     def played(self, result: HomeResult) -> LeagueGame:
-        """Add a game of :meth:`plan`, and return its line."""
+        """Add the result of a game from :meth:`plan`, and return its line."""
         current = self._current()
         versions = tuple(current[bot] for bot in result.game.bots)
         for version in versions:
@@ -138,7 +138,8 @@ class League:
     def board(self) -> Leaderboard:
         """Return the current bots, best first, as on the ladder's leaderboard.
 
-        A league has no times: ``change`` and ``last_played`` are None. ``author`` is ``local`` or ``house``.
+        A league records no dates: ``change`` and ``last_played`` are None. ``author`` is ``local`` or
+        ``house``.
         """
         standings = Standings()
         standings.update({version: self._line(version, bot) for version, bot in self._current_bots()})

@@ -49,7 +49,7 @@ class MatchBackoff:
         """Failures and end of backoff by match, latest failure last."""
 
     def fail(self, match: str, in_a_row: int, now: float) -> None:
-        """Start the backoff of a failed match and of all matches.
+        """Start a failed match's own backoff and the shared one.
 
         ``in_a_row`` counts failures since a match was last played, this one included.
         """
@@ -64,7 +64,7 @@ class MatchBackoff:
         self._failed.pop(match, None)
 
     def play(self, match: str) -> None:
-        """End the backoff of all matches, because this one was played."""
+        """End the shared backoff and this match's own, because it was played."""
         self.forget(match)
         self._until = 0.0
 

@@ -105,7 +105,7 @@ class WantedSubscription(BaseModel):
 
 
 class WantedTopics(BaseModel):
-    """A change of a subscription's events.
+    """A change to a subscription's events.
 
     Attributes:
         topics: The events to report from now on.
@@ -126,7 +126,9 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         return SubscriptionList(subscriptions=tuple(map(_shown, subscriptions.of(caller.account))))
 
     @router.post(
-        "/account/subscriptions", status_code=201, responses=problems({429: "Too many subscriptions."})
+        "/account/subscriptions",
+        status_code=201,
+        responses=problems({429: "Too many attempts to subscribe."}),
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
         """Add a webhook or an email address. Also requires the `read` scope, since news may be private."""
@@ -327,7 +329,8 @@ class _MailLinks:
             found, done = self._subscriptions.unsubscribe(secret, None), "all"
         else:
             raise HTTPException(
-                422, "Nothing was chosen: open the link in the email, and use the buttons on its page."
+                422,
+                "Nothing was chosen: open the link in the email, and use the buttons on the page that opens.",
             )
         # Repeated requests are fine: mail programs send them, and people click twice.
         if not found and done == "confirmed":

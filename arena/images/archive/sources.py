@@ -93,8 +93,8 @@ class Gunzip:
     def _check(self) -> None:
         if self._given > max(_ALWAYS_BYTES, self._limits.expansion * self._fetched):
             raise Rejected(
-                f"{self._what}: the gzip stream expands more than {self._limits.expansion} times; "
-                "leave out files that repeat one byte"
+                f"{self._what}: the gzip stream expands to more than {self._limits.expansion} times "
+                "its size; leave out files that consist of one repeated byte"
             )
         if self._members > self._limits.gzip_members:
             raise Rejected(

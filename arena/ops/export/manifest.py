@@ -59,7 +59,7 @@ def read_manifest(folder: Path) -> ExportManifest:
         return ExportManifest()
     except msgspec.DecodeError as error:
         raise ExportTrouble(
-            f"{file} is damaged ({error}): delete it, and the arena makes all files again"
+            f"{file} is damaged ({error}): delete it, and the arena will make all files again"
         ) from error
 
 

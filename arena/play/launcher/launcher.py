@@ -1,4 +1,4 @@
-"""Plays matches: one call and one referee process each, from any number of threads."""
+"""Plays matches, each with one call, from any thread, and one referee process."""
 
 import math
 import os
@@ -185,9 +185,9 @@ class Launcher:
     ) -> bytes:
         """Play a match.
 
-        Takes an encoded :class:`arena.protocol.match.MatchSpec` and one slot per seat that no other match
-        uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets an
-        encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and must not raise.
+        Takes an encoded :class:`arena.protocol.match.MatchSpec` and, for each seat, a slot that no other
+        match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets
+        an encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and not raise.
         ``person`` takes the seat that the specification assigns to a person.
         Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now
         (leftovers are swept once it can); or LauncherStopped after :meth:`stop` (nothing of the match

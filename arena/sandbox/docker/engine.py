@@ -34,8 +34,8 @@ def connect() -> docker.APIClient:
     except (DockerException, OSError) as error:
         raise EngineGone(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
-            "to use it (group docker), or name another in DOCKER_HOST. Without an engine, bots can only run "
-            "as plain processes, which is only for your own bots."
+            "to use it (the docker group), or name another in DOCKER_HOST. Without an engine, bots can run "
+            "only as plain processes, which is safe only for your own bots."
         ) from error
     client.timeout = _CALL_SECONDS
     return client

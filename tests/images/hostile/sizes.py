@@ -104,13 +104,13 @@ SIZES = (
         name="a gzip bomb behind the end of a layer",
         build=_bomb_behind_a_layer,
         control=archive(Draft(packed=zipped)),
-        refused="layer 3: the gzip stream expands more than 100 times",
+        refused="layer 3: the gzip stream expands to more than 100 times",
     ),
     Attack(
         name="an archive that is a gzip bomb",
         build=_bomb_of_the_archive,
         control=_gzipped,
-        refused="the archive: the gzip stream expands more than 100 times",
+        refused="the archive: the gzip stream expands to more than 100 times",
     ),
     Attack(
         name="three million empty gzip members",
