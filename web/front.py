@@ -100,8 +100,7 @@ def _featured(activity: Activity, games: GameRepository, since: datetime) -> Fea
 
     Without games since then, it is an older remarkable game.
     """
-    upsets = (each for each in activity.remarkable if each.kind is HighlightKind.UPSET)
-    found = next((each for each in upsets if each.game.ended > since), None)
+    found = activity.upset
     if found is None and (closest := games.closest_since(since)) is not None:
         return Featured(game=closest, highlight=None)
     found = found or next(iter(activity.remarkable), None)

@@ -13,7 +13,7 @@ from arena.db.database import Repository, put
 from arena.db.games import GameSummary
 from arena.db.queue import OpenMatch
 from arena.db.schema import OPEN, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
-from arena.ladder.highlights import HighlightKind
+from arena.ladder.highlights import Highlight, HighlightKind
 from arena.protocol.controls import HostReport, unaccepted
 from arena.protocol.states import MatchKind, MatchState
 
@@ -40,6 +40,7 @@ class Activity:
     games_last_hour: int  # approximate: up to two matches at the edge of the hour may be missing or extra
     games_last_day: int  # approximate, as above
     remarkable: tuple[RemarkableGame, ...]  # from the last two days that had any, the best of each kind first
+    upset: RemarkableGame | None  # the least expected upset of the last 24 hours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,8 @@ class ActivityRepository(Repository):
                 games=totals.games,
                 games_last_hour=last_hour,
                 games_last_day=last_day,
-                remarkable=_remarkable(connection),
+                remarkable=_remarkable(connection, fold.newest(connection, _HIGHLIGHT_DAYS)),
+                upset=next(iter(_remarkable(connection, fold.upset_since(connection, at - _DAY))), None),
             )
 
     def totals(self) -> Totals:
@@ -188,8 +190,7 @@ def games_since(connection: Connection, moments: Sequence[datetime]) -> tuple[in
     return tuple(0 if first is None else games - first + 1 for first in numbers)
 
 
-def _remarkable(connection: Connection) -> tuple[RemarkableGame, ...]:
-    found = fold.newest(connection, _HIGHLIGHT_DAYS)
+def _remarkable(connection: Connection, found: Collection[Highlight]) -> tuple[RemarkableGame, ...]:
     played = games.by_number(connection, {each.game for each in found})
     return tuple(
         RemarkableGame(

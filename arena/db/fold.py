@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete
 from sqlalchemy import Row as StoredRow
 
 from arena.db.database import from_row, upsert
-from arena.db.schema import Base, BotVersionRow, HighlightRow, MeetingRow, RatingPointRow
-from arena.ladder.highlights import Highlight, best, highlights
+from arena.db.schema import Base, BotVersionRow, GameRow, HighlightRow, MeetingRow, RatingPointRow
+from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
 
 Row = dict[str, Any]
@@ -247,6 +247,17 @@ def newest(connection: Connection, days: int) -> tuple[Highlight, ...]:
     wanted = select(HighlightRow.day).distinct().order_by(HighlightRow.day.desc()).limit(days)
     its = HighlightRow.day.in_(connection.execute(wanted).scalars().all())
     return best(map(_highlight, connection.execute(select(HighlightRow.__table__).where(its))))
+
+
+def upset_since(connection: Connection, moment: datetime) -> tuple[Highlight, ...]:
+    """Return the least expected upset of the games that ended after a time, if there is one."""
+    wanted = (
+        select(HighlightRow.__table__)
+        .join(GameRow, GameRow.number == HighlightRow.game_number)
+        .where(HighlightRow.kind == HighlightKind.UPSET, GameRow.ended > moment)
+        .order_by(HighlightRow.value, HighlightRow.game_number.desc())
+    )
+    return tuple(map(_highlight, connection.execute(wanted.limit(1))))
 
 
 def _rows(day: int, found: Iterable[Highlight]) -> list[Row]:

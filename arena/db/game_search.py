@@ -18,6 +18,9 @@ from arena.protocol.states import BotState
 WINDOW: Final = 20_000
 """Number of games to search. A search that finds nothing takes about 0.1 s."""
 
+DAY_WINDOW: Final = 1_000
+"""Number of games in which the front page looks for the closest one, in a few milliseconds."""
+
 
 class GameOrder(StrEnum):
     """The order of games."""
@@ -77,9 +80,9 @@ def numbers_of(
 def closest_since(connection: Connection, moment: datetime) -> int | None:
     """Return the number of the closest game that ended after a time, the newest of equal ones.
 
-    Games with a disqualified bot don't count.
+    Only the newest ``DAY_WINDOW`` games are searched. Games with a disqualified bot don't count.
     """
-    newest = select(LadderRow.games - WINDOW).scalar_subquery()
+    newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()
     unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)
     found = select(GameRow.number).where(GameRow.number > newest, GameRow.ended > moment, ~unfair)
     found = found.where(_margin().is_not(None)).order_by(_margin(), GameRow.number.desc())
@@ -134,8 +137,9 @@ def _best() -> ColumnElement[int]:
 
 
 def _margin() -> ColumnElement[int]:
-    """Return the points between first and second place; NULL if the stand-in took over all other seats."""
-    first, second = GameSeatRow.place == 1, (GameSeatRow.place > 1) & ~GameSeatRow.taken_over
+    """Return the points between first and second place; NULL if no two seats were played to the end."""
+    played = ~GameSeatRow.taken_over
+    first, second = (GameSeatRow.place == 1) & played, (GameSeatRow.place > 1) & played
     most = func.max(GameSeatRow.points)
     return case((_points(func.count(), first) > 1, 0), else_=_points(most, first) - _points(most, second))
 

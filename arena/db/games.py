@@ -161,7 +161,7 @@ class GameRepository(Repository):
     def closest_since(self, moment: datetime) -> GameSummary | None:
         """Return the game with the smallest margin of those that ended after a time, or None.
 
-        Of equal ones it is the newest. Only the newest ``WINDOW`` games are searched.
+        Of equal ones it is the newest. Only the newest ``DAY_WINDOW`` games are searched.
         """
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)
@@ -302,11 +302,11 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
 
 
 def _margin(seats: Sequence[tuple[int, int, bool]]) -> int | None:
-    """Return the points between first and second place; None if the stand-in took over all other seats.
+    """Return the points between first and second place; None if no two seats were played to the end.
 
     ``seats`` has each seat's place, its points, and whether the stand-in took it over.
     """
-    first = [points for place, points, _ in seats if place == 1]
+    first = [points for place, points, taken_over in seats if place == 1 and not taken_over]
     others = [points for place, points, taken_over in seats if place > 1 and not taken_over]
     if len(first) > 1:
         return 0

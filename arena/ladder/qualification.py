@@ -19,7 +19,7 @@ _EXCEPTION: Final = re.compile(r"^(?!Traceback )[A-Za-z_][\w.]*(?:: .*)?$")
 _STACK: Final = "Stack (most recent call first):"
 _FATAL: Final = "Fatal Python error: "
 _LATE_FRAME: Final = re.compile(r'^  File "(?P<file>[^"\n]+)", line (?P<line>\d+) in (?P<name>.+)$')
-_PLACE: Final = re.compile(r"^kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"kaiten: choose\(\) is in (?P<file>.+), line (?P<line>\d+)")
 _CHARACTERS: Final = 300
 _LIBRARY: Final = "kaiten: "
 
@@ -27,13 +27,14 @@ _LIBRARY: Final = "kaiten: "
 def where_it_failed(stderr: str) -> str | None:
     """Return the last exception from the author's code, with the innermost line of that code, or None.
 
-    Frames of Python, packages and the arena are skipped. An exception without a line of the author's, for
-    example because of what ``choose`` returned, has the line where ``choose`` is. ``stderr`` is untrusted.
+    Frames of Python, packages and the arena are skipped. If an exception has only the library's frames, for
+    example because of what ``choose`` returned, the line is that where ``choose`` is, if it is known.
+    ``stderr`` is untrusted.
     """
     frame: tuple[str, str, str] | None = None
     found: str | None = None
-    bare: str | None = None
-    begun = False
+    place = where_choose_is(stderr)
+    in_library = False
     lines = stderr.splitlines()
     for number, line in enumerate(lines):
         match = _FRAME.match(line)
@@ -41,23 +42,25 @@ def where_it_failed(stderr: str) -> str | None:
             if not _NOT_THE_AUTHORS.search(match["file"]):
                 source = lines[number + 1].strip() if number + 1 < len(lines) else ""
                 frame = match["file"].rpartition("/")[2], match["line"], source
+            in_library = in_library or "/arena/sdk/" in match["file"]
         elif line.startswith("Traceback "):
-            frame, begun = None, True
+            frame, in_library = None, False
         elif frame is not None and _EXCEPTION.match(line):
             file, at, source = frame
             found = f"{line} ({file}, line {at}: {source})"[:_CHARACTERS]
-            frame, begun = None, False
-        elif begun and _EXCEPTION.match(line):
-            bare, begun = line, False
-    place = where_choose_is(stderr)
-    return f"{bare}; {place}"[:_CHARACTERS] if found is None and bare and place else found
+            frame, in_library = None, False
+        elif in_library and _EXCEPTION.match(line):
+            found = (f"{line}; {place}" if place else line)[:_CHARACTERS]
+            in_library = False
+    return found
 
 
 def where_choose_is(stderr: str) -> str | None:
     """Return where the bot's ``choose`` is, as arena.sdk prints it, or None. ``stderr`` is untrusted."""
-    match = _PLACE.search(stderr)
-    if match is None:
+    matches = [match for line in stderr.splitlines() if (match := _PLACE.fullmatch(line))]
+    if not matches:
         return None
+    match = matches[-1]
     return f"choose() is in {match['file'].rpartition('/')[2]}, line {match['line']}"[:_CHARACTERS]
 
 
@@ -322,14 +325,16 @@ def _further(kind: CauseKind, failure: _Failure, request: Request, report: SeatR
 
 
 def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
-    was = where_it_was(stderr)
+    _, fatal, rest = stderr.rpartition(_FATAL)
+    last = where_it_was(rest) if fatal else None
+    was = where_it_was(stderr) if fault is Fault.ABSENT else None
     where = where_it_failed(stderr)
-    if was is not None and fault is Fault.ABSENT:
+    if last is not None:
+        yield f"it failed in {last}"
+    elif was is not None:
         yield f"when its time ran out, it was in {was}"
     elif where is not None:
         yield where
-    elif was is not None and _FATAL in stderr:
-        yield f"it failed in {was}"
 
 
 def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[str]:

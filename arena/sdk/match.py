@@ -5,7 +5,7 @@ import inspect
 import signal
 import traceback
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 from arena import __version__
@@ -131,7 +131,7 @@ class GameInProgress:
             return
         try:
             self._chooser.game_over(GameOver(self._rules, self._seat, self._turns, result))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BotFailed(f"game {self._number} ended") from error
 
 
@@ -148,6 +148,7 @@ def _shown(number: int, view: View) -> str:
 
 
 _SDK: Final = f"kaiten-python/{__version__}"
+_SDK_PACKAGE: Final = "arena.sdk."
 
 
 def play_match(bot: Bot, address: str, games_at_once: int) -> int:
@@ -232,15 +233,20 @@ def _blame(failure: BotFailed, bot: Bot) -> None:
     cause = failure.__cause__
     if cause is not None:
         frames = cause.__traceback__
-        own = frames.tb_next if frames else None
+        own = (frames and frames.tb_next) or frames  # a call with the wrong arguments never reaches the bot
         traceback.print_exception(cause.with_traceback(own))
-        if own is not None and own.tb_frame.f_globals.get("__name__") == as_move.__module__:
+        if all(
+            frame.f_globals.get("__name__", "").startswith(_SDK_PACKAGE)
+            for frame, _ in traceback.walk_tb(own)
+        ):
             _say_where(bot)
     complain(f"the bot failed when {failure.what}")
 
 
 def _say_where(bot: Bot) -> None:
     """Print where the bot's code is, if no traceback leads there because its answer is wrong."""
-    code = getattr(inspect.unwrap(getattr(bot, "choose", bot)), "__code__", None)
-    if code is not None:
+    with suppress(Exception):  # this may call the bot's own code
+        # A class has the method, and a functools.partial its function.
+        chooses = inspect.unwrap(getattr(bot, "choose" if isinstance(bot, type) else "func", bot))
+        code = getattr(chooses, "__code__", None) or type(chooses).__call__.__code__
         complain(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")

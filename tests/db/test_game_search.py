@@ -55,7 +55,10 @@ def matches(page: GamePage, wanted: GameFilter) -> bool:
         and (wanted.author is None or author in {seat.author.lower() for seat in seats})
         and wanted.players in {None, page.players}
         and (wanted.points is None or max(seat.points for seat in seats) >= wanted.points)
-        and (wanted.margin is None or (not seats[1].taken_over and margin <= wanted.margin))
+        and (
+            wanted.margin is None
+            or (not (seats[0].taken_over or seats[1].taken_over) and margin <= wanted.margin)
+        )
         and wanted.faults in {None, any(seat.faults or seat.taken_over for seat in seats)}
         and (wanted.since is None or day >= wanted.since)
         and (wanted.until is None or day <= wanted.until)

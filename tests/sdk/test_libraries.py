@@ -1,5 +1,6 @@
 """A bot's process in either language, against a scripted referee over real gRPC."""
 
+from contextlib import ExitStack
 from hashlib import sha256
 
 import grpc
@@ -175,13 +176,15 @@ def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
     """If the server disappears in the middle of a game, the bot exits at once with one line."""
     rules = Rules(players=2)
 
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        await talk.receive()
-        await talk.go_away()
+    with ExitStack() as gone:
 
-    with within(20):
+        async def script(talk: Talk) -> None:
+            await talk.welcome(rules)
+            await talk.send(request(first_state(rules)))
+            await talk.receive()
+            gone.enter_context(within(20))
+            await talk.go_away()
+
         code, stderr = library.play(FIRST_CARD, script)
     assert code == 2
     assert stderr.startswith("kaiten: the connection to the referee was lost: ")

@@ -51,6 +51,54 @@ def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> No
     assert re.search(r"(?:; choose\(\) is in |\()<string>, line [34]", found), found
 
 
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (FIRST_CARD.replace("(view)", "()"), "takes 0 positional arguments but 1 was given; choose() is in"),
+        (
+            "from functools import partial\n"
+            + FIRST_CARD.replace("view.hand[0]", "None").replace("run(choose)", "run(partial(choose))"),
+            "or an Answer; choose() is in",
+        ),
+    ],
+)
+def test_a_bot_without_a_frame_of_its_own_is_found(source: str, words: str) -> None:
+    """If only the library's code is in the traceback, the verdict names the place of ``choose``."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(request(first_state(rules)))
+        await talk.closed()
+
+    code, stderr = play(source, script)
+    assert code == 1
+    assert words in (where_it_failed(stderr) or ""), stderr
+
+
+ODD = """
+from arena.sdk import run
+class Odd:
+    def __call__(self, view):
+        return view.hand[0]
+    def __getattr__(self, name):
+        return Odd()
+run(Odd())
+"""
+
+
+def test_an_odd_bot_survives_its_illegal_move() -> None:
+    """The hint where ``choose`` is may call the bot's own code, which must not end the bot."""
+    rules = Rules(players=2)
+
+    async def script(talk: Talk) -> None:
+        await talk.welcome(rules)
+        await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
+        await talk.send(pb.Event(match_end=pb.MatchEnd()))
+
+    assert play(ODD, script).code == 0
+
+
 def test_a_segmentation_fault_shows_where_the_bot_was() -> None:
     """The library prints the stack, which ends in the author's file."""
     rules = Rules(players=2)

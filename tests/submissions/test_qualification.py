@@ -225,6 +225,7 @@ NESTED = (
     + "\n"
     + MODULE
 )
+LATE = 'Stack (most recent call first):\n  File "/bot/bot.py", line 99 in load\n'
 PLACE = "kaiten: choose() is in /bot/bot.py, line 4\n"
 WRONG = f"""Traceback (most recent call last):
   File "/srv/arena/sdk/bot.py", line 40, in as_move
@@ -247,8 +248,10 @@ Extension modules: grpc._cython.cygrpc (total: 1)
     [
         (WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
         (WRONG + INSIDE, Kind.CRASH, r"division by zero \(bot\.py, line 7"),
-        (WRONG.replace(PLACE, ""), Kind.CRASH, "ended with exit code 1$"),
-        (FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
+        (INSIDE + WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
+        (WRONG.replace(PLACE, ""), Kind.CRASH, r"exit code 1; TypeError: .*choose\(\) returned None$"),
+        (INSIDE + FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
+        (LATE + "Fatal Python error: none_dealloc\n", Kind.CRASH, "ended with exit code 1$"),
         (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),
         (
             INSIDE,

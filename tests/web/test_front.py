@@ -163,6 +163,31 @@ def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> N
     assert caption_of(world, ended + timedelta(hours=55)).startswith(upset)
 
 
+def test_an_upset_of_the_day_plays_even_if_the_day_before_had_better_ones(world: World) -> None:
+    """The lists show the best five of both days."""
+    versions = add_bots(world.store, [(f"bot-{number}", "ann") for number in range(12)])
+    pairs = list(zip(versions[::2], versions[1::2], strict=True))
+    for number, pair in enumerate(pairs):
+        claim = claimed(world.store, list(pair), id_=f"pair{number}", deals=21 if number < 5 else 8)
+        last = number == len(pairs) - 1
+        results = [(1, 2)] * (7 if last else 20) + [(2, 1)]
+        assert world.store.results.record(finished(claim, results, minute=30 * 60 if last else 0))
+    now = world.store.games.newest(limit=1)[0].ended + timedelta(hours=1)
+    assert caption_of(world, now).startswith("An upset: bot-11@1 finishes ahead of bot-10@1")
+
+
+def test_a_game_that_nobody_finished_is_not_the_closest(world: World) -> None:
+    """The stand-in took over all seats in the same turn, so they share the first place."""
+    versions = add_bots(world.store, [("a", "ann"), ("b", "ann")])
+    assert world.store.results.record(finished(claimed(world.store, versions, deals=1), [(1, 2)]))
+    claim = claimed(world.store, versions, id_="failed", deals=1)
+    assert world.store.results.record(finished(claim, [(1, 1)], faults=(3, 3), minute=5))
+    newest = world.store.games.newest(limit=1)[0]
+    assert newest.margin is None
+    caption = caption_of(world, newest.ended + timedelta(hours=1))
+    assert caption.startswith("The closest game of the last 24 hours: a@1 beats b@1 by")
+
+
 @pytest.mark.parametrize(
     ("places", "words"),
     [((1, 1, 3), "a@1 and b@1 tie. Game 1,"), ((1, 4, 3), "a@1 beats c@1 by 2 points. Game 1,")],
