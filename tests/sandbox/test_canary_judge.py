@@ -194,7 +194,7 @@ ENDED: dict[str, tuple[str, str, Trial]] = {
     "a probe that ended by itself": (
         "deadline", "deadline", Trial(said=None, exit=Exit(1), in_time=True, seconds=1),
     ),
-    "a common group without limit": (
+    "a shared group without limit": (
         "all-bots-memory", "cpu", replace(CPU, together=replace(HELD, held=False, detail="no")),
     ),
 }  # fmt: skip

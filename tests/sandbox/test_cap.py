@@ -1,4 +1,4 @@
-"""The common limit on all bots: its files, its values and its effect."""
+"""The shared limit on all bots: its files, its values and its effect."""
 
 import socket
 import uuid
@@ -214,7 +214,7 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
 @pytest.mark.docker
 @pytest.mark.usefixtures("root")
 def test_all_bots_together_stay_below_the_cap(docker_stage: DockerStage) -> None:
-    """Bots within their own limits are killed if they exceed the common cap, and none is blamed."""
+    """Bots within their own limits are killed if they exceed the shared cap, and none is blamed."""
     driver = docker_stage.client.info()["CgroupDriver"]
     if driver == "systemd":
         pytest.skip("slices are systemd's: an operator limits them")

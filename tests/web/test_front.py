@@ -190,7 +190,11 @@ def test_a_game_that_nobody_finished_is_not_the_closest(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("places", "words"),
-    [((1, 1, 3), "a@1 and b@1 tie. Game 1,"), ((1, 4, 3), "a@1 beats c@1 by 2 points. Game 1,")],
+    [
+        ((1, 1, 3), "a@1 and b@1 tie. Game 1,"),
+        ((1, 1, 1), "a@1, b@1 and c@1 tie. Game 1,"),
+        ((1, 4, 3), "a@1 beats c@1 by 2 points. Game 1,"),
+    ],
 )
 def test_the_closest_game_is_described(world: World, places: tuple[int, ...], words: str) -> None:
     """Its seats are named best first."""
