@@ -97,7 +97,7 @@ class ActivityRepository(Repository):
     """Counts and lists of current work, and the sandbox reports of hosts."""
 
     def current(self, at: datetime) -> Activity:
-        """Return running matches, recent numbers of games, and remarkable games."""
+        """Return running matches, counts of recent games, and remarkable games."""
         with self._transactions.read() as connection:
             totals = _totals(connection)
             last_hour, last_day = games_since(connection, (at - _HOUR, at - _DAY))

@@ -176,9 +176,9 @@ class Puzzles(Repository):
     """Puzzles of the day, except those whose game no longer has a replay or an analysis."""
 
     def offer(self, game: str, made: AnalysedDecision, merit: float, today: date) -> None:
-        """Use a decision as today's puzzle if none exists yet, or as tomorrow's if it is the best so far.
+        """Use a decision as today's puzzle if there is none yet, or as tomorrow's if it is the best so far.
 
-        Today's puzzle never changes. ``merit`` is the puzzle's quality. No effect if the game was removed.
+        Today's puzzle never changes. ``merit`` is the puzzle's quality. Does nothing if the game was removed.
         """
         with self._transactions.write() as connection:
             number = connection.execute(

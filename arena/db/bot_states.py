@@ -1,4 +1,4 @@
-"""Changes of bots' states and active versions. Every change takes the ladder lock."""
+"""Changes to bots' states and active versions. Every change takes the ladder lock."""
 
 from collections.abc import Callable, Collection
 from datetime import datetime
@@ -34,7 +34,7 @@ _NO_IMAGE = "its image was removed while it was disqualified: submit it again"
 
 
 class BotStates(Repository):
-    """Changes of bots' states.
+    """Changes to bots' states.
 
     Every method raises NoSuchBot for an unknown bot and WrongState for a house bot. All methods except
     :meth:`disqualify` and :meth:`reinstate` raise BotDisqualified for a disqualified bot.

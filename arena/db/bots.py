@@ -251,7 +251,7 @@ class Bots(Repository):
             return tuple(from_row(HouseVersion, row) for row in rows)
 
     def note_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
-        """Record the versions of house bots, by id, whose source was lost or is back."""
+        """Record which versions of house bots, by id, have lost their source or have it back."""
         if not gone and not back:
             return
         with self._transactions.write() as connection:

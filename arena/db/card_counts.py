@@ -1,7 +1,7 @@
 """Card statistics: updated with every rated match, and rebuilt from the records.
 
-They cover the games that count for ratings, which excludes those with a disqualified bot. Updates and
-rebuilds give the same counts. Counting takes about a millisecond per game, so a rebuild counts most games
+They cover the games that count for ratings; games with a disqualified bot don't. Updates and rebuilds
+give the same counts. Counting takes about a millisecond per game, so a rebuild counts most games
 without the ladder lock (:func:`fold`), and under the lock only the games added since (:func:`rebuild`).
 """
 

@@ -129,7 +129,7 @@ class Credentials(Repository):
             return tuple(from_row(OpenSession, row, account=owner) for row in rows)
 
     def session_seen(self, session: int, at: datetime) -> None:
-        """Set when a session was last used."""
+        """Record that a session was used at this time."""
         with self._transactions.write() as connection:
             connection.execute(update(SessionRow).where(SessionRow.id == session).values(seen=at))
 
@@ -211,7 +211,7 @@ class Credentials(Repository):
             return tuple(from_row(KnownToken, row) for row in rows)
 
     def token_used(self, token: int, at: datetime) -> None:
-        """Set when a token was last used."""
+        """Record that a token was used at this time."""
         with self._transactions.write() as connection:
             connection.execute(update(ApiTokenRow).where(ApiTokenRow.id == token).values(last_used=at))
 

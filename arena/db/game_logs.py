@@ -180,7 +180,7 @@ def _due(connection: Connection, kept: str, before: datetime, limit: int) -> Seq
 
 
 def _take(connection: Connection, kept: Any, matches: Sequence[str]) -> set[str]:  # noqa: ANN401 - a column
-    """Clear this flag of the matches; return those whose flag no other process had cleared."""
+    """Clear this flag on the matches; return those on which no other process had cleared it."""
     taken = (
         update(MatchRow).where(MatchRow.id.in_(matches), kept).values({kept: False}).returning(MatchRow.id)
     )

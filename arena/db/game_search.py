@@ -29,11 +29,11 @@ class GameOrder(StrEnum):
     CLOSEST = "closest"
     """By the points between first and second place, the fewest first."""
     WIDEST = "widest"
-    """By the same points, the most first."""
+    """By the points between first and second place, the most first."""
     HIGHEST = "highest"
     """By the highest points of any seat."""
     COMEBACK = "comeback"
-    """By the points by which the winner trailed after two rounds; only games in which it trailed.
+    """By the points by which the winner trailed after two rounds; only games that a trailing player won.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """
@@ -78,7 +78,7 @@ def numbers_of(
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
-    """Return the number of the closest game that ended after a time, the newest of equal ones.
+    """Return the number of the closest game that ended after a time; among equally close ones, the newest.
 
     Only the newest ``DAY_WINDOW`` games are searched. Games with a disqualified bot don't count.
     """

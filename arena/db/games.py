@@ -161,7 +161,7 @@ class GameRepository(Repository):
     def closest_since(self, moment: datetime) -> GameSummary | None:
         """Return the game with the smallest margin of those that ended after a time, or None.
 
-        Of equal ones it is the newest. Only the newest ``DAY_WINDOW`` games are searched.
+        If several share that margin, it is the newest. Only the newest ``DAY_WINDOW`` games are searched.
         """
         with self._transactions.read() as connection:
             number = closest_since(connection, moment)

@@ -123,7 +123,7 @@ class Histories(Repository):
     ) -> tuple[Opponent, ...]:
         """Return a page of a bot's opponents, with ratings from one list.
 
-        The bots with which it has played most games come first, whatever the number of players.
+        The bots with which it has played the most games come first, whatever the number of players.
         """
         with self._transactions.read() as connection:
             rows = connection.execute(

@@ -3,8 +3,8 @@
 Events are numbered without gaps, under the lock on the row of ``ladder``. The ratings are the fold of the log
 without the games of disqualified bots.
 
-Rating the games takes nearly all of the time of a rebuild. So first rehearse without the lock, with a rating
-function that caches its results; the rebuild under the lock then reuses them.
+Nearly all of the time of a rebuild is spent on rating the games. So first rehearse without the lock, with a
+rating function that caches its results; the rebuild under the lock then reuses them.
 
     rate = cache(update)
     rehearse(reading, disqualified(reading), rate)

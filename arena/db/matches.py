@@ -154,7 +154,7 @@ class FinishedMatch:
 
 
 _FIRST, _SOON, _IN_TURN = 0, 1, 2
-"""Qualifications come first, because an author is waiting, then bots that are new to the ladder."""
+"""Qualifications come first, because an author is waiting, then matches of bots new to the ladder."""
 
 
 def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) -> None:

@@ -201,7 +201,7 @@ class PersonGames(Repository):
         self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
 
     def interrupt(self, at: datetime) -> None:
-        """End the games that an earlier coordinator played."""
+        """End the games that an earlier coordinator left in progress."""
         self._close(
             PersonGameRow.state == PersonGameState.PLAYING,
             PersonGameState.FAILED,

@@ -38,7 +38,7 @@ from arena.protocol.states import BotState, MatchKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardChanges:
-    """Changes of a leaderboard."""
+    """Changes to a leaderboard."""
 
     revision: int  # pass it to the next read to get only later changes
     games: int  # rated games, over all lists
@@ -144,7 +144,7 @@ class RatingRepository(Repository):
     def decision_micros(self, versions: Sequence[int]) -> dict[int, int]:
         """Return the medians of versions' decision times, in microseconds.
 
-        A version without an answer in a rated game is left out.
+        A version that has never answered in a rated game is left out.
         """
         with self._transactions.read() as connection:
             entries = ladder.load(connection, versions)

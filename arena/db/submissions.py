@@ -215,7 +215,7 @@ class SubmissionRepository(Repository):
         is not qualifying. Raises BotTaken.
         """
         with self._transactions.write() as connection:
-            ladder.lock(connection)  # first, as the deletion of an account and a disqualification do
+            ladder.lock(connection)  # first, as when an account is deleted or a bot disqualified
             row = connection.execute(
                 _submissions()
                 .where(SubmissionRow.id == id_, SubmissionRow.stage == Stage.QUALIFYING)

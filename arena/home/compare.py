@@ -79,7 +79,7 @@ class DealResult(NamedTuple):
 
 
 def deal_results(results: Iterable[HomeResult]) -> Iterator[DealResult]:
-    """Combine every two games into the result of their deal."""
+    """Combine each pair of games into the result of its deal."""
     pair: list[HomeResult] = []
     for result in results:
         pair.append(result)

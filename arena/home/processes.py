@@ -94,7 +94,7 @@ class AsProcesses:
                 turn += 1
 
     def _play(self, launcher: Launcher, games: Sequence[HomeGame], place: int) -> list[HomeResult]:
-        """Play games between the same bots. After the loss of a bot, continue with new processes."""
+        """Play games between the same bots. If a bot is lost, continue with new processes."""
         results: list[HomeResult] = []
         bots = sorted(games[0].bots)
         slots = tuple(range(place * FULL_TABLE, place * FULL_TABLE + len(bots)))

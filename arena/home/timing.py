@@ -22,8 +22,8 @@ _DEAF_TICKS: Final = 40
 """Number of consecutive interrupts that a bot's code may ignore before the process is ended."""
 
 _FROZEN_SECONDS: Final = 20.0
-"""Seconds without a tick of the timer after which the process is ended: the interpreter doesn't run, so a
-library is in an endless loop. Longer than any decision may take."""
+"""Seconds without a tick of the timer after which the process is ended: the interpreter isn't running, so
+a library must be in an endless loop. This is longer than any decision may take."""
 
 T = TypeVar("T")
 

@@ -142,7 +142,8 @@ def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.
     """
     if settings.volumes:
-        # A rewritten image would lose its volumes, and others would keep them: refuse them in all.
+        # A rewritten image would lose its volumes, and one that isn't rewritten would keep them. So refuse
+        # them in both.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"

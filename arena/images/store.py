@@ -111,7 +111,7 @@ class Records:
         return tuple(found)
 
     def write(self, image: BotImage, now: datetime) -> None:
-        """Record an image's use, and write its record unless it exists."""
+        """Record an image's use, and write the image's record unless there is one."""
         self._note(image.id, now)
         if self._find(image.id) is None:
             record = msgspec.json.encode(_Record(image=image, added=now))

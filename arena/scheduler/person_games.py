@@ -82,7 +82,7 @@ class PersonTables:
         self._begun = False
 
     def look(self) -> None:
-        """Forward choices, end the games of people who have left, start waiting games. Raises StoreError."""
+        """Forward choices, end games of people who have left, and start waiting games. Raises StoreError."""
         looks = next(self._looks)
         if not self._begun:
             self._games.interrupt(self._now)

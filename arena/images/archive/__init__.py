@@ -1,4 +1,4 @@
-"""Reads an untrusted archive and rewrites its layers: the whole work of arena.images.reader's process.
+"""Reads an untrusted archive and rewrites its layers: all that arena.images.reader's process does.
 
 This code opens no files, creates no paths and starts no processes: it works on three files that are already
 open, and writes an answer. It checks every number in an archive against a limit before using it.

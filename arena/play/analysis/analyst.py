@@ -2,8 +2,8 @@
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
 rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
-answers of the other seats, so their values differ by quality and not by luck. The house bots' choices are
-added to the analysis.
+answers of the other seats, so their values differ because of quality, not luck. The house bots' choices
+are added to the analysis.
 """
 
 import random
@@ -42,7 +42,7 @@ VERSION: Final = 2
 PLAYOUTS: Final = 600
 """Default number of playouts, which takes at most about 20 s of a core per game."""
 _FINALISTS: Final = 6
-"""A quarter of the playouts try all options, the rest this many of the best options and the played one."""
+"""A quarter of the playouts try all options. The rest try only this many of the best, and the played one."""
 _DIGITS: Final = 4
 
 Deal = Callable[[Random], World]
@@ -182,7 +182,7 @@ def judged(
 
 
 def _listed(move: Move, options: Sequence[int]) -> int:
-    """Return a move as the world lists it: if the order of two cards can't matter, in the listed order."""
+    """Return a move's code as listed: if the order of two cards can't matter, only one order is listed."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 

@@ -10,7 +10,7 @@ INACCURACY: Final = 0.03
 BLUNDER: Final = 0.08
 """Minimum chance lost by a blunder."""
 TURNING: Final = 0.1
-"""Minimum change of a seat's chance in a turning point."""
+"""Minimum change in a seat's chance at a turning point."""
 TURNING_POINTS: Final = 3
 """Maximum number of turning points."""
 _DIGITS: Final = 4
@@ -58,7 +58,7 @@ def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tu
 
 
 def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
-    """Return each seat's change of chance in every turn, given what it could know: ``[turn][seat]``."""
+    """Return the change in each seat's chance in every turn, given what it could know: ``[turn][seat]``."""
     chances = [*(_chances(turn.known) for turn in turns), list(result)]
     return [
         [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]
@@ -71,7 +71,7 @@ def _chances(outlooks: Sequence[Outlook]) -> list[float]:
 
 
 CLEAR: Final = 0.05
-"""Minimum lead of the best move's chance over every other."""
+"""Minimum lead of the best move's chance over the second best's in a puzzle."""
 _FEWEST_OPTIONS: Final = 3
 _FEWEST_BOTS: Final = 3
 

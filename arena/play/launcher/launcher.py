@@ -1,4 +1,4 @@
-"""Plays matches, each with one call, from any thread, and one referee process."""
+"""Plays matches. Each takes one call, from any thread, and has its own referee process."""
 
 import math
 import os
@@ -124,7 +124,7 @@ _HOST_TIMES: Final = 4
 """Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
-"""Maximum lifetime of a sandbox after the match's deadline, if it isn't removed."""
+"""Seconds after the match's deadline at which a sandbox that wasn't removed is ended."""
 
 
 _PERSON_SECONDS: Final = 3600.0

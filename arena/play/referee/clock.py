@@ -92,8 +92,8 @@ class AttendedTime:
         self._waited = waited
         self._seen = now()
         self.missed = 0.0  # total length of the pauses, in seconds
-        # Length of the last wait for a processor in seconds; falls back to 0 within the same time. Answers
-        # that came during that wait may still be in the referee's queues.
+        # Length of the last wait for a processor, in seconds; it falls to 0 over an equal time. Answers that
+        # came during that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
         self._late = 0.0

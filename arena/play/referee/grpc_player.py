@@ -63,7 +63,7 @@ _FAULTS: Final = {
 
 
 class Encoder:
-    """Encodes messages for all seats of a match, and the parts that they share only once."""
+    """Encodes messages for all seats of a match. Parts that several messages share are encoded only once."""
 
     def __init__(self) -> None:
         # The last position and turn of every game. This is enough, because seats are served one by one.
