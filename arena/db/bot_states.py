@@ -41,7 +41,7 @@ class BotStates(Repository):
     """
 
     def play_version(self, name: str, number: int, at: datetime, entry: NewAuditEntry | None = None) -> bool:
-        """Activate a version and reactivate the bot; return False if the version is already active.
+        """Activate a version and reactivate the bot; return False if both are already active.
 
         Waiting and running matches keep the versions they were drawn with. Without a change, nothing is
         written to the audit log. Raises NoSuchVersion or VersionGone.
@@ -172,7 +172,7 @@ class BotStates(Repository):
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
     """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
 
-    ``played`` maps the versions that the stand-in has just replaced to a description of the failure. The
+    ``played`` pairs each version that the stand-in has just replaced with a description of the failure. The
     caller has the ladder lock.
     """
     benched: dict[int, str] = {}

@@ -215,7 +215,7 @@ class Bots(Repository):
             return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 
     def add_version(self, new: NewVersion) -> int:
-        """Return the id of the bot's active version, and create it if the source is new.
+        """Return the id of the bot's active version; create a new one if its source differs.
 
         Raises BotDisqualified or BotTaken.
         """
@@ -270,7 +270,7 @@ def find(connection: Connection, name: str) -> KnownBot | None:
 
 
 def add_version(connection: Connection, new: NewVersion) -> int:
-    """Return the id of a bot's active version, and create it if the source is new.
+    """Return the id of a bot's active version; create a new one if its source differs.
 
     A new bot starts at the initial rating, a new version at a rating based on its predecessor's. A benched or
     retired bot becomes active again. Raises BotDisqualified or BotTaken.

@@ -133,7 +133,7 @@ class PersonGames(Repository):
             return _known(connection, [row], earlier)[0]
 
     def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
-        """Return the finished games of a visitor, or of their account if they have one, newest first."""
+        """Return the finished games of a visitor, and of their account if they have one, newest first."""
         own = PersonGameRow.visitor == visitor
         if account is not None:
             own |= PersonGameRow.account_id == account

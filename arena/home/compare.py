@@ -30,7 +30,7 @@ _TWO: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The parameters of a comparison. Equal comparisons with equal seeds play the same games."""
+    """The parameters of a comparison. Equal comparisons play the same games."""
 
     format: str = RESULTS_FORMAT
     bots: tuple[str, ...]  # names: the bot to test, the bot to beat, then the field

@@ -23,7 +23,7 @@ from arena.rules import Result, Rules, State, View
 from arena.sdk.bot import Bot, Chooser, GameOver, as_move, new_chooser
 
 _PAST_DUE: Final = 1e-6
-"""Seconds between a time-out and its detection."""
+"""Seconds past the limit at which a late answer is reported: one exactly at the limit is in time."""
 
 _CRASHED: Final = "its code failed"
 

@@ -126,7 +126,7 @@ class Intake:
         return image
 
     def take_own(self, engine_id: str, room: Room) -> BotImage:
-        """Store a house bot's image, once for each of the engine's ids. Raises IntakeTrouble."""
+        """Store a house bot's image or a base image, once for each engine id. Raises IntakeTrouble."""
         own = self._store.records.base(engine_id)
         if own is None:
             with workspace(self._folder) as folder:

@@ -75,7 +75,7 @@ def ask_reader(job: Job) -> Repacked:
 
 
 def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) -> tuple[bytes, bool]:
-    """Return everything that the process wrote, and whether it finished in time."""
+    """Return everything that the process wrote, and whether it finished writing in time."""
     deadline = time.monotonic() + seconds
     if process.stdin is None or process.stdout is None:
         return b"", True

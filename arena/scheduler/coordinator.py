@@ -44,7 +44,7 @@ _START_SECONDS: Final = 120.0
 
 
 class ArenaTrouble(Exception):
-    """This host can't play matches; the message says why."""
+    """The arena can't continue to play matches; the message says why."""
 
 
 class Coordinator:

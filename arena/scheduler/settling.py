@@ -201,7 +201,7 @@ class Settling:
         self.backoff = MatchBackoff(delays)  # matches in backoff after arena faults
 
     def settle(self, playing: Playing) -> None:
-        """Store the record, or requeue the match and log the reason.
+        """Store the record, or requeue or quarantine the match and log the reason.
 
         Raises StoreError if the database is unavailable; nothing has changed, so the call can be retried.
         """

@@ -121,6 +121,8 @@ class Opening:
     def look(self, given: float, busy: int, now: float) -> int:
         """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
 
+        If the host stays overloaded for ``PATIENCE_SECONDS`` with no seat in use, 1 is returned.
+
         One usable seat is enough to start a match of any size. ``given`` is the share of a core that a busy
         thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
         """

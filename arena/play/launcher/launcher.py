@@ -340,8 +340,8 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 def longest_seconds(match: MatchSpec) -> float:
     """Return the seconds after which a match fails with an arena fault.
 
-    This is the sum of all bots' worst cases on a host that runs bots a quarter of the time, plus an hour for
-    a person.
+    This is the time to start, every turn's free time and all bots' banks, on a host that runs bots a quarter
+    of the time, plus a spare minute, and an hour for a person.
     """
     clock = match.clock
     turns = 3 * match.rules.turns

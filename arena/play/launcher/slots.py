@@ -66,7 +66,10 @@ class SlotPool:
         return self._usable
 
     def use(self, usable: int) -> None:
-        """Limit the slots in use. Reserved slots stay reserved. With a limit of 1 or more, one match fits."""
+        """Limit the slots in use; reserved ones stay reserved.
+
+        Unless the limit is 0, a match of any size may run if no other does.
+        """
         with self._lock:
             self._usable = usable
 

@@ -179,7 +179,11 @@ class RefereedMatch:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
     def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
-        """Charge a fault for an unrequested answer, to the decision that it names if that is to come."""
+        """Charge a fault for an unrequested answer.
+
+        It is charged to the decision that the answer names, if that is open or to come; otherwise to the open
+        decision or else the next.
+        """
         if not 0 <= answer.game < len(self._seeds):
             self._breach_of_nothing(bot, answer, now)
             return

@@ -79,7 +79,7 @@ class Seating:
             return not self._playing
 
     def state(self) -> WorkerState:
-        """Return the seats in use by session, and whether more are usable."""
+        """Return this host's state, including the seats in use by session."""
         with self._lock:
             busy: Counter[str] = Counter()
             for playing in self._playing.values():

@@ -87,7 +87,8 @@ Connect = Callable[[str, Heard], Link]
 """Opens a connection for a session; raises SchedulerAway if it can't."""
 
 Refuse = Callable[[ClusterMember], str | None]
-"""Called once when a worker joins; returns why the worker must not be used, or None."""
+"""Called when a worker joins, and again after an expected error; returns why the worker must not be used,
+or None."""
 
 
 @contextmanager
