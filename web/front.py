@@ -46,9 +46,10 @@ def front_pages(store: Store, boards: Boards, now: Callable[[], datetime]) -> AP
     def front(request: Request) -> Response:
         if "players" in request.query_params:  # the leaderboard's former address
             return RedirectResponse(f"/leaderboard?{request.url.query}", 308)
-        activity = store.activity.current(now())
-        featured = _featured(activity, store.games, now() - _DAY)
-        puzzle = newest_puzzle(store.puzzles, now().date())
+        at = now()
+        activity = store.activity.current(at)
+        featured = _featured(activity, store.games, at - _DAY)
+        puzzle = newest_puzzle(store.puzzles, at.date())
         return unless_unchanged(
             request,
             (activity, featured, boards.state(), puzzle and puzzle.day),

@@ -91,7 +91,7 @@ class GameSummary:
     players: int
     ended: datetime  # UTC
     seats: tuple[SeatResult, ...]  # in seat order
-    margin: int | None  # points between first and second place; None if all other seats were taken over
+    margin: int | None  # points between first and second place; None if no two seats were played to the end
     behind: int | None  # points by which the winner trailed after two rounds; None if unknown
 
 
@@ -268,9 +268,7 @@ def _games() -> Select[*tuple[Any, ...]]:
 
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
-    sat: dict[int, list[SeatResult]] = {}
-    margins: dict[int, list[tuple[int, int, bool]]] = {}
-    leads: dict[int, list[tuple[int, int | None, bool]]] = {}
+    sat: dict[int, list[Row[*tuple[Any, ...]]]] = {}
     for seat in connection.execute(
         select(
             GameSeatRow.game_number,
@@ -286,41 +284,33 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
         .where(GameSeatRow.game_number.in_([row.number for row in rows]))
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
     ):
-        sat.setdefault(seat.game_number, []).append(from_row(SeatResult, seat))
-        margins.setdefault(seat.game_number, []).append((seat.place, seat.points, seat.taken_over))
-        leads.setdefault(seat.game_number, []).append((seat.place, seat.after_two, seat.taken_over))
+        sat.setdefault(seat.game_number, []).append(seat)
     return tuple(
         from_row(
             GameSummary,
             row,
-            seats=tuple(sat[row.number]),
-            margin=_margin(margins[row.number]),
-            behind=_behind(leads[row.number]),
+            seats=tuple(from_row(SeatResult, seat) for seat in sat[row.number]),
+            margin=_margin(sat[row.number]),
+            behind=_behind(sat[row.number]),
         )
         for row in rows
     )
 
 
-def _margin(seats: Sequence[tuple[int, int, bool]]) -> int | None:
-    """Return the points between first and second place; None if no two seats were played to the end.
-
-    ``seats`` has each seat's place, its points, and whether the stand-in took it over.
-    """
-    first = [points for place, points, taken_over in seats if place == 1 and not taken_over]
-    others = [points for place, points, taken_over in seats if place > 1 and not taken_over]
+def _margin(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
+    """Return the points between first and second place; None if no two seats were played to the end."""
+    first: list[int] = [seat.points for seat in seats if seat.place == 1 and not seat.taken_over]
+    others: list[int] = [seat.points for seat in seats if seat.place > 1 and not seat.taken_over]
     if len(first) > 1:
         return 0
     return max(first) - max(others) if first and others else None
 
 
-def _behind(seats: Sequence[tuple[int, int | None, bool]]) -> int | None:
-    """Return by how much the winner trailed; None if unknown.
-
-    ``seats`` has each seat's place, its points after two rounds, and whether the stand-in took it over later.
-    """
-    known = [(place, points, taken_over) for place, points, taken_over in seats if points is not None]
-    stayed = [points for _, points, taken_over in known if not taken_over]
-    winners = [points for place, points, _ in known if place == 1]
+def _behind(seats: Sequence[Row[*tuple[Any, ...]]]) -> int | None:
+    """Return by how much the winner trailed after two rounds; None if unknown."""
+    known = [seat for seat in seats if seat.after_two is not None]
+    stayed: list[int] = [seat.after_two for seat in known if not seat.taken_over]
+    winners: list[int] = [seat.after_two for seat in known if seat.place == 1]
     if not stayed or not winners or len(known) < len(seats):
         return None
     return max(stayed) - min(winners)

@@ -14,6 +14,22 @@ from arena.wire.v1 import referee_pb2 as pb
 from tests.sdk.libraries import FIRST_CARD, run_alone
 from tests.sdk.referee import ROOT, Talk, first_state, play, request
 
+RULES = Rules(players=2)
+
+
+async def one_request(talk: Talk) -> None:
+    """Request a decision from a bot that then ends."""
+    await talk.welcome(RULES)
+    await talk.send(request(first_state(RULES)))
+    await talk.closed()
+
+
+async def illegal_move(talk: Talk) -> None:
+    """Tell a bot that its move was illegal, then end the match."""
+    await talk.welcome(RULES)
+    await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
+    await talk.send(pb.Event(match_end=pb.MatchEnd()))
+
 
 @pytest.mark.parametrize(
     ("body", "words"),
@@ -32,18 +48,11 @@ def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> No
 
     The verdict quotes a line of the author's file.
     """
-    rules = Rules(players=2)
-
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        await talk.closed()
-
-    code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), script)
+    code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), one_request)
     assert code == 1
     assert words in stderr
     assert "the bot failed when it was asked in game 0, round 1, turn 1, in seat 0" in stderr
-    assert first_state(rules).hands[0][0].label in stderr.split("hand ")[-1]
+    assert first_state(RULES).hands[0][0].label in stderr.split("hand ")[-1]
     assert "asyncio" not in stderr
     found = where_it_failed(stderr)
     assert found is not None
@@ -64,14 +73,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> No
 )
 def test_a_bot_without_a_frame_of_its_own_is_found(source: str, words: str) -> None:
     """If only the library's code is in the traceback, the verdict names the place of ``choose``."""
-    rules = Rules(players=2)
-
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        await talk.closed()
-
-    code, stderr = play(source, script)
+    code, stderr = play(source, one_request)
     assert code == 1
     assert words in (where_it_failed(stderr) or ""), stderr
 
@@ -89,27 +91,13 @@ run(Odd())
 
 def test_an_odd_bot_survives_its_illegal_move() -> None:
     """The hint where ``choose`` is may call the bot's own code, which must not end the bot."""
-    rules = Rules(players=2)
-
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
-        await talk.send(pb.Event(match_end=pb.MatchEnd()))
-
-    assert play(ODD, script).code == 0
+    assert play(ODD, illegal_move).code == 0
 
 
 def test_a_segmentation_fault_shows_where_the_bot_was() -> None:
     """The library prints the stack, which ends in the author's file."""
-    rules = Rules(players=2)
-
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        await talk.closed()
-
     body = "import faulthandler\n    faulthandler._sigsegv()"
-    code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), script)
+    code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), one_request)
     assert code == -signal.SIGSEGV
     assert "Fatal Python error: Segmentation fault" in stderr
     assert re.fullmatch(r"<string>, line 5, in choose", where_it_was(stderr) or "")
@@ -117,14 +105,7 @@ def test_a_segmentation_fault_shows_where_the_bot_was() -> None:
 
 def test_an_illegal_move_shows_where_it_was_chosen() -> None:
     """After the referee's notice, the library prints where ``choose`` is."""
-    rules = Rules(players=2)
-
-    async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(pb.Event(notice=pb.Notice(fault=pb.FAULT_KIND_ILLEGAL, text="no such card")))
-        await talk.send(pb.Event(match_end=pb.MatchEnd()))
-
-    code, stderr = play(FIRST_CARD, script)
+    code, stderr = play(FIRST_CARD, illegal_move)
     assert code == 0
     assert re.fullmatch(r"choose\(\) is in <string>, line 3", where_choose_is(stderr) or ""), stderr
 

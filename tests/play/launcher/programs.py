@@ -194,7 +194,7 @@ def choose(view):
 
 run(choose, games_at_once=1)
 """
-"""It says something wherever it can, and ends in round 3."""
+"""Sends whatever could reach another bot, and exits in round 3."""
 
 SLEEPS: Final = """
 import time
