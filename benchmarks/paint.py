@@ -20,6 +20,7 @@ from rich.table import Table
 from benchmarks.crowd import Crowd
 from benchmarks.pages import made, recording, served
 from benchmarks.report import describe_machine
+from tests.browser.chromium import find_chromium
 from tests.browser.visits import Windows, chromium
 
 SECONDS: Final = 1.0
@@ -42,19 +43,16 @@ def main() -> int:
         description="Measure how soon Chromium paints each page while games are recorded.",
     )
     parser.add_argument(
-        "--chromium",
-        default="/usr/bin/chromium",
-        metavar="PROGRAM",
-        help="path of the browser (default: %(default)s)",
-    )
-    parser.add_argument(
         "--times", type=int, default=10, help="visits per page and size (default: %(default)s)"
     )
     options = parser.parse_args()
+    program = find_chromium()
+    if program is None:
+        parser.error("Chromium is not installed. On Debian: apt-get install chromium-headless-shell")
     with ExitStack() as stack:
         folder = made(stack, CROWD)
         site = stack.enter_context(served(folder))
-        browser = stack.enter_context(chromium(options.chromium))
+        browser = stack.enter_context(chromium(program))
         machine = describe_machine("none")
         pages = {name: path for name, path in site.paths.items() if _is_html(site.url + path)}
         _open_all(browser, site.url, pages, 1)  # the first visit is not measured

@@ -27,6 +27,7 @@ from hypothesis import HealthCheck, settings
 from arena.db.store import open_store
 from arena.images.build.base import ensure_base_image
 from arena.protocol.languages import JAVASCRIPT, PYTHON
+from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten
 from tests.postgresql import Cluster, find_programs
@@ -293,10 +294,8 @@ def empty_postgresql_url(postgresql_cluster: Cluster) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium_path() -> str:
     """Return the path of Chromium's program."""
-    # The first one has no window system, and needs a quarter less time.
-    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"):
-        if found := shutil.which(name):
-            return found
+    if found := find_chromium():
+        return found
     _missing("Chromium is not installed", "apt-get install chromium")
 
 
