@@ -34,7 +34,7 @@ _NANO: Final = 1e9
 
 
 def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
-    """Return the share of the processor between two usages.
+    """Return a container's share of the processor between two readings of its usage.
 
     Raises ValueError if the container has ended, because its usage is then incomplete.
     """
@@ -77,11 +77,11 @@ _PATIENCE_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the container that its deadline should end. If it runs this long, the deadline failed."""
+"""Time limit of the probe that its deadline should end. If it runs this long, the deadline did not end it."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
-"""On a busy host a container doesn't reach its quota immediately."""
+"""Maximum number of rounds: on a busy host a container doesn't reach its quota immediately."""
 
 _STALE_SECONDS: Final = 120
 """Age after which a canary's containers count as leftovers of a killed process."""
@@ -231,7 +231,7 @@ class Canary:
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
             time.sleep(_SHARE_SECONDS)
-            with suppress(ValueError):  # it has ended
+            with suppress(ValueError):  # the container has ended
                 share = share_between(before, self._usage(name))
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
@@ -268,7 +268,7 @@ class Canary:
         return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
-        """Return the control group's limit, or the engine's if the group's file can't be read."""
+        """Return the control group's limit on disk reads, or the engine's if the file can't be read."""
         with suppress(OSError):
             return self._group.disk_rate(found["Id"])
         kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()

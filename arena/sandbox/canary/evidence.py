@@ -62,7 +62,7 @@ class Trial:
 class Evidence:
     """The expected limits and the observed trials."""
 
-    engine: ProbedEngine  # of the trials
+    engine: ProbedEngine  # that ran the trials
     limits: Limits  # of each container
     pids: int  # limit on a container's processes
     owner: tuple[int, int]  # expected uid and gid of the container `look`

@@ -19,7 +19,7 @@ _MEMORY_SLACK: Final = 16 * _MIB
 """One step of the probe plus the memory of its interpreter."""
 
 _SHARE_SLACK: Final = 1.25
-"""A quota has periods of 100 ms, and the measurement may begin and end in the middle of one."""
+"""A quota's periods last 100 ms, and the measurement may begin and end in the middle of one."""
 
 _DEADLINE_SLACK: Final = 3.0
 """Seconds that a busy engine may take to notice a container's end."""
@@ -116,7 +116,7 @@ def _system_calls(evidence: Evidence) -> Verdict:
 
 
 def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
-    """Judge calls of the probe; all must fail."""
+    """Judge a group of the probe's calls, all of which must fail."""
     done = [name for name, answer in _look(evidence)[key].items() if answer == "done"]
     if done:
         return False, f"the kernel allowed: {', '.join(done)}"
@@ -220,7 +220,7 @@ def _shared_memory(evidence: Evidence) -> Verdict:
 
 
 def _log_size(evidence: Evidence) -> Verdict:
-    """Judge the log of a container that printed three times the limit."""
+    """Judge the log of a container that printed 3 MiB."""
     _look(evidence)["errors"]
     kept = evidence.trials["look"].log_bytes
     return kept <= _LOG_MOST, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
@@ -290,7 +290,7 @@ RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
     "deadline": _deadline,
     "all-bots-memory": _all_bots_memory,
 }
-"""The judge of each control."""
+"""The function that judges each control."""
 
 _ANSWERS: Final = "the sandbox's kernel ({}) answers, not the host's"
 _OWN_KERNEL: Final = {
@@ -313,11 +313,11 @@ _WARNINGS: Final = {
     "system-calls": ("seccomp",),
     "memory": ("memory",),
 }
-"""Words that identify the engine's warnings; the first match counts."""
+"""Words that identify the engine's warnings about a control; the first match counts."""
 
 
 def judge(evidence: Evidence) -> tuple[Finding, ...]:
-    """Return a finding for every control, in their order."""
+    """Return a finding for every control, in the order of CONTROL_NAMES."""
     warned = _warned(evidence)
     findings = []
     for name in CONTROL_NAMES:

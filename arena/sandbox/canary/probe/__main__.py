@@ -47,7 +47,7 @@ _STEP: Final = 8 * MIB
 
 
 def memory(limits: dict[str, int]) -> None:
-    """Take memory, page by page."""
+    """Allocate memory, in steps."""
     hoard: list[bytes] = []
     while len(hoard) * _STEP < 2 * limits["memory_bytes"]:
         hoard.append(b"x" * _STEP)

@@ -65,7 +65,7 @@ def _go_out() -> None:
 
 
 def rights(_: dict[str, int]) -> dict[str, Any]:
-    """Read user, groups and capabilities, and try to gain more."""
+    """Read the user, the groups, the capabilities, and whether new privileges can be gained."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     names = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
     return {
@@ -229,7 +229,7 @@ def _library() -> Iterator[tuple[int, int, int]]:
 
 
 def futexes(_: dict[str, int]) -> dict[str, Any]:
-    """Wake the waiters on a word of a shared file, perhaps a bot in another container."""
+    """Try to wake the waiters on a word of a shared file, which could be bots in other containers."""
     with _library() as (_file, start, _size):
         return {
             "futexes": {
@@ -240,7 +240,7 @@ def futexes(_: dict[str, int]) -> dict[str, Any]:
 
 
 def page_cache(_: dict[str, int]) -> dict[str, Any]:
-    """Query and change the cached pages of a shared file."""
+    """Try to query and change the cached pages of a shared file."""
     room = ctypes.create_string_buffer(4096)
     into = ctypes.addressof(room)
     with _library() as (file, start, size):
@@ -267,7 +267,7 @@ def _map_zero() -> None:
 
 
 def options(_: dict[str, int]) -> dict[str, Any]:
-    """Use rare options of calls that every bot needs."""
+    """Try rare options of calls that every bot needs."""
     read, write = os.pipe()
     with socket.socket(socket.AF_UNIX) as channel:
         program = ctypes.create_string_buffer(_RETURN)
