@@ -60,7 +60,10 @@ class Sandbox(Protocol):
         """The files that count the processor time and the waits of the bot's threads."""
 
     def wait(self) -> Exit:
-        """Wait until the bot ends, and return how. Raises RuntimeTrouble if the runtime lost track of it."""
+        """Wait until the bot ends, and return how it ended.
+
+        Raises RuntimeTrouble if the runtime lost track of the bot.
+        """
 
     def check_untouched(self) -> None:
         """Check, before ``remove``, that nothing outside the sandbox stopped or ended the bot.

@@ -40,7 +40,7 @@ class Line:
 
     file: str  # path below the root of the control groups
     value: str  # to write
-    # Whether the cap depends on this file. The others are preparation, or don't exist on every kernel.
+    # Whether the cap depends on this file. False for preparation, and for files that some kernels lack.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong too
 
@@ -165,7 +165,7 @@ def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
 
 
 def holds(line: Line, found: str) -> bool:
-    """True if the content of a file sets the cap or a lower limit."""
+    """Return True if the content of a file sets the cap or a lower limit."""
     if line.exact:
         return found == line.value
     return _amount(found) <= _amount(line.value)
@@ -243,8 +243,8 @@ class CommonGroup:
     def held(self, container: str | None = None) -> Finding:
         """Check the limits.
 
-        With the id of a running ``container`` below the group, also check that this is the engine's group,
-        and not one with the same name that only this process sees.
+        If ``container`` is the id of a running container in the group, also check that this is the engine's
+        group, and not one with the same name that only this process sees.
         """
         wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
         if container is not None and not (self._root / self._place.child(container)).is_dir():
@@ -341,7 +341,7 @@ def _cleared(top: Path) -> bool:
     with contextlib.suppress(OSError):  # the kernel and the engine remove groups too
         # Innermost first.
         for folder in sorted((path.parent for path in top.rglob("cgroup.procs")), reverse=True):
-            # A process of another pid namespace has the id 0.
+            # A process in another pid namespace is listed with the id 0.
             for pid in map(int, (folder / "cgroup.procs").read_text().split()):
                 if pid:
                     os.kill(pid, signal.SIGKILL)

@@ -22,7 +22,7 @@ _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a faulty image can cause: the engine's text, and ours, which has no paths of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and ours, without paths of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -44,7 +44,7 @@ def connect() -> docker.APIClient:
 def impatient(client: docker.APIClient) -> docker.APIClient:
     """Return a client with the same connections and a timeout of a few seconds. It needn't be closed."""
     asks = docker.APIClient.__new__(docker.APIClient)
-    vars(asks).update(vars(client))  # copy.copy copies only what a session would pickle
+    vars(asks).update(vars(client))  # copy.copy copies only what requests.Session pickles
     asks.timeout = _PING_SECONDS
     return asks
 

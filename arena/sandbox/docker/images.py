@@ -43,10 +43,10 @@ class DockerImages:
     """The images of one engine. Thread-safe.
 
     Submitted images are loaded when they are first needed. They get a name from the arena, because engines
-    differ in an image's id: the digest of its configuration, or of a manifest that the engine writes. But
-    any user of the engine can give that name to another image. So the arena checks the content of the image
-    with that name: its command, and the digests of its layers, which the engine computed when it unpacked
-    them. Then it starts the image by the engine's id, which always means the same image.
+    define an image's id differently: as the digest of its configuration, or of a manifest that the engine
+    writes. But any user of the engine can give that name to another image. So the arena checks the content
+    of the image with that name: its command, and the digests of its layers, which the engine computed when
+    it unpacked them. Then it starts the image by the engine's id, which always means the same image.
 
     ``source`` contains the submitted images, if any.
     """
@@ -60,7 +60,8 @@ class DockerImages:
         """Return the image with this id, loading it if necessary.
 
         Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeTrouble if
-        it doesn't exist or can't be loaded, or ``source`` is a name, which could be moved to another image.
+        it doesn't exist or can't be loaded, or if ``source`` is a name, which could be moved to another
+        image.
         """
         if not is_image_id(source):
             raise RuntimeTrouble(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
@@ -210,8 +211,8 @@ def disk_of_device(major: int, minor: int, sys: Path = _SYS) -> str:
 def disk_of_btrfs(path: Path, mounts: Path = _MOUNTS, sys: Path = _SYS) -> str:
     """Return the disk of a btrfs file system, whose files have a device number that belongs to no device.
 
-    Returns an empty string if the file system has several disks, because the engine's limits are per disk;
-    also in a container in which the disk's link under ``/dev/mapper`` doesn't exist.
+    Returns an empty string if the file system has several disks, because the engine's limits are per disk,
+    or if the disk's link under ``/dev/mapper`` is missing, as in some containers.
     """
     try:
         source = _source_of_btrfs(path.resolve(), mounts)
@@ -284,8 +285,8 @@ class Warmth:
     def warm(self, folders: Sequence[Path] | None) -> str:
         """Read the layers that an image's containers share; return why they are not all in memory, or "".
 
-        None means that they are unknown. Layers are skipped if they take more than half of the memory that
-        the host can spare.
+        ``folders`` is None if the layers are unknown. A layer is skipped if it takes more than half of the
+        memory that the host can spare.
         """
         if folders is None:
             return (

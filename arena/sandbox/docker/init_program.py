@@ -119,7 +119,7 @@ def init_for(machine: str, *, readable: bool = False) -> Init:
     return Init(machine, (_FOLDER / f"{INIT_FILE}-{machine}").read_bytes(), readable)
 
 
-def _json(value: Any) -> bytes:  # noqa: ANN401 - whatever has a form in JSON
+def _json(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
     return json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
 
 
@@ -131,7 +131,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
 
 _PATIENCE_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
-"""Filling the volume takes a tenth of this time, so a container that exists for longer was abandoned."""
+"""Filling the volume takes a tenth of this time, so a container that has existed longer was abandoned."""
 
 _POLL_SECONDS: Final = 0.05
 
@@ -184,7 +184,7 @@ class InitVolume:
         )
 
     def _try_to_fill(self) -> bool | None:
-        """Return whether the volume contains the program, or None if another process is filling it."""
+        """Return whether the volume contains the program, or None if the caller must try again."""
         try:
             # The container's name is a lock between all processes: a name can be used only once.
             container = self._client.create_container(
@@ -200,7 +200,7 @@ class InitVolume:
             self._load()
             return None
         except APIError as error:
-            if error.status_code == HTTPStatus.CONFLICT:
+            if error.status_code == HTTPStatus.CONFLICT:  # another process is filling it
                 return None
             raise
         try:

@@ -77,7 +77,7 @@ class EngineHost:
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
     gvisor: bool = False  # whether this runtime is gVisor
-    cgroup_parent: str  # of all bots together, from `cgroup_parent`
+    cgroup_parent: str  # control group of all bots, as returned by `cgroup_parent`
     init_file: str  # path of the containers' init on the engine's host
     uid: int  # user id of the arena
     gid: int  # group id of the arena
@@ -124,7 +124,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
         # The image's other variables are kept. They affect only the bot: the init is static, and so ignores
         # LD_PRELOAD and the like.
         "environment": {REFEREE_VARIABLE: f"unix://{SOCKET_MOUNT}/{SOCKET_NAME}", "HOME": _TMP},
-        # With only NetworkMode, the engine still has an endpoint for every container, and engines before
+        # With only NetworkMode, the engine still creates an endpoint for every container, and engines before
         # 20.10.27 can deadlock when two of them end together (github.com/moby/moby/issues/46661).
         "network_disabled": True,
         "use_config_proxy": False,  # the operator's proxy settings may contain passwords
@@ -172,7 +172,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         # engine more processor time than the bot's whole share, and delay the container's removal.
         "LogConfig": {"Type": "none", "Config": {}},
         "Init": False,  # the arena's own init also enforces a deadline
-        "AutoRemove": False,  # the arena reads a bot's exit first
+        "AutoRemove": False,  # the arena reads a bot's exit code before it removes the container
     }
 
 
@@ -187,7 +187,7 @@ def _disk_limits(disk: str) -> dict[str, Any]:
 
 
 def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
-    # A mount, not a bind: with a bind the engine would create a missing source.
+    # Under Mounts, not Binds: for a bind, the engine would create a missing source.
     return {"Type": "bind", "Source": str(spec.socket_dir), "Target": SOCKET_MOUNT, "ReadOnly": True}
 
 

@@ -195,7 +195,7 @@ class DockerRuntime:
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
         RuntimeTrouble if some may be left.
         """
-        # Read before asking the engine, which knows a container before it has a group.
+        # Read before asking the engine, because a container is known to the engine before it has a group.
         grouped = containers_below(self._place) if self._alone else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})

@@ -140,7 +140,7 @@ class DockerSandbox:
             time.sleep(_OOM_SECONDS / 20)
 
     def _wait_a_while(self) -> int | None:
-        """Return the exit code, or None if it is still running. Raises if the engine hangs."""
+        """Return the exit code, or None if the container is still running. Raises if the engine hangs."""
         try:
             return self._client.wait(self._container, timeout=_PATIENCE_SECONDS)["StatusCode"]
         except APIError:

@@ -123,7 +123,7 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "TCGETS2": 0x802C_542A,
         },
     ),
-    # No locks, leases, notifications, descriptor signals or pipe sizes.
+    # No locks, leases, notifications, descriptor signals or changes of a pipe's size.
     "fcntl": (
         1,
         {
@@ -207,17 +207,17 @@ _SOCKET_OPTIONS: Final = {
     "SO_SNDTIMEO_NEW": 67,
 }
 """Options that may be set and read. Filters are excluded, because no control group counts the memory of their
-programs, and SO_PASSCRED, because it gives a socket a name, like an address of ``_FAMILY_ALONE``."""
+programs, and SO_PASSCRED, because it gives a socket a name, like an address of length ``_FAMILY_ALONE``."""
 
 _FAMILY_ALONE: Final = 2
-"""Length of an address that is only a family. The kernel then chooses a name: before Linux 5.17, the next
-number of a host-wide counter."""
+"""Length of an address that consists of only a family. The kernel then chooses a name: before Linux 5.17,
+the next number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
 """No address of a unix socket is longer than 110 bytes."""
 
 _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
-"""Options that may be read."""
+"""Options that may only be read."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -249,8 +249,9 @@ def _refused(names: str, errno: int, *arguments: dict[str, Any], **more: object)
 def profile(*, own_kernel: bool = False) -> dict[str, Any]:
     """Return the profile in the engine's form (its JSON goes after ``seccomp=``).
 
-    ``own_kernel`` says whether the sandbox has its own kernel, like gVisor, whose futexes aren't shared. Some
-    gVisor versions answer EPERM whatever the rule says, and the C library then aborts the program.
+    ``own_kernel`` is True if the sandbox has its own kernel, like gVisor. Its futexes aren't shared, and are
+    all allowed: some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
+    aborts the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
     without = _DONE_WITHOUT if own_kernel else f"clone3 timer_create {_DONE_WITHOUT}"
@@ -269,10 +270,10 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_locks(),
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
             *_mapping(),
-            # Success, without flushing the host's disk: nothing that a bot can write is on it.
+            # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
             _refused("fsync fdatasync", 0),
-            # Some gVisor versions refuse with EPERM whatever the rule says, and the C library then starts no
-            # threads. Namespaces from clone3 are gVisor's own there.
+            # Some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
+            # starts no threads. Namespaces that clone3 creates there belong to gVisor, not to the host.
             *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
@@ -339,7 +340,7 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Any length that has a bit set other than that of 2.
+        # Any length with a bit set other than that of 2.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))

@@ -1,9 +1,10 @@
-"""Runs a bot until its launcher exits or its deadline passes. A script for a bot's own process.
+"""Runs a bot until its launcher exits or its deadline passes. It is run as a script, in the bot's process.
 
 Usage: entry.py LIFELINE SECONDS FILE, or entry.py LIFELINE SECONDS -- COMMAND..., where LIFELINE is the read
 end of a pipe that the launcher keeps open while it runs.
 
-PR_SET_PDEATHSIG is unsuitable: it signals when the parent *thread* ends, too early if a launcher has threads.
+PR_SET_PDEATHSIG is unsuitable: it signals when the parent *thread* ends, which is too early if the launcher
+has other threads.
 """
 
 import os
@@ -23,7 +24,7 @@ def _end_with(lifeline: int, seconds: int) -> None:
 
 
 def _become(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process, the only one measured, by a command, which a child ends at the deadline."""
+    """Replace this process, the only one measured, with a command that a child ends at the deadline."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)
