@@ -44,7 +44,7 @@ def as_move(answer: Choice, view: View) -> Move:
 
 
 def note_of(answer: Choice) -> str:
-    """Return the note of an answer, or an empty text. Raises TypeError if the note is not text."""
+    """Return the note of an answer, or an empty string. Raises TypeError if the note is not text."""
     if not isinstance(answer, Answer):
         return ""
     if not isinstance(answer.note, str):
@@ -80,9 +80,9 @@ Bot = Callable[[View], Choice] | type[Player]
 
 
 def is_class(bot: Bot) -> bool:
-    """True if a bot is a class rather than a function.
+    """Return True if a bot is a class rather than a function.
 
-    Raises TypeError if it is neither. The text shows what it is.
+    Raises TypeError, with a message that shows the object, if it is neither.
     """
     if isinstance(bot, type):
         if callable(getattr(bot, "choose", None)):
@@ -103,7 +103,7 @@ class Chooser(NamedTuple):
 
 
 def new_chooser(bot: Bot) -> Chooser:
-    """Begin a game: with a new instance of a class, or with the function itself."""
+    """Return a bot's functions for a new game. A class gets a new instance."""
     if isinstance(bot, type):
         player = bot()
         return Chooser(player.choose, getattr(player, "game_over", None))

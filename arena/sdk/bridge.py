@@ -80,7 +80,7 @@ async def _to_program(call: Call, program: Process) -> None:
 
 
 async def _from_program(call: Call, program: Process) -> str:
-    """Send what the program writes. Return what is wrong with a line, or "" once the stdout is closed."""
+    """Send what the program writes. Return what is wrong with a line, or "" once its stdout is closed."""
     if program.stdout is None:
         raise RuntimeError("the program has no stdout")
     while True:

@@ -28,9 +28,9 @@ _SECONDS_TO_RUN: Final = 8.0
 
 
 def _show_stacks() -> None:
-    """Print the stack on stderr after a segmentation fault, and unless :func:`greets_now` is called in time.
+    """Print the stack on stderr after a segmentation fault, or if :func:`greets_now` isn't called in time.
 
-    The verdict quotes the stack.
+    The verdict on a submission quotes the stack.
     """
     with suppress(AttributeError, OSError, RuntimeError, ValueError):  # no stderr, or unsupported here
         faulthandler.enable(all_threads=False)

@@ -39,10 +39,10 @@ def _untimed(_seconds: float) -> AbstractContextManager[None]:
 
 
 def stack_when_late() -> Timed:
-    """Return a function for contexts that print the stack on stderr when a decision's time is over.
+    """Return a function that makes contexts that print the stack on stderr when a decision's time is over.
 
     The signal handler is faulthandler's, in C, so it also works while NumPy computes or the bot waits for a
-    lock. If the bot has its own handler for the signal, nothing changes the bot's timer.
+    lock. If the bot has its own handler for the signal, the timer is left alone.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)
@@ -244,9 +244,9 @@ def _blame(failure: BotFailed, bot: Bot) -> None:
 
 
 def _say_where(bot: Bot) -> None:
-    """Print where the bot's code is, if no traceback leads there because its answer is wrong."""
+    """Print where the bot's code is, for errors without a traceback into it, such as an illegal move."""
     with suppress(Exception):  # this may call the bot's own code
-        # A class has the method, and a functools.partial its function.
+        # Find the method of a class, and the function of a functools.partial.
         chooses = inspect.unwrap(getattr(bot, "choose" if isinstance(bot, type) else "func", bot))
         code = getattr(chooses, "__code__", None) or type(chooses).__call__.__code__
         complain(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")

@@ -91,7 +91,7 @@ class World:
         return other
 
     def moves(self, seat: int) -> list[int]:
-        """Return the legal moves of a seat. If the order of two cards can't matter, only one is included."""
+        """Return a seat's legal moves, with only one order of two cards if the order can't matter."""
         hand = self.hands[seat]
         control = seat == self.controller
         kinds = list(dict.fromkeys(hand))
@@ -281,7 +281,7 @@ def promise(world: World, seat: int, move: int) -> float:
 
 
 def simple_move(world: World, seat: int, rng: Random, noise: float = 0.0) -> int:
-    """Return the card worth most or, with probability ``noise``, any card of the hand.
+    """Return a move with the card worth most or, with probability ``noise``, any card of the hand.
 
     Chopsticks are used for a good second card. The dummy gets what the opponent would like best.
     """

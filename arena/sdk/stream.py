@@ -51,7 +51,7 @@ async def send(call: Call, message: pb.BotMessage) -> None:
     try:
         await call.write(message)
     except (asyncio.InvalidStateError, aio.AioRpcError):
-        return  # the next read returns the reason
+        return  # the next read reports the reason
 
 
 def complain(text: str) -> None:

@@ -2,6 +2,6 @@
 
 receiver.py  receives and records a file; needs no engine, so the site may use it
 uploads.py   the folder of received files
-pipeline.py  inspects, loads, qualifies and enters bots, and enters an operator's bots; needs the engine
+pipeline.py  inspects, loads, qualifies and enters bots, or enters operators' bots directly; needs the engine
 document.py  a submission as the site and the command line show it
 """

@@ -1,4 +1,4 @@
-"""Moves files onto the ladder: through the stages, or entered by an operator without qualification.
+"""Moves submitted files onto the ladder: through the stages, or directly if an operator enters them.
 
 Each step of the pipeline starts from the stored stage and ends with one transaction that stores the next
 stage. If a step is killed, the next run repeats it. An arena fault never ends a submission: the submission
@@ -66,7 +66,7 @@ class SubmissionEngine(Protocol):
 
 
 class _Wait(Exception):
-    """The submission must wait, because the arena lacks something. The message names it."""
+    """The submission must wait. The message says why."""
 
     def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
         super().__init__(why)
@@ -203,12 +203,12 @@ class Pipeline:
             self._enter(submission)
 
     def _rested(self, match: str) -> float:
-        """Return the seconds since the first call for a match: how long the next match has waited."""
+        """Return the seconds since the first call with this match: the time that the next one has waited."""
         now = self._clock()
         return now - self._rests.setdefault(match, now)
 
     def _hosts_are_busy(self) -> bool:
-        """Return True if other programs keep every host from using all of its seats."""
+        """Return True if other programs keep every host from using all of its slots."""
         workers = self._store.leases.workers()
         return bool(workers) and all(worker.status.usable is not None for worker in workers)
 

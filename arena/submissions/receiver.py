@@ -28,10 +28,10 @@ MOST_AT_ONCE: Final = 16
 """Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
 
 FOR_SOURCES: Final = 4
-"""Number of these uploads that are reserved for source files, which arrive within seconds."""
+"""How many of ``MOST_AT_ONCE`` are reserved for source files, which arrive within seconds."""
 
 OF_SOURCE: Final = 8
-"""Maximum concurrent uploads of one address, which may be a whole classroom behind a router."""
+"""Maximum concurrent uploads from one address, which may be a whole classroom behind a router."""
 
 SLOW_AFTER: Final = timedelta(minutes=1)
 SLOW_RATE: Final = 1024 * 1024
@@ -46,7 +46,7 @@ class UploadPlace:
     source: str | None
     small: bool
     began: datetime
-    came: int = 0  # bytes
+    came: int = 0  # bytes received so far
     lost: bool = False  # whether another upload has the place now
 
     def rate(self, now: datetime) -> float:
@@ -67,9 +67,10 @@ class Places:
 
     @contextmanager
     def one(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadPlace]:
-        """Reserve a place within the context. For the operator, ``account`` and ``source`` are None.
+        """Reserve a place for the duration of the context.
 
-        Raises NoRoom if there is no place, or the account already has one.
+        For the operator, ``account`` and ``source`` are None. Raises NoRoom if there is no place, or the
+        account already has one.
         """
         with self._lock:
             if account is not None and any(account == other.account for other in self._taken):
