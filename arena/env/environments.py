@@ -27,7 +27,7 @@ Observation = dict[str, np.ndarray]
 Infos = dict[str, dict[str, Any]]
 
 _MOST: Final = 1000
-"""Exclusive upper bound of the numbers in an observation."""
+"""Bound of the absolute values in an observation."""
 
 
 def observation_space(rules: Rules) -> Dict:

@@ -1,7 +1,7 @@
 """The errors of the rules, the kinds of cards, the variants, and the deck with its shuffle.
 
-The shuffle ``sha256-fisher-yates/1`` can be repeated in any language. A player who has seen some of the cards
-can't work out the rest.
+The shuffle ``sha256-fisher-yates/1`` can be reproduced in any language. A player who has seen some of the
+cards can't work out the rest.
 Source: the table "Deck" and the sections "Variants" and "Determinism" of docs/rules.md, with test vectors.
 """
 
@@ -169,7 +169,7 @@ _WORDS: Final = 1 << 32
 
 
 def shuffled_deck(rules: Rules, seed: bytes) -> tuple[Card, ...]:
-    """Return the deck of a game in deal order. Raises ValueError if the seed has another length."""
+    """Return the deck of a game in deal order. Raises ValueError if the seed isn't ``SEED_BYTES`` long."""
     if len(seed) != SEED_BYTES:
         message = f"the seed is {len(seed)} bytes long; it must be {SEED_BYTES}"
         raise ValueError(message)

@@ -57,9 +57,9 @@ def asked(state: State) -> tuple[int, ...]:
 def apply(state: State, moves: Sequence[Move | None]) -> State:
     """Play one turn, and every automatic turn after it.
 
-    The game must not be over. ``moves`` has one entry per seat, None for a seat that is not asked. Raises
-    IllegalMove, which names the seat and the rule, if a rule forbids a choice; or ValueError if the game is
-    over, or ``moves`` doesn't fit the seats that are asked.
+    ``moves`` has one entry per seat, None for a seat that is not asked. Raises IllegalMove, which names the
+    seat and the rule, if a rule forbids a choice; or ValueError if the game is over, or ``moves`` doesn't fit
+    the seats that are asked.
     """
     state = _reveal(state, _plays(state, moves))
     return _reveal(state, state.hands) if _is_automatic(state) else state
@@ -106,7 +106,7 @@ def _plays(state: State, moves: Sequence[Move | None]) -> tuple[Play, ...]:
 
 
 def _is_automatic(state: State) -> bool:
-    """True if each hand has one card left, which is played without asking. Always False with a dummy."""
+    """Return True if each hand has one card left, which is played without asking; False with a dummy."""
     return len(state.hands[0]) == 1 and not state.rules.dummy
 
 
@@ -257,7 +257,7 @@ class Replay(NamedTuple):
 
     @property
     def state(self) -> State:
-        """After the last valid step."""
+        """The state after the last valid step."""
         return self.states[-1]
 
 

@@ -76,7 +76,7 @@ class State(NamedTuple):
 
 def in_control(rules: Rules, round_number: int, turn: int) -> int:
     """Return which seat is in control of the dummy in a turn. Control alternates through the whole game."""
-    return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns a round, so seat 1 begins round 2
+    return ((round_number - 1) * rules.turns + turn - 1) % 2  # 9 turns per round, so seat 1 begins round 2
 
 
 class Moment(NamedTuple):
