@@ -55,7 +55,7 @@ def operating() -> Iterator["Operators"]:
 
 
 def who() -> str:
-    """Return the operator's name for the audit log: the user running this process."""
+    """Return the operator's name for the audit log: that of the user who runs this process."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

@@ -20,7 +20,7 @@ from arena.platform.files import sync
 from arena.platform.speech import spoken, visible
 
 WRONG: Final = 1
-"""Exit code: the thing checked or run is faulty."""
+"""Exit code: what was checked or run is faulty."""
 USAGE: Final = 2
 """Exit code: wrong usage or unusable input."""
 
@@ -83,7 +83,7 @@ def print_table(
 
 
 def millis(value: float | None) -> str:
-    """Format milliseconds in whole numbers, below ten with two digits; None as a hyphen."""
+    """Format milliseconds as a whole number, or with two digits below ten; None as a hyphen."""
     if value is None:
         return "-"
     return f"{value:.0f}" if value >= 10 else f"{value:.2g}"  # noqa: PLR2004 - two digits are enough

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an error into one line and an exit code. Misspelled variables are errors."""
+    """Turn an error into one line and an exit code. Misspelled environment variables are errors."""
     _check_environment()
     try:
         yield

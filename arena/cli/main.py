@@ -159,7 +159,7 @@ def arena(
 
 
 class _Terminated(BaseException):
-    """SIGTERM arrived. Not a SystemExit: a bot that raises SystemExit is at fault itself."""
+    """SIGTERM arrived. Not a SystemExit, which would count as a fault of the bot that it interrupts."""
 
 
 def main() -> None:

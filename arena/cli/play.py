@@ -109,7 +109,7 @@ def play(  # noqa: PLR0913 - one argument per option
 def player_of(
     bots: tuple[HomeBot, ...], games: int, *, with_replays: bool = False, processes: bool = False
 ) -> GamePlayer:
-    """Return the fast player if all bots are in Python; otherwise, one that runs bots as programs."""
+    """Return the fast game player if all bots are in Python; otherwise, one that runs bots as programs."""
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
         return InProcess(bots=bots, with_replays=with_replays, processes=at_once)

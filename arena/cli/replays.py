@@ -88,7 +88,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
 
 
 class _Summary:
-    """Wins, places and points by seat of ``games`` games."""
+    """Wins, places and points by seat in the games so far."""
 
     def __init__(self) -> None:
         self.games = 0

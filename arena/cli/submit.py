@@ -294,7 +294,7 @@ def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -
 
 
 def _say_what_plays(site: "SiteClient", name: str) -> None:
-    """Report that an older version keeps playing."""
+    """Report which version of a bot keeps playing, if any."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
     except SiteProblem:

@@ -313,7 +313,7 @@ def _backup_explained(file: str) -> Iterator[None]:
 
 
 def _held(made: "BackupManifest") -> str:
-    """Summarize a backup's content."""
+    """Summarise a backup's content."""
     from arena.ops.backup.archive import IMAGES, UPLOADS
 
     counts = (
