@@ -179,9 +179,9 @@ class Span:
         start: End of its first game, UTC.
         end: End of its last game.
         games: Number of games.
-        moves: Number of versions with enough games in it.
-        held: Share of them whose final rating is in the 95% interval of their first rating; None without a
-            move.
+        moves: Number of versions with enough games in this part.
+        held: Share of these versions whose final rating is in the 95% interval of their first rating; None if
+            there are no such versions.
         log_loss: Like the log-loss of :class:`Predictions`, over all numbers of players.
     """
 

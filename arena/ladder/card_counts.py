@@ -18,7 +18,7 @@ POINT: Final = lcm(*range(1, _MOST_ICONS + 1))
 """Number of units in a point, chosen so that every card's share is a whole number of units."""
 
 _DUMPLINGS: Final = 5
-"""Number of dumplings that score; more score nothing."""
+"""Number of dumplings that score; further ones score nothing."""
 
 Earned = dict[tuple[int, int], tuple[int, ...]]
 """For each round and turn, the points of each card placed, in order, in units of 1 / ``POINT``."""
@@ -194,7 +194,7 @@ def _own(states: Sequence[State], steps: Sequence[Sequence[Decision | None]], se
 
 def _add_seat(sums: dict[tuple[Card, int], list[int]], decisions: Iterable[_Own], wins: int) -> None:
     """Add a seat's decisions to the sums, which become Counts. ``wins`` is the seat's share of the win."""
-    # This seat's seen, taken, cards and points.
+    # For each card and turn, the seat's seen, taken, cards and points.
     counted: dict[tuple[Card, int], list[int]] = {}
     for turn, hand, cards, points in decisions:
         for card in set(hand):

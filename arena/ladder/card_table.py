@@ -68,7 +68,7 @@ def _wilson(rate: float, number: float) -> tuple[float, float]:
     middle = rate + square / (2 * number)
     half = _Z * sqrt(rate * (1 - rate) / number + square / (4 * number * number))
     whole = 1 + square / number
-    # Otherwise, rounding could exclude a rate of 0 or 1 from its own interval.
+    # Without min and max, rounding could exclude a rate of 0 or 1 from its own interval.
     return max(0.0, min((middle - half) / whole, rate)), min(1.0, max((middle + half) / whole, rate))
 
 
@@ -93,7 +93,7 @@ class CardFigures:
         won_passed: Share of games won after passing it; None if it was never passed.
         difference: ``won_taken`` minus ``won_passed``; None if one is missing.
         mean_points: Mean points per copy; None if it was never taken, and for chopsticks.
-        few: Whether it was played, or passed, too rarely for reliable shares of games won.
+        few: Whether it was taken, or passed, too rarely for reliable shares of games won.
     """
 
     turn: int | None

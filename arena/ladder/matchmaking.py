@@ -62,7 +62,7 @@ class Candidate:
 
     @property
     def played(self) -> int:
-        """Rated games."""
+        """Number of rated games."""
         return sum(self.games.values())
 
 

@@ -37,13 +37,13 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddPair(Generic[Name]):
-    """A pair whose results differ from what ratings expect.
+    """A pair whose results differ from what the ratings predict.
 
     Attributes:
         ahead: Name that finished ahead more often than expected.
         behind: The other name.
         games: Number of games that both played.
-        observed: Share of games in which the first finished ahead; ties count half.
+        observed: Share of games in which ``ahead`` finished ahead; ties count half.
         expected: The share that the ratings predict.
         errors: Difference between the two shares, in standard errors.
         chance: Upper bound of the probability that an honest ladder has a pair as odd as this.

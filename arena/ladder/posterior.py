@@ -1,7 +1,7 @@
 """The posterior distribution of skills, from which rank intervals are computed.
 
 A game is a Plackett-Luce choice: of the players not yet placed, each finishes next with a probability
-proportional to the exponential of its skill. Each game replaces the skills at its table by a normal
+proportional to the exponential of its skill. Each game replaces the skills at its table with a normal
 approximation of their joint posterior (Laplace's, after one Newton step). Only the diagonal of the covariance
 is kept, so the cost of a game does not depend on the number of bots, and skills are updated game by game from
 the log, like ratings.

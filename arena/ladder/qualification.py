@@ -28,7 +28,7 @@ def where_it_failed(stderr: str) -> str | None:
     """Return the last exception from the author's code, with the innermost line of that code, or None.
 
     Frames of Python, packages and the arena are skipped. If an exception has only the library's frames, for
-    example because of what ``choose`` returned, the line is that where ``choose`` is, if it is known.
+    example because of what ``choose`` returned, the position of ``choose`` is given instead, if it is known.
     ``stderr`` is untrusted.
     """
     frame: tuple[str, str, str] | None = None

@@ -58,7 +58,7 @@ class LadderSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderChange:
-    """Changes of :class:`LadderSettings`; None leaves a value unchanged."""
+    """Changes to :class:`LadderSettings`; None leaves a value unchanged."""
 
     paused: bool | None = None
     players: tuple[int, ...] | None = None
