@@ -128,7 +128,7 @@ class Runtime(Protocol):
         """Return why no bot can be run now, or None if no reason is known."""
 
     def has_source(self, source: str) -> bool:
-        """True if a source may be run here. Doesn't ask an engine."""
+        """Return True if a source may be run here. Doesn't ask an engine."""
 
     def check_source(self, source: str) -> None:
         """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeTrouble."""

@@ -64,7 +64,7 @@ _PREFIX: Final = "canary-"
 """Prefix of the canary's socket folders."""
 
 _SLOT: Final = 1_000
-"""The canary's first slot: far above the slots of matches, so that both can run at the same time."""
+"""The canary's first slot: far above the slots of matches, so that the canary can run alongside them."""
 
 _UNMEASURED: Final = (
     "a busy host can make bots late, because the time that they wait for the host can't be measured: {}. "
@@ -77,7 +77,7 @@ _PATIENCE_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
 
 _DEADLINE_PATIENCE_SECONDS: Final = 6.0
-"""Time limit of the probe that its deadline should end. If it runs this long, the deadline did not end it."""
+"""Time limit of the probe that tests the deadline. If it runs this long, the deadline did not end it."""
 
 _SHARE_SECONDS: Final = 1.0
 _SHARE_ROUNDS: Final = 3
@@ -159,7 +159,7 @@ class Canary:
     def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
         """Return the complete environment of a bot. The engine sets HOSTNAME."""
         with engine_errors(f"inspect image {self._image}"):
-            config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # so in its stubs
+            config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # untyped in its stubs
         image = dict(line.split("=", 1) for line in config.get("Env") or ())
         return {**image, "HOSTNAME": asked["hostname"], **asked["environment"]}
 
@@ -223,7 +223,7 @@ class Canary:
         )
 
     def _spin(self, sandbox: DockerSandbox, name: str) -> Trial:
-        """Measure a probe that computes forever."""
+        """Measure the CPU share of a probe that computes forever."""
         share: Share | None = None
         found = self._inspect(name)
         together = self._group.held(found["Id"])

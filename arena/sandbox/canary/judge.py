@@ -44,7 +44,7 @@ def _network(evidence: Evidence) -> Verdict:
 
 def _read_only_root(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
-    written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - the container's
+    written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - in the container
     if written:
         return False, f"these could be written: {', '.join(written[:5])}"
     return True, "only /tmp could be written"

@@ -30,7 +30,7 @@ class EngineImage:
 
     id: str  # the engine's id of the image
     command: tuple[str, ...]  # its entry point with its arguments; at least one word
-    # The folders on the engine's machine whose files all of the image's containers share; None if unknown.
+    # The folders on the engine's host whose files all of the image's containers share; None if unknown.
     layers: tuple[Path, ...] | None = field(default=None, compare=False)
 
 
@@ -68,7 +68,7 @@ class DockerImages:
         kept = None if self._source is None else self._source.find(source)
         if self._source is None or kept is None:
             with engine_errors(f"inspect image {source}"):
-                image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # so in its stubs
+                image: Mapping[str, Any] = self._client.inspect_image(source)  # type: ignore[no-untyped-call] # untyped in its stubs
             return _runnable(image)
         # Seats with the same bot start concurrently, but only one of them loads the image.
         with self._locks.setdefault(source, threading.Lock()):
@@ -235,7 +235,7 @@ def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
     found: dict[Path, tuple[str, str]] = {}
     for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
         where, told = (part.split(" ") for part in line.split(" - ", 1))
-        # A later mount hides an earlier one. Blanks are written in octal: proc_pid_mountinfo(5).
+        # A later mount hides an earlier one. Spaces are written in octal: proc_pid_mountinfo(5).
         found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (told[0], told[1])
     kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
     return Path(source) if kind == _BTRFS else None

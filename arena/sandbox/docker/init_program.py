@@ -230,7 +230,7 @@ class InitVolume:
             )
 
     def _load(self) -> None:
-        for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # so in its stubs
+        for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in its stubs
             if "error" in said:
                 raise RuntimeTrouble(
                     f"the engine could not load the image {self._init.image}: {said['error']}"

@@ -120,14 +120,14 @@ class DockerRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """True if the source is an image's id, and not the folder of a bot for plain processes."""
+        """Return True if the source is an image's id, and not the folder of a bot for plain processes."""
         return is_image_id(source)
 
     def check_source(self, source: str) -> None:
         """Check that the image exists, loading it if necessary, and fits the template.
 
         Raises LaunchRefused if the image has no start command, or declares volumes; or RuntimeTrouble if it
-        doesn't exist, or ``source`` is a name, which could be moved to another image.
+        doesn't exist, or if ``source`` is a name, which could be moved to another image.
         """
         self._images.find(source)
 
@@ -155,7 +155,7 @@ class DockerRuntime:
             raise
 
     def why_cold(self, source: str) -> str:
-        """Return why an image's layers are not all in memory, or an empty string. Raises as ``launch``."""
+        """Return why an image's layers are not all in memory, or "". Raises the same errors as ``launch``."""
         return self._warm(self._images.find(source))
 
     def _warm(self, image: EngineImage) -> str:
@@ -234,5 +234,5 @@ def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
 
 
 def _is_gvisor(runtime: Mapping[str, Any]) -> bool:
-    """Check the runtime's program, since gVisor may be registered under any name."""
+    """Return True if the runtime's program is gVisor's, which may be registered under any name."""
     return PurePosixPath(runtime.get("path", "")).name == "runsc" or "runsc" in runtime.get("runtimeType", "")

@@ -73,8 +73,8 @@ _WAITING_AND_SOCKETS: Final = """
 _MSG_OOB: Final = 1
 
 _FLAGS_ARGUMENT: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
-"""Index of the argument with the flags. Out-of-band data on unix sockets is an unused feature that allowed
-sandbox escapes (CVE-2025-38236)."""
+"""Index of the argument with the flags. Out-of-band data on unix sockets is a rarely used feature that has
+allowed sandbox escapes (CVE-2025-38236)."""
 
 _FUTEX_PRIVATE: Final = 128
 """Without this flag a futex on a mapped file is keyed by the file, which other containers map too, so another
@@ -229,7 +229,7 @@ _DONE_WITHOUT: Final = """
 """
 """Refused with ENOSYS: libraries treat that as an old kernel and use other calls.
 
-The flags of the futexes in the second row are out of a filter's reach. The calls in the third disclose or
+The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
 change the page cache; the flags of openat2 are behind a pointer. Those in the last row disclose what others
 do: the host's tasks and memory, opened files, and numbers of files and processes."""
 

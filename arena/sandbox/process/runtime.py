@@ -147,7 +147,7 @@ class ProcessRuntime:
         return None
 
     def has_source(self, source: str) -> bool:
-        """True if the folder has a ``bot.py``, or the command is known."""
+        """Return True if the folder has a ``bot.py``, or the command is known."""
         return source in self._commands or (Path(source) / BOT_FILE).is_file()
 
     def check_source(self, source: str) -> None:

@@ -1,4 +1,4 @@
-"""``python3 -m probe`` in the canary's image."""
+"""The probe's entry point, ``python3 -m probe`` in the canary's image."""
 
 import json
 import os

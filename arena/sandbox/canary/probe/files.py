@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 FOLDER: Final = "/run/arena"
-TMP: Final = "/tmp"  # noqa: S108 - the container's
+TMP: Final = "/tmp"  # noqa: S108 - in the container
 MIB: Final = 1024 * 1024
 LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
@@ -36,8 +36,8 @@ def answer_of(result: int) -> str:
     return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
 
 
-def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever it returns
-    """Act in a child process, so that this process's state doesn't change, and return the result."""
+def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever `act` returns
+    """Call ``act`` in a child process, so that this process's state doesn't change; return its result."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -196,7 +196,7 @@ def _fill_with_files(most: int) -> int:
 
 
 def _run(program: Path) -> None:
-    subprocess.run([str(program)], check=False)  # noqa: S603 - the probe's own
+    subprocess.run([str(program)], check=False)  # noqa: S603 - the probe's own program
 
 
 def empty_tmp() -> None:

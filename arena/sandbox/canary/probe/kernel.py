@@ -33,7 +33,7 @@ _NUMBERS: Final = {
     "io_uring_setup": (425, 425),
     "shmget": (29, 194),
 }
-_ARGUMENTS: Final = {"unshare": 0x1000_0000}  # a user namespace; all others are zero
+_ARGUMENTS: Final = {"unshare": 0x1000_0000}  # creates a user namespace; all other arguments are zero
 _FAMILIES: Final = {
     "AF_INET": 2,
     "AF_INET6": 10,
