@@ -71,7 +71,7 @@ class Batch:
         self._drawn = np.zeros(games, dtype=np.int8)
         self._played = np.zeros((games, _WIDTH), dtype=np.int8)  # cards played in earlier rounds
         self._places = np.zeros((games, players), dtype=np.int16)
-        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; of all at the end
+        self.scores = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds; at the end, of all
         self.puddings = np.zeros((games, participants), dtype=np.int16)  # of earlier rounds
         self._deck = np.bincount(np.array(unshuffled_deck(rules)), minlength=_WIDTH).astype(np.int16)
         self._mask: Mask | None = None
@@ -79,7 +79,7 @@ class Batch:
 
     @property
     def controller(self) -> int | None:
-        """The seat in control of the dummy in all games, or None without one."""
+        """The seat in control of the dummy in all games, or None without a dummy."""
         return in_control(self.rules, self.round, self.turn) if self.rules.dummy else None
 
     @property

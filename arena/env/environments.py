@@ -109,7 +109,7 @@ def parallel_env(rules: Rules) -> SushiGo:
 
 
 def env(rules: Rules) -> AECEnv:
-    """Return PettingZoo's environment of agents that act in turn, without seeing the others' choices."""
+    """Return PettingZoo's AEC environment: agents act in turn, without seeing the others' choices."""
     return parallel_to_aec(SushiGo(rules))
 
 
@@ -117,7 +117,8 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     """One learner against bots, in a random seat for each game.
 
     ``opponents`` are house bots by name, Python files of bots, or ``choose`` functions. Without ``rules``
-    they play the basic game. Raises ValueError if there is no such bot, or the number doesn't fit the rules.
+    they play the basic game. Raises ValueError if there is no such bot, or if their number doesn't fit the
+    rules.
     """
 
     def __init__(

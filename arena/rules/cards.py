@@ -25,7 +25,7 @@ class InvalidRules(RulesError):
 
 
 class IllegalMove(RulesError):
-    """A choice that a rule forbids. It has changed nothing."""
+    """A choice that a rule forbids. It leaves the game unchanged."""
 
     def __init__(self, rule: str, seat: int, what: str) -> None:
         super().__init__(f"seat {seat}: {what} ({rule})")

@@ -264,7 +264,7 @@ class Replay(NamedTuple):
 def replay(log: GameLog) -> Replay:
     """Play a log again; stop before the first step that the rules forbid.
 
-    Raises InvalidRules if the deck is not that of the game.
+    Raises InvalidRules if the deck doesn't contain exactly the cards of the game.
     """
     states = [new_game(log.rules, log.deck)]
     for moves in log.moves:

@@ -63,12 +63,12 @@ class State(NamedTuple):
         return self.result is not None
 
     def scores_after(self, rounds: int) -> tuple[int, ...]:
-        """Return each participant's points in the first rounds of the game."""
+        """Return each participant's points in this number of rounds, from the first."""
         return tuple(sum(map(sum, scores)) for scores in zip(*self.rounds[:rounds], strict=True))
 
     @property
     def controller(self) -> int | None:
-        """The seat in control of the dummy, or None without one."""
+        """The seat in control of the dummy, or None without a dummy."""
         if not self.rules.dummy:
             return None
         return in_control(self.rules, self.round, self.turn)

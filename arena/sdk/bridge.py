@@ -31,8 +31,8 @@ _NO_ADDRESS: Final = f"""\
 def bridge(command: Sequence[str]) -> int:
     """Run a program, pass messages between it and the referee, and return the exit code.
 
-    0 if the referee ended the match; 1 if the program ended earlier, or wrote something that is not a
-    message; 2 if there was no program or no referee, or the referee disconnected or refused.
+    The exit code is 0 if the referee ended the match; 1 if the program ended earlier, or wrote something that
+    is not a message; 2 if there was no program or no referee, or the referee disconnected or refused.
     """
     address = os.environ.get(ADDRESS)
     if not address:
@@ -100,7 +100,7 @@ async def _from_program(call: Call, program: Process) -> str:
 
 
 async def _end(program: Process) -> None:
-    """Close the program's stdin, and give it a moment to exit."""
+    """Close the program's stdin, and kill the program if it doesn't exit soon."""
     if program.stdin is not None:
         program.stdin.close()
     try:

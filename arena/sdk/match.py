@@ -52,7 +52,7 @@ def stack_when_late() -> Timed:
 
 
 class _Timer(AbstractContextManager[None]):
-    """Times one decision. A context manager of contextlib would take twice as long to create."""
+    """Times one decision. A context manager made with contextlib would take twice as long to create."""
 
     __slots__ = ("_seconds",)
 

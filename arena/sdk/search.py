@@ -74,7 +74,7 @@ class World:
         self.tables = tables
         # Number of turns left, including the automatic last one.
         self.turns = view.rules.turns - view.turn + 1
-        self.controller = -1  # the seat in control of the dummy; -1 without one
+        self.controller = -1  # the seat in control of the dummy; -1 without a dummy
         if view.rules.dummy:
             self.controller = view.seat if view.control else 1 - view.seat
 
@@ -174,7 +174,7 @@ class World:
 
 
 def _order_matters(first: int, second: int, table: list[int]) -> bool:
-    """True if two cards may be worth more placed in this order than in the other."""
+    """Return True if two cards may be worth more placed in this order than in the other."""
     return bool(_POINTS[second]) and (first == _WASABI or (bool(_POINTS[first]) and table[FREE_WASABI] == 1))
 
 
@@ -231,7 +231,7 @@ _USE_CHOPSTICKS: Final = 2.5
 _KEPT_CHOPSTICKS: Final = 0.2
 """Chopsticks are worth this many points for every turn in which they can still be used."""
 _DENIED: Final = 0.3
-"""A card for the dummy counts this share of its value to the opponent, who would get it with the hand."""
+"""A card for the dummy counts this share of its value to the opponent, who would otherwise be passed it."""
 _STEADY: Final = {Card.MAKI_1: 0.7, Card.MAKI_2: 1.4, Card.MAKI_3: 2.1, Card.PUDDING: 2.2}
 
 

@@ -314,7 +314,7 @@ _MOST_ON_THEIR_WAY: Final = 100
 
 
 def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Receiver:
-    """Return the arena's receiver; ``own`` is as for :class:`Receiver`."""
+    """Return the arena's receiver; ``own`` is as in :class:`Receiver`."""
     quota = Quota(
         submissions_a_day=settings.submissions_a_day,
         bots=settings.bots_per_author,

@@ -80,7 +80,7 @@ class Uploads:
             part.unlink(missing_ok=True)
 
     def keep(self, file: BinaryIO, id_: str, kind: UploadKind) -> None:
-        """Store a complete file durably, so that it survives a crash of the machine."""
+        """Store a complete file durably, so that it survives a crash of the host."""
         file.flush()
         os.fsync(file.fileno())
         self._part(id_).rename(self.path(id_, kind))
