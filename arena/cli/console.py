@@ -103,7 +103,7 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
     A file is written under a temporary name and renamed once it is on disk; an error or interruption leaves
     nothing behind. Before it is renamed, it can be read back. Stdout and devices receive the data directly.
-    ``private`` makes a file unreadable for other users. Raises OSError.
+    ``private`` makes a file unreadable to other users. Raises OSError.
     """
     if target == "-":
         yield sys.stdout.buffer

@@ -68,7 +68,7 @@ def _existing(folder: Path) -> Path:
 def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:
     told = msgspec.to_builtins(report)
     return {
-        "name": told.pop("host"),  # as in the API's hosts
+        "name": told.pop("host"),  # the API's name for it
         **told,
         **_machine(settings),
         "accepted": sorted(settings.accept_missing),

@@ -31,7 +31,7 @@ _LOOK_SECONDS: Final = 2.0
 _COLUMNS: Final = ("bot", "games", "wins", "place", "points")
 
 
-def challenge(  # noqa: PLR0913 - its options
+def challenge(  # noqa: PLR0913 - one argument per option
     bot: Annotated[str, typer.Argument(help="Name of your bot.")],
     opponents: Annotated[
         list[str], typer.Argument(metavar="OPPONENT", help="Bots, or versions such as greedy@2.")

@@ -98,7 +98,6 @@ class _Summary:
         self._points: Counter[int] = Counter()
 
     def add(self, replay: PublicReplay) -> None:
-        """Add a game."""
         self.games += 1
         self._bots = tuple(seat.bot for seat in replay.seats)
         for seat, place in enumerate(replay.places):

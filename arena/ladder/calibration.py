@@ -43,8 +43,8 @@ class PredictedGame:
     """A game with the ratings before and after it; all tuples have one entry per seat."""
 
     versions: tuple[int, ...]  # ids
-    ratings: tuple[Rating, ...]  # before
-    rated: tuple[Rating, ...]  # after
+    ratings: tuple[Rating, ...]  # before the game
+    rated: tuple[Rating, ...]  # after the game
     places: tuple[int, ...]
     ended: datetime  # UTC
 
@@ -109,7 +109,7 @@ def _losses(games: Sequence[Sequence[tuple[Rating, Rating]]], beta: float) -> li
 
 
 EDGES: Final = (0.5, 0.52, 0.55, 0.6, 0.65, 0.7, 0.8, 1.0)
-"""Limits of the groups of predictions. The lower groups are narrow: most predictions are near one half."""
+"""Limits of the groups of predictions. Lower groups are narrower: most predictions are near one half."""
 
 SPANS: Final = 10
 """Number of consecutive parts into which the games are divided."""
@@ -160,7 +160,7 @@ class Predictions:
         predicted: Mean predicted probability that the favourite of a pair finishes ahead (sharpness).
         observed: Share of favourites that finished ahead.
         log_loss: Mean of -ln of the probability predicted for the actual result, over pairs that did not tie;
-            None without such a pair. Predicting one half for all pairs gives ln 2 = 0.693.
+            None if there is no such pair. Predicting one half for all pairs gives ln 2 = 0.693.
     """
 
     players: int

@@ -111,7 +111,7 @@ class Games(NamedTuple):
     """Totals over all cards."""
 
     games: int = 0
-    seats: int = 0  # without seats after a take-over
+    seats: int = 0  # except seats that the stand-in took over
     decisions: int = 0  # without the stand-in's
     won: int = 0  # wins of the deciding seats, added once per decision, in units of 1 / `WIN`
 
@@ -144,7 +144,7 @@ def count_game(
     places: Sequence[int],
     taken_over: Sequence[bool],
 ) -> Tally:
-    """Count a game, except seats with a take-over.
+    """Count a game, except seats that the stand-in took over.
 
     ``states`` covers the whole game: step ``i`` begins in state ``i``. ``places`` are final.
     """

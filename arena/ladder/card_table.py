@@ -40,7 +40,7 @@ class WinRate(Estimate):
 
 
 def win_rate(won: int, times: int, squares: int) -> WinRate | None:
-    """Return the share of decisions whose game was won, or None without a decision.
+    """Return the share of decisions whose game was won, or None if there are no decisions.
 
     ``won`` is in units of 1 / ``WIN``, ``times`` the number of decisions, and ``squares`` the sum, over the
     seats of each game, of the squared number of decisions.
@@ -134,9 +134,9 @@ class CardTable:
     Attributes:
         players: Number of players, or None for all games.
         games: Number of games counted.
-        seats: Seats in these games, without seats after a take-over.
+        seats: Seats in these games, except those that the stand-in took over.
         decisions: Decisions of these seats, without the stand-in's.
-        win_rate: Share of decisions whose game was won; None without a decision.
+        win_rate: Share of decisions whose game was won; None if there are no decisions.
         cards: Cards in the order of the deck. Soy sauce, which only a variant has, is included once seen.
     """
 

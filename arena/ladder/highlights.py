@@ -38,8 +38,8 @@ def highlights(
 ) -> tuple[Highlight, ...]:
     """Return the highlights of a rated game, at most one of each kind.
 
-    ``before`` contains the overall ratings before the game. Seats with a take-over have None in ``points``
-    and are ignored.
+    ``before`` contains the overall ratings before the game. Seats that the stand-in took over have None
+    in ``points`` and are ignored.
     """
     seats = [seat for seat, made in enumerate(points) if made is not None]
     upsets = [

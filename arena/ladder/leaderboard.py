@@ -44,9 +44,9 @@ class Standing:
     score: float  # μ - 3σ, the sort key
     games: int  # rated games of this version in this list
     wins: int  # games in which it was first or tied for first
-    mean_place: float | None  # average place, 1 is best; None without a game
+    mean_place: float | None  # average place, 1 is best; None before the first game
     faulty: int  # games in which it had a fault
-    last_played: datetime | None  # UTC; None without a game
+    last_played: datetime | None  # UTC; None before the first game
 
 
 def standings(lines: Iterable[BoardLine]) -> tuple[Standing, ...]:

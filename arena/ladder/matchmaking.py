@@ -56,7 +56,7 @@ class Candidate:
     house: bool  # whether it is a house bot; house bots may meet each other
     mean: float  # of its overall rating, like `deviation`
     deviation: float
-    last_played: datetime | None  # UTC; None without a rated game
+    last_played: datetime | None  # UTC; None before the first rated game
     games: Mapping[int, int]  # rated games, by number of players
     queued: Mapping[int, int]  # games of waiting and running matches, by number of players
 

@@ -90,7 +90,7 @@ def last_words(stderr: str, notice: str) -> str | None:
 
 
 def until(stderr: str, notice: str) -> str:
-    """Return the text before the line that begins with ``kaiten: `` and the notice; all if there is none."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
 
@@ -380,7 +380,7 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games to consider; all are by the active version since its last reactivation."""
+"""Number of latest rated games to consider, all by the active version since it was last reactivated."""
 
 BENCHING_FAILURES: Final = 5
 """A bot is benched if the stand-in finished at least this many of them."""

@@ -185,7 +185,7 @@ _DIGITS = 2
 
 
 def game_time(millis: Iterable[float | None]) -> int | None:
-    """Return the low median of a seat's decision times in microseconds, or None without an answer.
+    """Return the low median of a seat's decision times in microseconds, or None if it never answered.
 
     ``millis`` contains None for decisions without an answer in time, which are ignored.
     """

@@ -34,7 +34,7 @@ class GamePlayed:
     versions: tuple[int, ...]  # ids, all different
     places: tuple[int, ...]  # from 1; equal places are a tie
     faulty: tuple[bool, ...]  # whether the seat had a fault
-    # Median of the seat's decision times in microseconds; None without an answer.
+    # Median of the seat's decision times in microseconds; None if it never answered.
     times: tuple[int | None, ...]
     ended: datetime  # UTC
 

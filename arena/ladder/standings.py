@@ -214,7 +214,7 @@ class Standings:
         return min(best, rank), max(worst, rank)
 
     def _is_tied(self, key: _Key) -> bool:
-        """True if, for some neighbour, neither bot is better with a probability of at least ``SHARE``."""
+        """Return True if, for a neighbour, neither bot is better with a probability of at least ``SHARE``."""
         if key[0]:
             return False
         at = bisect_left(self._order, key)
