@@ -265,7 +265,6 @@ class _JsonTranscript:
         self.faults = 0
 
     def told(self, events: Sequence[Event]) -> None:
-        """Print events sent to the program."""
         from google.protobuf.json_format import MessageToDict
 
         self.faults += sum(isinstance(event, FaultNoticed) for event in events)
@@ -273,7 +272,6 @@ class _JsonTranscript:
         typer.echo(json.dumps({"to": message}))
 
     def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
-        """Print a message from the program, or its disconnection."""
         if isinstance(heard, Lost):
             self.faults += 1
             typer.echo(json.dumps({"left": heard.why}))

@@ -106,7 +106,6 @@ class _Summary:
             self._points[seat] += replay.totals[seat]
 
     def seats(self) -> Iterator[dict[str, object]]:
-        """Yield the figures of each seat."""
         for seat, bot in enumerate(self._bots):
             place, points = self._places[seat] / self.games, self._points[seat] / self.games
             yield {"seat": seat, "bot": bot, "wins": self._wins[seat], "mean_place": place, "points": points}

@@ -106,7 +106,6 @@ def between(better: Rating, worse: Rating) -> float:
 
 
 def _fields(players: int) -> int:
-    """Return the number of fields for this number of players."""
     return next((size for size in _SIZES if size * players <= _MOST), _FEWEST)
 
 

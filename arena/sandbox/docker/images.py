@@ -338,7 +338,7 @@ def _fail(error: OSError) -> NoReturn:
 
 
 def _read(files: Sequence[str]) -> None:
-    """Read files. Raises OSError."""
+    """Read files, which puts them into the page cache. Raises OSError."""
     room = bytearray(_PORTION)
     for file in files:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)

@@ -315,7 +315,7 @@ def _mapping() -> list[dict[str, Any]]:
 
 
 def _opening() -> list[dict[str, Any]]:
-    """Return the rules of calls that make a descriptor bypass the page cache."""
+    """Return the rules for calls that could make a descriptor bypass the page cache."""
     rules = []
     for arch, direct in _O_DIRECT.items():
         for name, index in {"open": 1, "openat": 2}.items():
