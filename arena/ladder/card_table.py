@@ -93,7 +93,7 @@ class CardFigures:
         won_passed: Share of games won after passing it; None if it was never passed.
         difference: ``won_taken`` minus ``won_passed``; None if one is missing.
         mean_points: Mean points per copy; None if it was never taken, and for chopsticks.
-        few: Whether it was taken, or passed, too rarely for reliable shares of games won.
+        few: Whether bots took it, or passed it, too rarely for reliable shares of games won.
     """
 
     turn: int | None

@@ -42,7 +42,7 @@ def stack_when_late() -> Timed:
     """Return a function that makes contexts that print the stack on stderr when a decision's time is over.
 
     The signal handler is faulthandler's, in C, so it also works while NumPy computes or the bot waits for a
-    lock. If the bot has its own handler for the signal, the timer is left alone.
+    lock. If the bot has its own handler for the signal, the timer isn't touched.
     """
     try:
         faulthandler.register(signal.SIGALRM, all_threads=False)

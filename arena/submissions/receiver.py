@@ -28,7 +28,7 @@ MOST_AT_ONCE: Final = 16
 """Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
 
 FOR_SOURCES: Final = 4
-"""How many of ``MOST_AT_ONCE`` are reserved for source files, which arrive within seconds."""
+"""Part of ``MOST_AT_ONCE`` that is reserved for source files, which arrive within seconds."""
 
 OF_SOURCE: Final = 8
 """Maximum concurrent uploads from one address, which may be a whole classroom behind a router."""

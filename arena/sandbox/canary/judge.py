@@ -116,7 +116,7 @@ def _system_calls(evidence: Evidence) -> Verdict:
 
 
 def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
-    """Judge a group of the probe's calls, all of which must fail."""
+    """Judge a group of the probe's calls. They must all fail."""
     done = [name for name, answer in _look(evidence)[key].items() if answer == "done"]
     if done:
         return False, f"the kernel allowed: {', '.join(done)}"

@@ -340,7 +340,7 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Any length with a bit set other than that of 2.
+        # Any length in which some bit other than that of 2 is set.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))
