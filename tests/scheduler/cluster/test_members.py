@@ -9,7 +9,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -146,21 +146,12 @@ def closed_port(port: int) -> Iterator[None]:
 def cut(port: int) -> None:
     """Cut this process's connections to a local port, as a brief network failure would."""
     for open_file in Path("/proc/self/fd").iterdir():
-        try:
+        with suppress(OSError):  # closed in the meantime, or not connected
             if not str(open_file.readlink()).startswith("socket:"):
                 continue
-        except OSError:  # closed in the meantime
-            continue
-        with socket.socket(fileno=os.dup(int(open_file.name))) as connection:
-            if connection.family == socket.AF_INET and _peer(connection) == ("127.0.0.1", port):
-                connection.shutdown(socket.SHUT_RDWR)
-
-
-def _peer(connection: socket.socket) -> object:
-    try:
-        return connection.getpeername()
-    except OSError:  # not connected
-        return None
+            with socket.socket(fileno=os.dup(int(open_file.name))) as connection:
+                if connection.family == socket.AF_INET and connection.getpeername() == ("127.0.0.1", port):
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 def figures(cluster: Hosts, name: str) -> dict[tuple[str, ...], float]:
