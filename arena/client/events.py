@@ -81,7 +81,7 @@ def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[
 
 
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield changes from :func:`follow`, each preceded by the stages it skipped."""
+    """Yield changes from :func:`follow`, each preceded by the stages that were skipped before it."""
     seen = set[object]()
     for told in changes:
         now = told.get("stage")

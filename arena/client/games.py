@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def part(text: str) -> str:
-    """Quote a name or id that the user typed as one path segment.
+    """Quote a name or id that the user typed, so that it is one path segment.
 
     Raises ClientError if the segment would be empty or change the path.
     """

@@ -49,7 +49,7 @@ class Target:
 def target_of(text: str) -> Target:
     """Resolve an author's input: an existing file or folder, or else the name of an image.
 
-    Raises CannotSend if it can't be a bot.
+    Raises CannotSend if the target can't be a bot.
     """
     path = Path(text)
     try:
@@ -123,9 +123,10 @@ class Parcel:
 
 @contextmanager
 def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
-    """Open a target as a parcel; build a folder first. ``name`` is the bot's name; None uses the target's.
+    """Open a target as a parcel; if it is a folder, build its image first.
 
-    Raises CannotSend if it can't be sent; some reasons are found only while sending.
+    ``name`` is the bot's name; None uses the target's default. Raises CannotSend if the target can't be sent.
+    Some errors are found only while it is being sent.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
         yield _parcel(target, target.path, _checked(name or target.name))
@@ -148,7 +149,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
 
 class Body:
-    """A parcel's bytes, counted and hashed while they are sent. ``whole`` is True once all have been sent."""
+    """A parcel's bytes, counted and hashed as they are sent. ``whole`` is True once all have been sent."""
 
     def __init__(self, parcel: Parcel, report: Report) -> None:
         self._parcel = parcel
@@ -168,12 +169,12 @@ class Body:
 
     @property
     def sha256(self) -> str:
-        """The hash of what was sent so far, hexadecimal."""
+        """The hash of the bytes sent so far, hexadecimal."""
         return self._digest.hexdigest()
 
 
 class BodyOfFile(Body):
-    """A body of known length, so that a site can reject a large one immediately."""
+    """A body of known length, which lets a site reject a file that is too large immediately."""
 
     def __len__(self) -> int:
         return self._parcel.size or 0

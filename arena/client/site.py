@@ -18,7 +18,7 @@ from arena import __version__
 from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
 
 MOST_BYTES: Final = 32 * 1024 * 1024
-"""Size limit of an unpacked response; an arena's are far smaller."""
+"""Size limit of an uncompressed response; an arena's responses are far smaller."""
 
 MOST_EVENT_BYTES: Final = 1024 * 1024
 """Size limit of one event in a stream. An event ends with an empty line."""
@@ -33,7 +33,7 @@ class Strange(Exception):
 def whole(answer: requests.Response) -> bytes:
     """Return the body of a response.
 
-    Raises Strange if it is larger than an arena's responses, or requests.RequestException if the connection
+    Raises Strange if the body is larger than ``MOST_BYTES``, or requests.RequestException if the connection
     breaks.
     """
     body = bytearray()
@@ -47,7 +47,8 @@ def whole(answer: requests.Response) -> bytes:
 def lines(answer: requests.Response) -> Iterator[str]:
     """Yield the lines of a stream as they arrive, without line ends; an unfinished last line is dropped.
 
-    Raises Strange if an event does not end, or requests.RequestException if the connection breaks.
+    Raises Strange if an event is larger than ``MOST_EVENT_BYTES``, or requests.RequestException if the
+    connection breaks.
     """
     size, begun = 0, bytearray()
     for piece in answer.iter_content(chunk_size=1):  # a larger one would block until it is full
@@ -64,7 +65,7 @@ def lines(answer: requests.Response) -> Iterator[str]:
 
 
 def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
-    """Decode JSON. Raises Strange if it is invalid, not UTF-8, or nested too deeply."""
+    """Decode JSON. Raises Strange if the data is invalid, not UTF-8, or nested too deeply."""
     try:
         return msgspec.json.decode(data)
     except RecursionError as error:
@@ -74,7 +75,7 @@ def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
 
 
 def why(address: str, error: requests.RequestException) -> str:
-    """Return a message for an error of requests."""
+    """Return a message for an error of the library requests."""
     match error:
         case requests.exceptions.SSLError():
             return (
@@ -117,7 +118,7 @@ _SOON: Final = 60
 _DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
 _MOST_PAGES: Final = 1000
-"""Maximum pages of a list; an arena's lists have fewer."""
+"""Maximum number of pages in a list; an arena's lists have fewer."""
 
 _YEARS: Final = range(1970, 9999)
 """Years whose times can be converted to any time zone."""
@@ -128,8 +129,8 @@ T = TypeVar("T")
 class SiteClient:
     """A site, over one connection. Close it after use.
 
-    Methods raise SiteTrouble if no arena answers, and SiteProblem if it rejects the request. ``address``
-    comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
+    Methods raise SiteTrouble if no arena answers, and SiteProblem if the arena rejects the request.
+    ``address`` comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
     """
 
     def __init__(self, address: str, token: str | None = None) -> None:
@@ -336,7 +337,7 @@ def _moments(value: object) -> Iterator[datetime]:
 
 
 def _passes(answer: requests.Response) -> bool:
-    """Return True if a retry will soon help. A command does not wait for tomorrow's quota."""
+    """Return True if a retry may soon succeed. A command doesn't wait until tomorrow for a new quota."""
     after = answer.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON
 

@@ -34,7 +34,7 @@ class SiteTrouble(ClientError):
 
 
 class SiteProblem(SiteTrouble):
-    """A site rejected a request. ``passes`` is True if, according to the site, a retry will soon help."""
+    """A site rejected a request. ``passes`` is True if, according to the site, a retry may soon succeed."""
 
     def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
         super().__init__(f"{detail} {hint}".strip())
@@ -160,10 +160,10 @@ def users_sites() -> Sites:
 
 
 def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
-    """Return the login to use: from the environment, or else the last one.
+    """Return the login to use: from the environment, or else the most recent one.
 
     ``ARENA_SITE`` selects a site. ``ARENA_TOKEN`` is a token for that site and is not stored. Raises
-    WrongLogin if there is no login, or it is invalid.
+    WrongLogin if there is no login, or if the login is invalid.
     """
     named, token = environ.get(SITE_VARIABLE), environ.get(TOKEN_VARIABLE)
     if token:

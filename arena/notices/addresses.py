@@ -1,7 +1,7 @@
 """Addresses of webhooks. An author's address must not reach the arena's own network.
 
-It is checked twice: its text when it is added, and the network addresses of its host before each delivery.
-The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
+The address is checked twice: its text when it is added, and the network addresses of its host before each
+delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).
 """
 
 import re

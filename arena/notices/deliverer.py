@@ -1,4 +1,4 @@
-"""Delivers each notice at least once: if a delivery was not recorded, it is repeated, with the same id."""
+"""Delivers each notice at least once: a delivery that was not recorded is repeated with the same id."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -21,7 +21,7 @@ _AT_ONCE: Final = 8
 
 _ROUND_SECONDS: Final = 6.0
 """Time limit of a round of deliveries. A delivery takes at most 5 s, unless the system's resolver takes
-longer to find the host. In that case, only the delivery's own thread waits."""
+longer to find the host; only that delivery's thread then waits."""
 
 _AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
@@ -68,11 +68,11 @@ class Deliverer:
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
 
     def close(self) -> None:
-        """End the threads. Call it when no round is in progress."""
+        """End the threads. Call this when no round of deliveries is in progress."""
         self._pool.shutdown()
 
     def _collect(self) -> None:
-        """Forget the deliveries that have ended. Raises StoreError if one of them couldn't be recorded."""
+        """Forget the deliveries that have ended. Raises StoreError if one of them could not be recorded."""
         done = [each for each in self._running if each.done()]
         for each in done:
             del self._running[each]

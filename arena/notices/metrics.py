@@ -12,7 +12,7 @@ class DeliveryOutcome(StrEnum):
 
     SENT = "sent"
     FAILED = "failed"
-    """The notice is sent again later, unless its subscription is switched off."""
+    """The notice will be sent again later, unless its subscription is switched off."""
 
 
 class DeliveryMetrics:
@@ -25,7 +25,7 @@ class DeliveryMetrics:
             ("kind", "outcome"),
             registry=registry,
         )
-        for kind in SubscriptionKind:  # without an initial 0 Prometheus misses the first increase
+        for kind in SubscriptionKind:  # without an initial 0, Prometheus misses the first increase
             for outcome in DeliveryOutcome:
                 self._deliveries.labels(kind.value, outcome.value)
 

@@ -25,8 +25,8 @@ class NotConfirmed(Exception):
 class OwnSubscriptions:
     """Subscriptions of accounts.
 
-    ``named`` are hosts, ``HOST:PORT``, that webhooks may reach in any network. Without ``sends_mail``, mail
-    addresses can't be added.
+    ``named`` are hosts, ``HOST:PORT``, that webhooks may reach in any network. If ``sends_mail`` is False,
+    email addresses can't be added.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class OwnSubscriptions:
         return known
 
     def linked(self, secret: str) -> KnownSubscription | None:
-        """Return the email subscription with this secret in its links, or None."""
+        """Return the email subscription whose links contain this secret, or None."""
         return self._subscriptions.by_secret(secret)
 
     def confirm(self, secret: str) -> bool:

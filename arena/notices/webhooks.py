@@ -1,4 +1,4 @@
-"""Webhooks: a notice as a signed POST, as in the Standard Webhooks specification 1.0.
+"""Webhooks: a notice as a signed POST, according to the Standard Webhooks specification 1.0.
 
 A receiver checks ``webhook-signature``: HMAC-SHA256 over ``ID.TIMESTAMP.BODY``. The key is the part of the
 secret after ``whsec_``, decoded from base64. ``webhook-id`` is the same in each attempt.
@@ -42,12 +42,12 @@ class NotDelivered(Exception):
 
 
 def secret_of(random: str) -> str:
-    """Return a webhook's secret, made from an unpredictable text."""
+    """Return a webhook's secret, made from unpredictable text."""
     return SECRET_PREFIX + b64encode(sha256(random.encode()).digest()).decode()
 
 
 def id_of(notice: DueNotice) -> str:
-    """Return the id of a notice, which is the same in each attempt and belongs to no other notice."""
+    """Return a notice's id, which is the same in each attempt. No other notice has it."""
     # The number isn't enough: SQLite reuses numbers, and so does a restored database.
     return f"{notice.number}-{sha256(body_of(notice)).hexdigest()[:16]}"
 
@@ -147,5 +147,5 @@ class _Pinned(HTTPConnection):
         if (sock := self.sock) is not None:
             try:
                 sock.shutdown(socket.SHUT_RDWR)
-            except OSError:  # already closed
+            except OSError:  # the connection is already closed
                 return

@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 _log = structlog.get_logger()
 
-disable_created_metrics()  # type: ignore[no-untyped-call] # an unused second series for each counter
+disable_created_metrics()  # type: ignore[no-untyped-call] # nothing uses this second series of each counter
 
 
 class CannotListen(Exception):
@@ -50,7 +50,7 @@ class CannotListen(Exception):
 
 
 class InTime(Generic[T]):
-    """Calls a function that may hang, and waits at most ``seconds``.
+    """Calls a function that may hang, and waits for it for at most ``seconds``.
 
     Only one call runs at a time; concurrent callers share its result.
     """
@@ -88,8 +88,8 @@ class InTime(Generic[T]):
 def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> Check:
     """Return a check that a loop still runs.
 
-    ``last`` returns the time of the last iteration on the same monotonic ``clock``, in seconds; None before
-    the first, which may take minutes.
+    ``last`` returns the time of the last iteration on the same monotonic ``clock``, in seconds. It returns
+    None before the first iteration, which may take minutes to begin.
     """
 
     def check() -> str | None:

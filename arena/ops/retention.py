@@ -17,18 +17,18 @@ BATCH: Final = 10
 """Matches per transaction, which takes a few hundredths of a second."""
 
 _MOST_BATCHES: Final = 100
-"""Maximum number of matches per run, so that a shutdown doesn't wait long."""
+"""Maximum number of transactions per run, so that a shutdown doesn't wait long."""
 
 _SECONDS: Final = 60.0
 
 _PERSON_GAMES: Final = timedelta(days=30)
-"""Days for which people's games, which only they can see, are stored."""
+"""Time for which people's games are stored. Only the people themselves can see them."""
 
 
 def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, int]:
-    """Remove one run's worth of old logs and replays; return the number of matches of each.
+    """Remove old logs and replays, up to the limit of one run.
 
-    Raises StoreError.
+    Return the number of matches whose logs were removed, and of those whose replays were. Raises StoreError.
     """
     replays = _remove(store.logs.remove_replays, settings.keep_replays_days, now)
     return _remove(store.logs.remove_logs, settings.keep_logs_days, now), replays

@@ -67,7 +67,7 @@ class BackupManifest:
 
 _LENGTH: Final = 4
 _MOST: Final = 256 * 1024 * 1024
-"""Maximum bytes of a batch: several times as much as its rows can need."""
+"""Maximum size of a batch in bytes: several times as much as its rows can need."""
 
 
 def packed(batches: Iterable[list[list[Any]]]) -> Iterator[bytes]:
@@ -126,7 +126,7 @@ class PlaceNotEmpty(BackupError):
 
 
 def in_words(error: Exception) -> str:
-    """Describe an error in rows in one line."""
+    """Describe an error that rows caused, in one line."""
     words = visible(next(iter(str(error).splitlines()), "")[:_MOST_WORDS])
     return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
@@ -141,7 +141,7 @@ _UNREADABLE: Final = (
     lzma.LZMAError,
     KeyError,
     EOFError,
-    RuntimeError,  # a changed bit can claim encryption or another compression method
+    RuntimeError,  # because of a changed bit, a part can appear to be encrypted or differently compressed
     ValueError,
 )
 """Errors that zipfile raises for a changed archive."""
@@ -151,7 +151,7 @@ _NAMES: Final = re.compile(
     rf"|{UPLOADS}/[0-9A-Za-z_-]+\.[a-z]+"
     rf"|{IMAGES}/(?:blobs/sha256|images|used|bases)/[0-9a-f]{{64}}"
 )
-"""Allowed names of parts, which can't lead out of their folder."""
+"""Allowed names of parts. They can't point outside their folder."""
 
 
 class BackupArchive:

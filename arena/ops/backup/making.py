@@ -1,8 +1,9 @@
 """Makes a backup of an arena, which may be running.
 
 All rows are from one snapshot. A submission's file exists at least while its stage is ``received``, and an
-image is stored before anything refers to it. So files are copied first, with one snapshot after another until
-a snapshot finds all of its files. Then its rows are written, and images are copied last.
+image is stored before anything refers to it. So the received files are copied first: if one is missing, its
+submission has been inspected since, and a new snapshot is opened. Then the rows are written, and finally the
+images are copied.
 """
 
 import hashlib
@@ -51,13 +52,13 @@ _LEVEL: Final = 1
 
 
 class _Stream:
-    """Stdout, without seeking: if it appends to a file (``>>``), a rewritten header would land at the end."""
+    """Stdout without seeking: if it appends to a file (``>>``), a rewritten header would land at the end."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
     def write(self, data: bytes) -> int:
-        """Pass data on."""
+        """Pass data on to stdout."""
         return self._file.write(data)
 
     def flush(self) -> None:
@@ -85,12 +86,12 @@ class ArchiveWriter:
         if kind is None:
             self._zip.close()
         else:
-            # Without a manifest the file is not a backup, and the first error is already being raised.
+            # Without a manifest, the file is not a backup. The first error is already being raised.
             with suppress(OSError, ValueError):
                 self._zip.close()
 
     def add(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Write a part; it is not recorded if the pieces raise."""
+        """Write a part. If the iterator ``pieces`` raises an error, the part is not recorded."""
         digest, size = hashlib.sha256(), 0
         with self._zip.open(name, "w", force_zip64=True) as part:
             for piece in pieces:
@@ -180,7 +181,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
                 not in archive.parts
                 and not _copy(archive, name, file)
             ]
-            # The submission of a missing file has been inspected since, as a later snapshot will show.
+            # If a file is missing, its submission has been inspected since, as a later snapshot will show.
             if not missing or tries == _TRIES:
                 yield snapshot
                 return
@@ -230,7 +231,7 @@ def _write(archive: ArchiveWriter, table: TableRows) -> TableSummary:
 
 
 def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
-    """Copy all images except those pruned since, which nothing needs."""
+    """Copy all images except those that have been pruned in the meantime, which nothing needs."""
     copied = {id_ for id_ in sorted(sources.images.records.ids()) if _copy_image(sources, archive, id_)}
     for name in sources.objects.sizes("bases"):
         noted = sources.objects.read(f"bases/{name}")

@@ -1,9 +1,9 @@
 """Restores a backup into an empty arena.
 
-The database is written last and atomically; without it no arena exists.
+The database is written last and atomically; without it, there is no arena.
 A note in the data directory marks an unfinished restore. If a restore is killed, the note stays: no arena
-starts there, and the next restore removes the leftovers and starts over. If the database was already there,
-so was everything else, and the next restore of the same backup only reports that.
+starts in this directory, and the next restore removes the leftovers and starts over. If the killed restore
+had already written the database, it was complete, and the next restore of the same backup only reports that.
 """
 
 import os
@@ -60,7 +60,7 @@ class Note:
 
 
 def remove_note(folder: Path) -> None:
-    """Remove the folder's note when the restore is complete, or fully undone."""
+    """Remove the folder's note once the restore is complete or fully undone."""
     (folder / UNFINISHED_RESTORE).unlink()
     sync(folder)
 
@@ -129,7 +129,7 @@ def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # If the database exists after all or can't be queried, the next restore finds out.
+        # If the database exists after all, or can't be queried, the next restore handles that.
         if not dump.holds(place.url, note.entry):
             _remove(place)
             remove_note(place.data)

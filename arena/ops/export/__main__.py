@@ -1,7 +1,7 @@
-"""The exporter's process: reads games as lines of JSON, and writes their two files to a folder.
+"""The exporter's process: reads a day's games as lines of JSON, and writes two files with them to a folder.
 
-Only this process imports pyarrow. It runs only when the host's CPUs are otherwise idle. An empty line ends
-the games. If it is missing, the sender has died, and the files are incomplete.
+Only this process imports pyarrow. It runs only when the host's CPUs are otherwise idle. An empty line follows
+the last game. If that line is missing, the sender has died, and the files are incomplete.
 """
 
 import gzip
@@ -109,7 +109,7 @@ def write(lines: Iterator[bytes], folder: Path) -> None:
     """Write both files."""
     with (
         (folder / JSON_LINES).open("wb") as file,
-        # Without a time or name in the header, the same games give the same bytes.
+        # The header has no time or name, so that the same games always give the same bytes.
         gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0, compresslevel=6) as texts,
         ParquetWriter(folder / PARQUET, SCHEMA, compression="zstd") as rows,
     ):

@@ -1,7 +1,8 @@
 """Makes the files of finished days, oldest first.
 
-In the order of rating, each pair of files continues where the last pair ended. So every game is in exactly
-one pair, even if the clock was wrong: a game that was too late for its day's files is in the next pair.
+Games are in the order in which they were rated, and each pair of files continues where the last pair ended.
+So every game is in exactly one pair, even if the clock was wrong: a game that was stored too late for its
+day's files is in the next pair.
 """
 
 import hashlib
@@ -54,8 +55,8 @@ _FIRST: Final = date(2000, 1, 1)
 class Exporter:
     """Writes the games of each finished day (UTC) to files, in a process that gets only idle CPU time.
 
-    Files go to ``folder``. When a day's replays are removed after ``keep_days``, its files are removed too; 0
-    means never. ``now`` returns UTC.
+    Files go to ``folder``. A day's files are removed after ``keep_days``, like its replays; 0 means never.
+    ``now`` returns UTC.
     """
 
     def __init__(
@@ -142,7 +143,7 @@ class Exporter:
             assert process.stdin is not None  # noqa: S101 - both are pipes
             assert process.stderr is not None  # noqa: S101 - as above
             try:
-                with suppress(BrokenPipeError):  # if the process has ended, its exit code reports that
+                with suppress(BrokenPipeError):  # the process has ended: its exit code is checked below
                     for game in self._found(numbers, since):
                         process.stdin.write(_line(game))
                         rows += 1

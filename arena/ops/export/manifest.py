@@ -17,12 +17,12 @@ JSON_LINES: Final = "jsonl.gz"
 
 
 class ExportTrouble(Exception):
-    """No files can be made or read now. The message gives the reason and, if there is one, the remedy."""
+    """No files can be made or read now. The message gives the reason and the remedy, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedFile:
-    """A file with all games of a day, which never changes."""
+    """A file with a day's games. It never changes."""
 
     name: str  # games-DAY.parquet or games-DAY.jsonl.gz
     day: date  # UTC
@@ -35,7 +35,7 @@ class ExportedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportManifest:
-    """All exported files, oldest day first; both files of a day, or neither."""
+    """All exported files, oldest day first. A day has both files or neither."""
 
     format: str = FORMAT
     files: tuple[ExportedFile, ...] = ()
@@ -51,7 +51,7 @@ def exports_folder(settings: Settings) -> Path:
 
 
 def read_manifest(folder: Path) -> ExportManifest:
-    """Read a folder's manifest; without one there are no files. Raises ExportTrouble if it is damaged."""
+    """Read a folder's manifest; it is empty if the file is missing. Raises ExportTrouble if it is damaged."""
     file = folder / MANIFEST
     try:
         return msgspec.json.decode(file.read_bytes(), type=ExportManifest)
