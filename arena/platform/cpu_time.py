@@ -22,20 +22,20 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _UNMATCHED_SECONDS: Final = 0.2
-"""Throttled time that may appear in a run delay later: the quota's period is 0.1 s."""
+"""Throttled time that may be counted as run delay only later: the quota's period is 0.1 s."""
 
 _STILL_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last look counts as idle."""
 
 _WORK_SECONDS: Final = 0.002
-"""Upper limit of a runtime's own processor time, while its bot sleeps, between two looks that find all
+"""Maximum processor time that the runtime of a sleeping bot uses itself, between two looks that find all
 threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
 _MOST_OWED_SECONDS: Final = 0.5
-"""Limit of what a sandbox can owe: on a host that doesn't enforce the quota, nothing limits what it uses."""
+"""Maximum time that a sandbox can owe: if a host doesn't enforce the quota, nothing limits its usage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,10 @@ class CpuFiles:
 class Spell(NamedTuple):
     """The time between two looks at a sandbox, in seconds."""
 
-    # The host's share. A wait counts once it is over, so it may have begun before the first look.
-    # Negative if earlier spells counted waits that turn out to have delayed nothing.
+    # The host's share. A wait counts once it is over, so it may have begun before the first look. This is
+    # negative if earlier spells counted waits that turn out to have delayed nothing.
     waited: float
-    needed: float  # minimum time for the sandbox's work in the spell, at its quota on an idle host
+    needed: float  # minimum time that the sandbox's work in the spell takes, with its quota on an idle host
 
 
 class _Thread(NamedTuple):
@@ -66,7 +66,7 @@ class _Thread(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The time since all threads last slept: the seconds for which threads waited and ran in it."""
+    """The time since all threads last slept: the seconds that threads have waited and run in it."""
 
     waited: float
     spent: float
@@ -75,10 +75,10 @@ class _Stretch(NamedTuple):
 class HostShare:
     """Measures for how long the host kept a runnable sandbox from running.
 
-    It errs in the host's favour. The running and throttled time of a sandbox's threads, on any core, is
-    subtracted from the wait of the thread that waited longest. The waits of threads that have ended since the
-    last look are ignored. So a bot that spins or forks against its own quota gains nothing. ``clock`` is
-    monotonic, in seconds; it must not stop while the caller doesn't run.
+    The measurement errs in the host's favour. The running and throttled time of a sandbox's threads, on any
+    core, is subtracted from the wait of the thread that waited longest. The waits of threads that have ended
+    since the last look are ignored. So a bot that spins or forks until its quota is used up gains nothing.
+    ``clock`` is monotonic, in seconds; it must not stop while the caller doesn't run.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
@@ -111,7 +111,7 @@ class HostShare:
         for number, now in threads.items():
             before = self._threads.get(number)
             if before is None or before.waited > now.waited:
-                before = _Thread(0.0, 0.0, 0)  # it has started since the last look
+                before = _Thread(0.0, 0.0, 0)  # the thread has started since the last look
             others = max(0.0, spent - (now.had - before.had))
             most = max(most, now.waited - before.waited - others)
         own = min(self._unmatched + kept, most)
@@ -134,7 +134,7 @@ class HostShare:
         return any(thread.had for thread in self._threads.values())
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits that delayed nothing between two sleeps, in the latest spell and earlier ones."""
+        """Return the waits between two sleeps that delayed nothing, in the latest spell and earlier ones."""
         stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
             self._since_slept = stretch
@@ -151,8 +151,8 @@ class HostShare:
         """Return True if the host keeps the sandbox waiting: it has a runnable thread, but was idle recently.
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
-        runnable and idle, and the kernel counts that only afterwards. But such a sandbox has used more than
-        its quota for that time, while one stopped by the host has used less.
+        runnable and idle, and the kernel counts that only afterwards. But a sandbox stopped by its quota has
+        used more than the quota allows for that time, while one stopped by the host has used less.
         """
         if not self._still or self._clock() < self._owes_until + _SLACK_SECONDS:
             return False
@@ -172,7 +172,7 @@ class HostShare:
             words = _read(path).split()
         except OSError:  # the sandbox has ended
             return []
-        # A thread that this process can't see has the id 0.
+        # Threads that this process can't see are listed with the id 0.
         return [number for number in map(int, words) if number]
 
     def _read_usage(self, threads: dict[int, _Thread]) -> float:
@@ -187,7 +187,7 @@ class HostShare:
 def why_unmeasured(files: CpuFiles) -> str | None:
     """Return why the host's share of a running sandbox can't be measured, or None if it can.
 
-    Call it while a thread of the sandbox runs.
+    Call this while a thread of the sandbox runs.
     """
     share = HostShare(files)
     if not share.sees_threads:
@@ -204,11 +204,11 @@ class OwnWaits:
     def __init__(self) -> None:
         try:
             self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # the kernel doesn't count it
+        except OSError:  # the kernel doesn't count these waits
             self._file = -1
 
     def __call__(self) -> float:
-        """Return the seconds, or 0 if the kernel doesn't count them. Callable from any thread."""
+        """Return the seconds, or 0 if the kernel doesn't count them. Any thread may call this."""
         if self._file < 0:
             return 0.0
         return int(os.pread(self._file, 100, 0).split()[1]) * _NANO
@@ -233,8 +233,8 @@ def _states(numbers: Iterable[int]) -> set[str]:
     """Return the states of threads, such as R for running or ready to run, and D for waiting for a disk."""
     states = set()
     for number in numbers:
-        with suppress(OSError, IndexError):  # it has ended
-            # The thread's name before it may contain any character.
+        with suppress(OSError, IndexError):  # the thread has ended
+            # The thread's name, which precedes the state, may contain any character.
             states.add(_read(f"/proc/{number}/stat").rpartition(")")[2].split()[0])
     return states
 

@@ -1,4 +1,4 @@
-"""The arena's environment variables that aren't settings. Other ``ARENA_`` names are errors."""
+"""The arena's environment variables that aren't settings. All other unknown ``ARENA_`` names are errors."""
 
 import os
 import signal
@@ -49,7 +49,7 @@ def reach(name: str) -> None:
 
 
 def _arm(environment: Mapping[str, str]) -> Callable[[str], None] | None:
-    """Read the variable: ``NAME`` or ``NAME:COUNT``.
+    """Read the variable, ``NAME`` or ``NAME:COUNT``, and return the function that kills the process, if any.
 
     Raises ValueError for an unknown failpoint, or a count that isn't a number.
     """

@@ -1,4 +1,4 @@
-"""Files: durable ones, marks, free disk space, and the folder of shared files."""
+"""Durable files, the mark of an unfinished restore, free disk space, and the folder of shared files."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ _LEAST_SHARE: Final = 10
 
 
 class Disk:
-    """The disk of a folder. Other processes share it, so its free space may change at any time.
+    """The disk that contains a folder. Other processes use it too, so its free space may change at any time.
 
     ``folder`` needn't exist yet. ``least_free`` bytes must stay free; by default 5 GiB, or a tenth of the
     disk if that is less.
@@ -46,7 +46,7 @@ class Disk:
 
 
 def shared_folder() -> Path:
-    """Return the folder of shared files such as sample bots: the source tree, or the wheel's data folder."""
+    """Return the folder of shared files, such as sample bots: the source tree or the wheel's data folder."""
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").is_file():
         return root

@@ -31,7 +31,7 @@ class _Lines:
         self._lock = threading.RLock()  # a signal handler may log, too
 
     def write(self, line: str) -> None:
-        """Write a line, ignoring errors such as a full disk: logging must not stop the program."""
+        """Write a line. Ignore errors such as a full disk: logging must not stop the program."""
         with self._lock:
             try:
                 sys.stderr.write(line + "\n")
@@ -54,15 +54,15 @@ class _OfLibraries(logging.Handler):
         """Write a line."""
         try:
             self._lines.write(self.format(record))
-        except Exception:  # noqa: BLE001 - like logging: a failed line must not stop the program
+        except Exception:  # noqa: BLE001 - as in the library logging: a failed line must not stop the program
             self.handleError(record)
 
 
 def configure_logs(wanted: LogFormat, least: LogLevel) -> None:
     """Send all logging of this process to stderr, from level ``least`` on.
 
-    Libraries log only warnings and above: their lower levels may contain secrets. The format ``auto`` is for
-    people if stderr is a terminal, and otherwise for programs.
+    Libraries log only warnings and above, because lines of lower levels may contain secrets. The format
+    ``auto`` is for people if stderr is a terminal, and otherwise for programs.
     """
     for_programs = wanted is LogFormat.JSON or (wanted is LogFormat.AUTO and not sys.stderr.isatty())
     lines = _Lines()
@@ -129,7 +129,7 @@ def _for_people() -> list[Processor]:
 
 
 def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
-    """Put first the fields that every line has."""
+    """Put the fields that every line has first."""
     first = {key: line.pop(key) for key in _FIRST}
     first.update(line)
     return first
@@ -138,11 +138,11 @@ def _in_order(_logger: WrappedLogger, _name: str, line: EventDict) -> EventDict:
 def _as_json(_logger: WrappedLogger, _name: str, line: EventDict) -> str:
     try:
         text = msgspec.json.encode(line, enc_hook=repr).decode()
-    except (UnicodeError, OverflowError):  # a surrogate, as in file names; a huge number
+    except (UnicodeError, OverflowError):  # a surrogate, such as in a file name, or a huge number
         text = json.dumps(line, default=repr)
     if text.isprintable():
         return text
-    # JSON allows characters that some programs treat as line ends, or that move some terminals' cursor.
+    # JSON allows characters that some programs treat as line ends, or that move the cursor of some terminals.
     return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
 
 

@@ -10,7 +10,7 @@ FORMER: Final = "former-"
 """Prefix of the pseudonyms of deleted accounts."""
 
 _RESERVED: Final = (
-    # Could pass for the arena or its staff.
+    # Could be mistaken for the arena or its staff.
     *("admin", "administrator", "arena", "everybody", "everyone", "house", "kaiten", "mod", "moderator"),
     *("official", "operator", "owner", "referee", "root", "staff", "support", "system", "terminal"),
     # Used by the arena itself.
@@ -28,9 +28,9 @@ class WrongName(ValueError):
 
 
 def check_name(name: str, what: str) -> None:
-    """Check a name's characters and length. ``what`` is the named thing, such as ``bot``.
+    """Check a name's characters and length. ``what`` is the kind of thing that has the name, such as ``bot``.
 
-    Raises WrongName, which says what is allowed.
+    Raises WrongName; its message says what is allowed.
     """
     if not _NAME.fullmatch(name):
         raise WrongName(
@@ -42,13 +42,14 @@ def check_name(name: str, what: str) -> None:
 def look(name: str) -> str:
     """Return a name's skeleton. People may confuse two names with the same skeleton.
 
-    The skeleton ignores case. ``i``, ``l`` and ``1`` look the same; so do ``o`` and ``0``, ``-`` and ``_``.
+    The skeleton ignores case. It is the same for ``i``, ``l`` and ``1``, for ``o`` and ``0``, and for ``-``
+    and ``_``.
     """
     return "".join(LOOKS.get(letter, letter) for letter in name.lower())
 
 
 def is_reserved(name: str) -> bool:
-    """Return True if a name, or one that looks like it, is reserved: accounts and bots can't have it."""
+    """Return True if accounts and bots can't have a name: it, or one that looks like it, is reserved."""
     looks = look(name)
     return looks.replace("-", "") in _RESERVED_LOOKS or looks.startswith(look(FORMER))
 

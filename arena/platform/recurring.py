@@ -52,17 +52,17 @@ class Recurring:
 
 
 _MOST_STEPS: Final = 64
-"""Maximum exponent, which keeps the power finite; every delay reaches its limit long before."""
+"""Maximum exponent, so that the power is finite; every delay reaches its limit with a far smaller one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """A delay that grows with every failure in a row."""
+    """A delay that grows with each consecutive failure."""
 
     first: float  # seconds after one failure
     most: float  # the upper limit in seconds
     factor: float = 2.0  # by which each further failure multiplies the delay
 
     def after(self, failures: int) -> float:
-        """Return the delay in seconds after this many failures in a row, at least one."""
+        """Return the delay in seconds after this many consecutive failures, at least one."""
         return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.most)

@@ -47,7 +47,7 @@ class Address(NamedTuple):
 
 _PREFIX: Final = "ARENA_"
 _MOST_DAYS: Final = 36500
-"""Maximum days, a century. Much more would exceed the range of dates."""
+"""Maximum number of days, a century. Far more would exceed the range of dates."""
 
 
 class WrongSettings(ValueError):
@@ -71,7 +71,7 @@ class SmtpSecurity(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """The reader of the log."""
+    """The format of the log."""
 
     AUTO = "auto"
     """For people if stderr is a terminal, otherwise for programs."""
@@ -365,7 +365,7 @@ class Settings(BaseSettings):
     @classmethod
     def _addresses(cls, value: frozenset[str]) -> frozenset[str]:
         for address in value:
-            ip_network(address, strict=False)  # its ValueError names the wrong address
+            ip_network(address, strict=False)  # the message of its ValueError names the wrong address
         return value
 
     @field_validator("webhook_hosts", mode="after")
@@ -463,7 +463,7 @@ def check_names(names: Iterable[str]) -> None:
 
 
 _ALIKE: Final = 0.75
-"""Minimum similarity of two names for a suggestion; half of a short name is `ARENA_`."""
+"""Minimum similarity of two names for a suggestion. It is high, since half of a short name is `ARENA_`."""
 
 
 def _wrong_name(name: str, known: list[str]) -> str:

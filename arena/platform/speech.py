@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final
 
 JSON_HANDLER: Final = "kaiten-json"
-"""Name of the handler that writes a JSON log; :mod:`arena.platform.logs` installs it."""
+"""Name of the handler that writes the JSON log; :mod:`arena.platform.logs` installs it."""
 
 SPOKEN: Final = "arena.spoken"
 """Name of the logger of commands' messages."""
@@ -49,7 +49,7 @@ def whole_percent(share: float) -> str:
 def spoken(text: str, level: int = logging.INFO) -> bool:
     """Log a command's message if the log is JSON. Return True if it was logged.
 
-    ``level`` is one of the standard library's logging.
+    ``level`` is a level of the standard library's logging.
     """
     if not any(handler.name == JSON_HANDLER for handler in logging.getLogger().handlers):
         return False

@@ -199,7 +199,7 @@ class HostReport:
     cgroup: str  # version and driver of the control groups, such as `v2, systemd`; empty if the host has none
     checked: datetime  # when, in UTC
     findings: tuple[Finding, ...]  # one per control, in the order of `CONTROLS`; empty without isolation
-    warnings: tuple[str, ...]  # the engine's warnings at the creation of the containers, and the canary's own
+    warnings: tuple[str, ...]  # the engine's warnings when it created the containers, and the canary's own
     slots: int | None = None  # maximum number of running bots; None in reports of earlier versions
 
 
@@ -212,7 +212,7 @@ def missing(report: HostReport) -> tuple[str, ...]:
 def unaccepted(report: HostReport, accepted: Collection[str]) -> tuple[str, ...]:
     """Return the names of the missing controls that keep untrusted bots out; empty if they may play.
 
-    ``accepted`` names the controls whose absence the operator accepts. It is ignored without isolation.
+    ``accepted`` names the controls whose absence the operator accepts. It is ignored if bots aren't isolated.
     """
     if not report.isolates:
         return missing(report)
@@ -229,7 +229,7 @@ class UntrustedBotsRefused(Exception):
 class Gate:
     """Keeps untrusted bots from playing until a host's report opens it. Thread-safe.
 
-    With ``own``, all bots are the operator's, and the gate is open from the start.
+    If ``own`` is True, all bots are the operator's, and the gate is open from the start.
     """
 
     def __init__(self, *, own: bool = False) -> None:

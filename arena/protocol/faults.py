@@ -12,7 +12,7 @@ from arena.rules import Move, View
 
 
 class Fault(StrEnum):
-    """Reason for a stand-in's decision. After the last three the stand-in plays the rest of the game."""
+    """Reason for a stand-in's decision. After any of the last three, it plays the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"
@@ -37,7 +37,7 @@ _MEANINGS: Final = {
 }
 
 FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})
-"""After one of these the bot is disconnected, so the stand-in plays to the end."""
+"""After one of these faults the bot is disconnected, so the stand-in plays to the end."""
 
 FAULTS_TO_TAKE_OVER: Final = 3
 """After this many faults in one game, the stand-in plays the rest of it."""
@@ -46,8 +46,8 @@ FAULTS_TO_TAKE_OVER: Final = 3
 def stand_in(view: View) -> Move:
     """Return the stand-in's move: the first card of the hand in the order of the table of kinds.
 
-    It never uses chopsticks. If it controls the dummy, it gives the dummy the next card of the hand. The move
-    follows from the view only, so that a record can be checked.
+    The stand-in never uses chopsticks. In control of the dummy, it gives the dummy the hand's next card. The
+    move depends only on the view, so that a record can be checked.
     """
     if view.control:
         return Move((view.hand[0],), view.hand[1])

@@ -1,7 +1,7 @@
 """A match's specification and record, which are a worker's input and output, and a worker's status.
 
-They are sent as JSON bytes, so that a worker can be a thread, a process or another host. A worker needs
-nothing else: no database, no names, no secrets.
+They are sent as JSON, so a worker can be a thread, a process or another host. A worker needs nothing else: no
+database, no names, no secrets.
 """
 
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ from arena.protocol.faults import Fault
 from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
 
 FORMAT: Final = 3
-"""Version of both formats; increment it when either changes. 2 added ``seatings``, 3 added ``person``."""
+"""Version of both formats; increment it if either changes. 2 added ``seatings``, and 3 ``person``."""
 
 _IMAGE: Final = "sha256:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """A bot's time limits in milliseconds, counting only time in which it could run."""
+    """A bot's time limits in milliseconds. Only time in which the bot could run counts."""
 
-    start_millis: int = 10_000  # from the start of its container to its Hello
-    move_millis: int = 1_000  # free time of every decision
+    start_millis: int = 10_000  # from the start of the bot's container to its Hello
+    move_millis: int = 1_000  # per decision, before the bank is used
     bank_millis: int = 10_000  # per game, for the time that decisions take beyond `move_millis`
 
 
@@ -145,7 +145,7 @@ class Progress:
     match: str  # as in the spec
     attempt: int  # as in the spec
     game: int  # index into the spec's seeds
-    # The decisions of the finished rounds, as in a game's record, but without the fields that only owners may
+    # The decisions of the finished rounds, as in a game's record but without the fields that only owners may
     # see.
     steps: tuple[tuple[Decision | None, ...], ...]
 
@@ -195,7 +195,7 @@ class WorkerStatus:
 
 
 def played_again(rules: Rules, game: GameRecord) -> Replay:
-    """Replay a record as far as the rules allow. Step ``i`` begins in state ``i``.
+    """Replay a record as far as it follows the rules. Step ``i`` begins in state ``i``.
 
     Raises ValueError if the record names an unknown card.
     """

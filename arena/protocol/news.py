@@ -23,10 +23,10 @@ class Topic(StrEnum):
 
 
 TEST: Final = "test"
-"""Instead of a topic: a test that the author asked for."""
+"""Used instead of a topic: a test that the author requested."""
 
 CONFIRM: Final = "confirm"
-"""Instead of a topic: the request to confirm an email address."""
+"""Used instead of a topic: the request to confirm an email address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
 ) -> News:
     """Return the news that a submission is accepted or rejected.
 
-    ``submission`` is its id, ``version`` the number of the version that it became.
+    ``submission`` is the submission's id. ``version`` is the number of the version that it became, if any.
     """
     what = "check" if check_only else "submission"
     if cause is not None:
