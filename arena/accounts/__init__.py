@@ -1,4 +1,4 @@
-"""Accounts: registration, sessions, tokens, deletion, and operators' actions. No web, no Docker.
+"""Accounts: registration, sessions, tokens, deletion, and operators' actions. Needs no web and no Docker.
 
 accounts = open_accounts(store, settings.registration)
 checked = accounts.sessions.check("ann", "…")

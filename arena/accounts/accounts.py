@@ -174,7 +174,7 @@ class Operators:
         self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
-        """Create an invitation for one account, which expires after ``days``, and return its secret."""
+        """Create an invitation for one account and return its secret. It expires after ``days``."""
         secret = self._sources.new_secret()
         now = self._sources.now()
         entry = self._entry(who, "invite", detail=f"for {days} days")
@@ -190,7 +190,7 @@ class Operators:
         return self._people.accounts()
 
     def audit(self, limit: int, account: str | None = None) -> Sequence[AuditEntry]:
-        """Return the latest audit entries, oldest first; optionally only actions by or on an account."""
+        """Return the latest audit entries, oldest first; optionally only those by or on an account."""
         return self._people.audit(limit, account)
 
     def _find(self, name: str) -> KnownAccount:

@@ -1,7 +1,7 @@
 """Browser sessions and API tokens, and the audit entries of their use.
 
-A session is an opaque secret in a cookie; the store holds the rest. Tokens have scopes, expire, can be
-revoked, and are shown once.
+A session is an opaque secret in a cookie; the store has everything else. Tokens have scopes, expire, can be
+revoked, and are shown only once.
 """
 
 import unicodedata
@@ -33,7 +33,7 @@ class Visit(StrEnum):
     FAIL = "log-in-failed"
     """A wrong password or an unknown name, at login or when the account page asks for the password."""
     LOCK = "log-in-locked"
-    """Too many attempts; more are refused for a while."""
+    """Too many attempts; further ones are refused for a while."""
     MAKE_TOKEN = "make-token"  # noqa: S105 - not a secret
     REVOKE_TOKEN = "revoke-token"  # noqa: S105 - as above
     CHANGE_PASSWORD = "change-password"  # noqa: S105 - as above
@@ -53,7 +53,7 @@ def at_account(
 ) -> NewAuditEntry:
     """Return the entry for a login attempt; ``account`` is None if no account has the name.
 
-    An unknown name is not recorded: it may be a password typed into the wrong field.
+    An unknown name is not recorded, because it may be a password typed into the wrong field.
     """
     subject = "" if account is None else f"account:{account}"
     return NewAuditEntry(at=at, who="", what=what, subject=subject, detail=detail, address=address)
@@ -80,7 +80,7 @@ IDLE: Final = timedelta(days=7)
 """Maximum time between two uses of a session."""
 
 KNOWN: Final = timedelta(days=180)
-"""Time after a login for which its browser is known to the account."""
+"""Time after a login during which the browser is known to the account."""
 
 _SEEN_EVERY: Final = timedelta(minutes=10)
 _BROWSER: Final = 200
@@ -100,9 +100,10 @@ class Sessions:
     def check(self, name: str, password: str, *, address: str = "") -> StoredPassword:
         """Return the account with this name, ignoring case, and this password. Replaces an outdated hash.
 
-        An action that needs the password must pass the returned hash to the store, so that it fails if the
-        password has been changed in the meantime. A failed check goes to the audit log with ``address``.
-        Raises Busy, or WrongCredentials if no account matches; every cause takes the same time.
+        An action that needs the password must pass the returned hash to the store, so that the action fails
+        if the password has been changed in the meantime. A failed check goes to the audit log with
+        ``address``. Raises Busy, or WrongCredentials if no account matches; the check takes the same time
+        whatever the cause.
         """
         found = self._people.account(name) if _is_name(name) else None
         if not self._passwords.holds(password, None if found is None else found.password) or found is None:
@@ -114,7 +115,7 @@ class Sessions:
         new = self._passwords.hash(password)
         if self._people.rehash(found.account.id, found.password, new):
             return replace(found, password=new)
-        return self.check(name, password, address=address)  # replaced by another login, or changed
+        return self.check(name, password, address=address)  # another login or the owner replaced the hash
 
     def open(
         self, checked: StoredPassword, browser: str, *, instead_of: str | None, address: str = ""
@@ -149,7 +150,7 @@ class Sessions:
         return found
 
     def locked(self, name: str, address: str) -> None:
-        """Record in the audit log that a name or an address has reached its limit of login attempts."""
+        """Record in the audit log that the login attempts with a name or from an address reached a limit."""
         found = self._people.account(name) if _is_name(name) else None
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
@@ -216,7 +217,7 @@ def _is_name(name: str) -> bool:
 
 
 PREFIX: Final = "kaiten_"
-"""Prefix of every token, by which people and scanners recognise leaked ones."""
+"""Prefix of every token, by which people and scanners recognise leaked tokens."""
 
 LONGEST_DAYS: Final = 366
 MOST_TOKENS: Final = 20
@@ -227,7 +228,7 @@ _USED_EVERY: Final = timedelta(minutes=1)
 
 
 def scopes_of(role: Role) -> frozenset[Scope]:
-    """Return the scopes of a role, which limit its tokens."""
+    """Return the scopes of a role. Tokens of its accounts can have no others."""
     return frozenset(Scope) if role is Role.OPERATOR else frozenset(Scope) - {Scope.OPERATE}
 
 

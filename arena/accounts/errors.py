@@ -32,7 +32,7 @@ class WrongCredentials(AccountError):
 
 
 def check_account_name(name: str) -> None:
-    """Check that an account may have this name. Raises WrongName, which says what is allowed."""
+    """Check that an account may have this name. Raises WrongName; its message says what is allowed."""
     check_name(name, "user")
     if is_reserved(name):
         raise WrongName(f"the name {name} is reserved for the arena: choose another")

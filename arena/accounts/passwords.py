@@ -1,4 +1,4 @@
-"""Password hashing with argon2id, a few at a time."""
+"""Password hashing with argon2id, a few passwords at a time."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -45,7 +45,10 @@ class Passwords:
             return self._hasher.hash(_bytes(password))
 
     def holds(self, password: str, stored: str | None) -> bool:
-        """Return True if a password matches a hash. None never matches, but takes as long. Raises Busy."""
+        """Return True if a password matches a hash. No password matches None. Raises Busy.
+
+        The check takes as long for None as for a hash.
+        """
         with self._turn():
             try:
                 self._hasher.verify(self._decoy if stored is None else stored, _bytes(password))
@@ -69,7 +72,7 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash that no known password has. Computing a real hash would slow down every start."""
+    """Return a random hash that matches no known password. Hashing one would slow down every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )
@@ -82,12 +85,12 @@ def _bytes(password: str) -> bytes:
 
 
 SHORTEST: Final = 8
-"""Minimum characters: ASVS 5.0, 6.2.1. The pages show its recommendation of at least 15."""
+"""Minimum number of characters: ASVS 5.0, 6.2.1. The pages show that it recommends at least 15."""
 
 LONGEST: Final = 256
 
 _WORDS: Final = ("kaiten", "sushi", "arena", "chopsticks", "password", "passwort", "qwertyui")
-"""Words that attackers would try first. A password that is little more than one of these is refused."""
+"""Words that attackers would try first. A password that is little more than one of them is refused."""
 
 _MORE: Final = 4
 

@@ -22,7 +22,8 @@ from arena.protocol.analysis import Analysis
 _log = structlog.get_logger()
 
 _SECONDS: Final = 60.0
-"""Pause before each analysis of a rated game, which takes 10 to 20 s of a core and slows matches slightly."""
+"""Pause before each analysis of a rated game. An analysis takes 10 to 20 s of a core and slows down matches
+slightly."""
 
 _PEOPLE_SECONDS: Final = 3.0
 """Interval of checks for a person's game. The person is waiting, so its analysis doesn't need a free slot."""
@@ -34,8 +35,8 @@ _PATIENCE: Final = timedelta(hours=1)
 class HostAnalyst:
     """Analyses games, each in a separate process that gets only idle CPU time.
 
-    ``idle`` returns True if the host has a free slot; otherwise rated games are not analysed. ``playouts`` is
-    per position and option. ``now`` returns UTC.
+    ``idle`` returns True if the host has a free slot; if it doesn't, rated games are not analysed.
+    ``playouts`` is the number of playouts per position and option. ``now`` returns UTC.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | Non
     except (BrokenPipeError, msgspec.DecodeError):
         return None
     finally:
-        # If the process ended early, the buffer still contains data, and writing it would fail again later.
+        # If the process ended early, the buffer still contains data. Closing would write it and fail again.
         with suppress(BrokenPipeError):
             process.stdin.close()
 
@@ -133,7 +134,7 @@ def analyst(
 ) -> Iterator[None]:
     """Analyse games periodically within the context; see :class:`HostAnalyst`.
 
-    There is a pause of ``seconds`` before each rated game. With 0 ``playouts``, no games are analysed.
+    There is a pause of ``seconds`` before each rated game. If ``playouts`` is 0, no games are analysed.
     """
     if not playouts:
         yield

@@ -1,7 +1,7 @@
 """A running arena, and the coordinator lock: only one coordinator with containers may use a database.
 
-Uploads and, without a cluster, images are on that coordinator's disk, where another coordinator would not
-find them. Other hosts join as workers.
+Uploads are on that coordinator's disk, where another coordinator would not find them; without a cluster, so
+are images. Other hosts join as workers.
 """
 
 import socket
@@ -164,9 +164,9 @@ class Arena:
 
     @contextmanager
     def coordinator(self, *watchers: Watcher) -> Iterator[Coordinator]:
-        """Open a coordinator, which plays the store's matches; it can't be reused once stopped.
+        """Open a coordinator, which plays the store's matches. Once stopped, it can't be reused.
 
-        Raises CannotStart if another coordinator has taken over, which stops this one.
+        Raises CannotStart if another coordinator has taken the lock, which stops this one.
         """
         with (
             self._workers() as workers,
@@ -255,9 +255,9 @@ class Arena:
         )
 
     def check_host(self, say: Callable[[str], None]) -> HostReport:
-        """Check this host's controls, record the report, and open the gate if it allows untrusted bots.
+        """Check this host's controls, record the report, and open the gate if the report allows it.
 
-        Until then, no untrusted bot plays. In a cluster, the workers check themselves instead. ``say``
+        Until then, no untrusted bot plays. In a cluster, the workers check their own hosts instead. ``say``
         receives progress messages. Raises ImageTrouble, RuntimeTrouble or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
@@ -281,8 +281,8 @@ class Arena:
 def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
     """Open an arena with exclusive use of its data directory, and clean up after earlier runs.
 
-    With ``own``, all bots belong to the operator, so that the host needs no check. Raises StoreError;
-    CannotStart if another arena uses the directory or the database, or a folder can't be created; or
+    If ``own`` is True, all bots belong to the operator, so the host needs no check. Raises StoreError;
+    CannotStart if another arena uses the directory or the database, or if a folder can't be created; or
     RuntimeTrouble if bots can't be run.
     """
     with (

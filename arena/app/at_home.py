@@ -39,7 +39,7 @@ PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
 _LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
-"""Files in this folder survive a reboot, as the engine's containers and images do."""
+"""Files in this folder survive a reboot, and so do the engine's containers and images."""
 
 Say = Callable[[str], None]
 
@@ -62,8 +62,9 @@ class _ArenaAtHome:
 def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
     """Open a temporary arena, after removing the remains of killed ones.
 
-    It shares nothing with an arena on this machine. ``say`` receives messages about removals and failed
-    removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too small.
+    The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
+    failed removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too
+    small.
     """
     connect().close()  # fail before creating containers or images, which only an engine can remove
     with _folder(settings, say) as folder:
@@ -80,7 +81,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
 
 
 def _settings_in(settings: Settings, folder: Path) -> Settings:
-    """Return settings that share nothing with an arena on this machine, and have no quotas."""
+    """Return settings without quotas for an arena that shares nothing with others on this machine."""
     return settings.model_copy(
         update={
             "data_dir": folder / "data",
@@ -117,20 +118,20 @@ def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
     with ExitStack() as held:
         try:
             held.enter_context(data_dir_lock(folder))
-        except CannotStart:  # still running
+        except CannotStart:  # that check is still running
             return
         _remove(settings, folder)
         say(f"removed the remains of a killed check ({folder})")
 
 
 def _remove(settings: Settings, folder: Path) -> None:
-    """Remove an arena, containers and images first: they are found by the folder's install id."""
+    """Remove an arena. Containers and images go first, because the folder has the id that finds them."""
     if settings.data_dir.is_dir():
         install = install_id(settings.data_dir)
         shutil.rmtree(settings.data_dir / "images", ignore_errors=True)
         with closing(runtime_of(settings, install, image_source)) as runtime:
             runtime.sweep(install)
-            runtime.prune_images()  # removes all, because no stored image is left
+            runtime.prune_images()  # removes all images, because none is stored any longer
             common_group(settings, runtime).remove()
         shutil.rmtree(settings.sockets / install, ignore_errors=True)
     shutil.rmtree(folder)
@@ -142,7 +143,7 @@ class QualifyingPlayer(Protocol):
     stopped: bool
 
     def stop(self) -> None:
-        """Abandon running matches, and stop soon."""
+        """Abandon running matches and stop soon."""
 
 
 class LocalFollowing:
@@ -167,8 +168,9 @@ class LocalFollowing:
     def goes_on(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
-        Waits in between, because the coordinator would stop for lack of games. Stops the coordinator once the
-        submission has ended. Raises StoreError, or ArenaTrouble if this machine can't continue the check.
+        Until one of these is the case, this waits: without games, the coordinator would stop. Once the
+        submission has ended, this stops the coordinator. Raises StoreError, or ArenaTrouble if this machine
+        can't continue the check.
         """
         while not player.stopped:
             newest = self._look()
@@ -215,11 +217,12 @@ _AUTHOR: Final = "you"
 def check_bot(
     settings: Settings, target: Target, hear: Callable[[dict[str, Any]], None], say: Say
 ) -> tuple[dict[str, Any], int]:
-    """Return the submission's document, and the size of its image in bytes, or 0 without an image.
+    """Check a bot.
 
-    ``hear`` receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
+    Return its submission's document and the size of its image in bytes, or 0 without an image. ``hear``
+    receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
     CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaTrouble, CannotStart,
-    ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check.
+    ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check the bot.
     """
     with _open_at_home(settings, say) as home:
         _prepare(home, target, say)
@@ -243,7 +246,7 @@ def _prepare(home: _ArenaAtHome, target: Target, say: Say) -> None:
 
 
 def _handed_in(home: _ArenaAtHome, target: Target) -> str:
-    """Submit a bot, and return its submission's id."""
+    """Submit a bot, and return the submission's id."""
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)
         upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size, check_only=True)

@@ -1,4 +1,4 @@
-"""An installation's folders: data directory with lock and id, sockets, files being processed."""
+"""An installation's folders: the data directory with its lock and id, sockets, files being processed."""
 
 import fcntl
 import os
@@ -28,9 +28,9 @@ INSTALL_SIZE: Final = 8
 def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
     """Lock the data directory within the context. The lock is also released if this process is killed.
 
-    With ``restoring``, the caller restores a backup into it, and an unfinished restore is accepted. Raises
-    CannotStart if another process has the lock, the directory can't be created, or it contains an unfinished
-    restore.
+    If ``restoring`` is True, the caller restores a backup into the directory, and an unfinished restore in it
+    is accepted. Raises CannotStart if another process has the lock, the directory can't be created, or it
+    contains an unfinished restore.
     """
     try:
         # A compromised referee runs as another user, and must not be able to read the database.
@@ -57,7 +57,7 @@ def data_dir_lock(folder: Path, *, restoring: bool = False) -> Iterator[None]:
 def check_restored(folder: Path) -> None:
     """Check that a data directory contains no unfinished restore.
 
-    Raises CannotStart if it does: a restore was killed, or is in progress.
+    Raises CannotStart if a restore was killed or is in progress there.
     """
     if (folder / UNFINISHED_RESTORE).exists():
         raise CannotStart(f"the restore into {folder.absolute()} is incomplete: run `arena restore` again")
@@ -70,16 +70,16 @@ def install_id(folder: Path) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = folder / f"install.{os.getpid()}.part"
         part.write_text(secrets.token_hex(INSTALL_SIZE // 2) + "\n")
-        with suppress(FileExistsError):  # another process has created it first
+        with suppress(FileExistsError):  # another process was faster
             file.hardlink_to(part)
         part.unlink()
     return file.read_text().strip()
 
 
 def private_folder(folder: Path, *, setting: str = "ARENA_RUN_DIR") -> Path:
-    """Create a folder that only this user can write to, or check that an existing one is like that.
+    """Create a folder that only this user can write to, or check that only this user can write to it.
 
-    Errors name the variable ``setting`` as the way to choose another folder.
+    Errors name the variable ``setting``, which chooses another folder.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o711)
@@ -105,7 +105,7 @@ _ID_BYTES: Final = 6
 
 
 def utc_now() -> datetime:
-    """Return the time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 

@@ -75,7 +75,7 @@ def tables_for_people(settings: Settings) -> int:
 
 
 def bots_of_host(settings: Settings) -> int:
-    """Return the maximum number of bots on this host: for the ladder and for people."""
+    """Return the maximum number of bots on this host: those of the ladder and those that play people."""
     return slots_of_host().size + _BOTS_OF_A_PERSON * tables_for_people(settings)
 
 
@@ -112,10 +112,10 @@ def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
 def runtime_of(
     settings: Settings, install: str, images: Callable[[Settings], ImageSource] | None = None
 ) -> Runtime:
-    """Return the runtime for bots. ``images`` opens the source of submitted images; None if none will run.
+    """Return the runtime for bots.
 
-    Raises RuntimeTrouble if the engine does not answer or can't be used with these settings, and any error of
-    ``images``.
+    ``images`` opens the source of submitted images; None if no submitted bot will run. Raises RuntimeTrouble
+    if the engine does not answer or can't be used with these settings, and any error of ``images``.
     """
     if settings.sandbox is RuntimeName.PROCESS:
         return ProcessRuntime()
@@ -137,7 +137,7 @@ def engine_client() -> docker.DockerClient:
 
 
 def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
-    """Check which controls this host enforces, with or without a running arena, and return the report.
+    """Check which controls this host enforces, and return the report. An arena may be running.
 
     ``say`` receives progress messages. Raises ImageTrouble or RuntimeTrouble, or CannotStart if the folder
     for sockets can't be created or its path is too long.
@@ -146,7 +146,7 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     install = kept.read_text().strip() if kept.is_file() else secrets.token_hex(4)
     with closing(runtime_of(settings, install)) as runtime:
         group = common_group(settings, runtime)
-        running = group.exists  # check a running arena's group without changing it
+        running = group.exists  # a running arena's group must not be changed
         if not running:
             group.hold()
         try:

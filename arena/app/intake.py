@@ -37,7 +37,7 @@ _log = structlog.get_logger()
 def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[OperatorSubmissions]:
     """Open an operator's submissions. An arena may be running in the same data directory.
 
-    ``say`` receives progress messages. Raises StoreError, RuntimeTrouble; or CannotStart if there is no
+    ``say`` receives progress messages. Raises StoreError, RuntimeTrouble, or CannotStart if there is no
     arena, bots don't run in containers, or images can't be stored.
     """
     with _beside(settings) as (store, runtime), _intake_of(settings, say) as intake:
@@ -126,7 +126,7 @@ def _images_in(objects: Objects, settings: Settings) -> ImageStore:
 
 
 def image_objects(settings: Settings, *, make: bool = True) -> Objects:
-    """Return the objects of the image store; ``make`` creates a missing local folder.
+    """Return the objects of the image store. If ``make`` is True, a missing local folder is created.
 
     Raises CannotStart if the store can't be used.
     """
@@ -150,8 +150,8 @@ def shared_images(
 ) -> tuple[tuple[str, str], ...]:
     """Copy house bots' images from this host's engine into the shared store.
 
-    ``sources`` are pairs of name and the engine's id; ``say`` receives progress messages. Return pairs of
-    name and content id. Raises RuntimeTrouble, or CannotStart if an image can't be stored.
+    ``sources`` are pairs of a bot's name and the engine's image id; ``say`` receives progress messages.
+    Return pairs of name and content id. Raises RuntimeTrouble, or CannotStart if an image can't be stored.
     """
     with _intake_of(settings, say) as intake:
         try:
@@ -161,7 +161,7 @@ def shared_images(
 
 
 def fetched_images(settings: Settings) -> StoreSource:
-    """Return the read-only source from which a worker's engine loads images. Their use is not recorded.
+    """Return the read-only source from which a worker's engine loads images, without recording their use.
 
     Raises CannotStart if the store is missing, for example because its disk is not mounted.
     """
@@ -170,7 +170,7 @@ def fetched_images(settings: Settings) -> StoreSource:
 
 
 def keeper_of(settings: Settings, store: Store, runtime: Runtime) -> ImageKeeper:
-    """Return the keeper, which prunes submitted images."""
+    """Return the image keeper, which prunes submitted images."""
     return ImageKeeper(
         images=images_of(settings),
         store=store,

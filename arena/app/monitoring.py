@@ -113,7 +113,10 @@ class Monitoring:
 
     @contextmanager
     def of_cluster(self, trouble: Check) -> Iterator[None]:
-        """Monitor a cluster's workers within the context. ``trouble`` returns why none can play, or None."""
+        """Monitor a cluster's workers within the context.
+
+        ``trouble`` returns the reason why no worker can play, or None.
+        """
         self._cluster = trouble
         try:
             yield

@@ -33,7 +33,7 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 
 
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
-    """Return (name, source) of every sample bot; for containers, build missing images.
+    """Return (name, source) of every sample bot. If bots run in containers, build missing images.
 
     Raises ImageTrouble.
     """
@@ -57,7 +57,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def playing(arena: Arena, *watchers: Watcher) -> Iterator[Coordinator]:
-    """Open a coordinator that Ctrl-C and SIGHUP stop. The first SIGTERM drains it, a second one stops it."""
+    """Open a coordinator. Ctrl-C and SIGHUP stop it; the first SIGTERM drains it, and a second stops it."""
 
     def stop(number: int, _frame: FrameType | None) -> None:
         if number == signal.SIGTERM and not coordinator.draining:
@@ -113,7 +113,7 @@ class RoundBar:
 
 
 def refilled(arena: Arena) -> bool:
-    """Queue more rated matches; return True, because there are always more."""
+    """Queue more rated matches. Return True, because there are always more."""
     arena.ladder.refill()
     return True
 

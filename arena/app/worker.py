@@ -100,7 +100,7 @@ def _health_server(
 
 
 def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
-    """Check this host's controls. Raises CannotStart if it lacks one that untrusted bots need."""
+    """Check this host's controls. Raises CannotStart if the host lacks a control that untrusted bots need."""
     report = examine(settings, runtime, say)
     if runtime.isolates:
         try:

@@ -50,7 +50,7 @@ _STOPS: Final = {control.name: control.stops for control in CONTROLS}
 
 
 def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool) -> Status:
-    """Read the arena's status; operators also see private matches and the reasons of failures."""
+    """Read the arena's status; operators also see private matches and the reasons for failures."""
     workers = store.leases.workers()
     totals, load = store.activity.totals(), store.activity.workload(now)
     return Status(

@@ -21,10 +21,10 @@ from arena.submissions.receiver import Receiver
 
 
 def release(store: Store, at: datetime, who: str, match: str) -> None:
-    """Requeue a quarantined match as if it had never failed. ``who`` is named as in the audit log.
+    """Requeue a quarantined match as if it had never failed. ``who`` is as in :class:`BotOperators`.
 
-    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if it is not quarantined, if it
-    is a qualification match, or if the games of its challenge are published.
+    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if the match is not quarantined, if
+    it is a qualification match, or if the games of its challenge are published.
     """
     store.queue.release(match, NewAuditEntry(at=at, who=who, what="release", subject=f"match:{match}"))
 
@@ -41,8 +41,8 @@ class BotOperators:
     """Changes bots for operators; ``now`` returns UTC.
 
     Each method that changes a bot raises BotDisqualified, NoSuchBot, or WrongState if the bot's state doesn't
-    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is named as in
-    the audit log: an account's name, or ``terminal:`` and a user of the machine.
+    allow the change, the bot is already in the new state, or it is a house bot. ``who`` is the operator as
+    named in the audit log: an account's name, or ``terminal:`` and a user of the machine.
     """
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
@@ -159,9 +159,9 @@ def ladder_status(store: Store, limits: Limits) -> LadderStatus:
 
 
 def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
-    """Change the settings of future matches. ``who`` is named as in the audit log.
+    """Change the settings of future matches. ``who`` is as in :class:`BotOperators`.
 
-    Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already has
+    Raises OperationRefused if the ladder can't play with these settings, or WrongState if it already uses
     them.
     """
     entry = NewAuditEntry(at=at, who=who, what="ladder", detail=_words(wanted))
@@ -197,7 +197,7 @@ class UserStatus:
 
     account: KnownAccount
     bots: tuple[KnownBot, ...]  # sorted by name
-    submissions: int  # sent within the last 24 hours
+    submissions: int  # number within the last 24 hours
     submissions_a_day: QuotaStatus  # within 24 hours
     most_bots: QuotaStatus
     challenges_a_day: QuotaStatus  # within 24 hours

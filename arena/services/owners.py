@@ -89,7 +89,7 @@ class Owners:
         return self.own(account, bot)
 
     def retire(self, account: int, bot: str) -> KnownBot:
-        """Take a bot off the ladder and keep its games. Raises BotDisqualified."""
+        """Take a bot off the ladder, but keep its games. Raises BotDisqualified."""
         self.own(account, bot)
         self._store.bot_states.retire(bot, self._now())
         return self.own(account, bot)
@@ -101,7 +101,7 @@ class Owners:
         return self.own(account, bot)
 
     def cancel(self, submission: str) -> bool:
-        """Cancel a submission in progress, by its id. Return False if it has ended."""
+        """Cancel the submission with this id. Return False if it has already ended."""
         return self._store.submissions.withdraw(submission, self._now())
 
     def own(self, account: int, bot: str) -> KnownBot:
@@ -199,7 +199,7 @@ def challenge_summary(challenge: KnownChallenge) -> ChallengeSummary:
 
 
 def _challenge_state(states: tuple[MatchState, ...], *, matches: int) -> ChallengeState:
-    """Return the state. A challenge has as many matches as seats, unless some were deleted."""
+    """Return the challenge's state. A challenge has as many matches as seats, unless some were deleted."""
     if states and set(states) == {MatchState.WAITING}:
         return ChallengeState.WAITING
     if not {MatchState.WAITING, MatchState.RUNNING}.isdisjoint(states):

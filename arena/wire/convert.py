@@ -84,7 +84,10 @@ def view_from_wire(
     turns: tuple[Turn, ...],  # every turn of the game so far, from its TurnResults
     past_hands: tuple[Hand, ...],  # the hands of this round's earlier requests
 ) -> View:
-    """Decode a request into the view it was built from. Raises ValueError if a number is not a card's."""
+    """Decode a request into the view from which it was built.
+
+    Raises ValueError if a number is not a card's.
+    """
     position = request.position
     drawn = request.drawn
     return View(
