@@ -61,7 +61,7 @@ from web.viewer.pages import viewer_pages
 class Site(FastAPI):
     """An application that adds our headers to all responses, even those of the framework's outer layers.
 
-    ``outermost`` is middleware around everything, the framework included; ``options`` are FastAPI's.
+    ``outermost`` is middleware around everything, including the framework; ``options`` are FastAPI's.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ def create_app(parts: Parts) -> FastAPI:
     app = Site(
         lambda site: RequestLog(
             PageCache(
-                # Inside the cache: cached pages cost so little that they need no turn.
+                # Inside the cache: a cached page costs so little that it needn't wait for a turn.
                 Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
                 store.pulse,
                 parts.now,
@@ -218,7 +218,7 @@ def create_app(parts: Parts) -> FastAPI:
 def _opening(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Return the lifespan, which reads the leaderboards before the first visitor needs them.
 
-    If the database doesn't respond, the first request for a leaderboard reads it.
+    If the database doesn't respond, the first request for a leaderboard reads that leaderboard.
     """
 
     @asynccontextmanager

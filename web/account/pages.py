@@ -33,7 +33,7 @@ from web.http.request_log import LoginFailure, SiteMetrics
 from web.http.security import PRIVATE
 
 Text = Annotated[str, Form()]
-"""A form field. A missing field is treated, and refused, like an empty one."""
+"""A form field. A missing field is treated like an empty one, and so refused."""
 
 Onward = Annotated[str, Form(alias="next")]
 WayBack = Annotated[str, Query(alias="next")]
@@ -126,7 +126,7 @@ class _Entry:
         return made
 
     def _enter(self, request: Request, checked: StoredPassword, onward: str) -> Response:
-        """Begin a new session, whatever cookie the browser sent, and end the browser's old session."""
+        """End the browser's old session and begin a new one, even if the browser sent a valid cookie."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(
             checked, browser, instead_of=session_secret(request), address=address_of(request)

@@ -238,7 +238,7 @@ class _OwnPages:
             return self._page(request, session.account, wrong=kind, error=str(error))
         if secret is None:
             return _back("mail")
-        # Like a token, the secret is shown only in this response.
+        # Like a token's secret, this secret is shown only in this response.
         return page(request, "webhook.html", secret=secret)
 
     def set_topics(self, request: Request, session: Session, topics: Topics, number: Number) -> Response:

@@ -8,7 +8,7 @@ example for bots:
 - Annotate the function's return type with a frozen dataclass. FastAPI serializes and describes it; no other
   place lists its fields. The docstrings of both become the API description: the function's first line is the
   summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
-  ``Query(description=…)``. If commands print the document, too, put it into :mod:`arena.protocol.documents`.
+  ``Query(description=…)``. If commands also print the document, put it into :mod:`arena.protocol.documents`.
 - Require a scope with an argument's type, such as ``caller: Reader``. If ``caller.may_see`` returns False,
   raise ``Problem(404, …)``, so that the response doesn't reveal what exists. Domain errors become problems in
   :func:`refusal`.
@@ -245,7 +245,7 @@ Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entrie
 
 
 class NextPage:
-    """Dependency of list routes: links the next page in the body and the ``Link`` header."""
+    """Dependency of list routes: links to the next page in the body and in the ``Link`` header."""
 
     def __init__(self, request: Request, response: Response) -> None:
         self._url = request.url
@@ -322,14 +322,14 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
     PlaceLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
     DiskFull: (507, "Wait, or contact the operator of the arena."),
-    NoRoom: (503, ""),  # after its subclasses, which have their own status
+    NoRoom: (503, ""),  # must follow its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
-    UploadRefused: (422, ""),  # after its subclasses, which have their own status
+    UploadRefused: (422, ""),  # must follow its subclasses, which have their own status
 }
 """Status and hint by error; an empty hint means the status's default."""
 
 _COME_AGAIN_SECONDS: Final = "5"
-"""``Retry-After`` of errors for which a retry can succeed, because other uploads end."""
+"""``Retry-After`` of errors after which a retry can succeed, because other uploads will have ended."""
 
 _BUSY: Final = 503
 

@@ -154,7 +154,7 @@ def came_from(request: Request) -> str:
 
 
 def _without_site(address: str) -> str:
-    """Return an absolute address without scheme and host."""
+    """Return an absolute address without scheme and host, or an empty string if :func:`local` refuses it."""
     parts = urlsplit(address)
     return local(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
@@ -172,11 +172,11 @@ class Caller:
     scopes: frozenset[Scope]
     session: OpenSession | None  # the browser's; None for a token
     token: KnownToken | None  # the program's; None for a session
-    # Names of the account's benched bots; only looked up for browsers, whose pages show them.
+    # Names of the account's benched bots. They are looked up only for browsers, because pages show them.
     benched: tuple[str, ...]
 
     def may_see(self, account: int | None) -> bool:
-        """Return whether the caller may see an account's data: its owner and operators may."""
+        """Return whether the caller may see an account's data. The account's owner and operators may."""
         return account == self.account.id or Scope.OPERATE in self.scopes
 
 

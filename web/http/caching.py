@@ -74,7 +74,7 @@ def tag_of(*what: object) -> str:
 _MOST: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
 _WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
-"""Requests with a body are passed on to the layers below, which enforce its size limit."""
+"""Requests with a body are passed on to the layers below, which enforce the size limit of bodies."""
 
 _PASSED_ON: Final = _CREDENTIALS | _WITH_A_BODY
 _OF_THE_BODY: Final = frozenset(
@@ -141,7 +141,7 @@ class PageCache:
             return
         headers = scope["headers"]
         if kept is not None:
-            # An unchanged page need not be made again.
+            # If the page is unchanged, the route needn't make it again.
             scope["headers"] = [*_without_tags(headers), (b"if-none-match", _tags(headers, kept.etag))]
         answer = _Answer(scope, send, kept)
         await self._app(scope, receive, answer)

@@ -36,7 +36,7 @@ class ConnectionLimits:
     most: int  # in total; beyond it, a new connection closes the one that has been idle longest
     of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
-    rest_seconds: float = 15 * 60.0  # for the rest of a body, if the response was sent before its end
+    rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived before the response
 
 
 def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.socket:
@@ -48,13 +48,14 @@ def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.sock
     """
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.create_server(address[:2], family=family, backlog=512)
-    # Each connection inherits this. The kernel detects a stalled reader even after everything was written.
+    # Each connection inherits this option. With it, the kernel detects a stalled reader even after the site
+    # has written everything.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(reader_seconds * 1000))
     return listener
 
 
 def raise_open_files() -> int:
-    """Raise the limit of open files to this process's maximum; return how many connections that allows."""
+    """Raise the limit of open files to this process's maximum. Return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return min(max(hard - _OTHER_FILES, hard // 2), _MOST)

@@ -20,7 +20,7 @@ from web.http.authentication import browser_mark
 from web.http.errors import too_much
 
 _NETWORK: Final = 48
-"""Prefix length of the IPv6 addresses that one customer may have: 65,536 /64 networks."""
+"""Prefix length of the IPv6 addresses that one customer of a provider may have: 65,536 /64 networks."""
 
 
 def address_of(request: Request) -> str:
@@ -29,7 +29,7 @@ def address_of(request: Request) -> str:
 
 
 def network_of(host: str) -> str:
-    """Return the source of an address: for IPv6 its /48, since one person may have all addresses in it."""
+    """Return the source of an address: for IPv6, its /48, since one person may have all of its addresses."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -110,15 +110,15 @@ class RateLimits:
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
         # Owners mostly log in from an address that has sent few wrong passwords that day. Part of the limit
-        # is reserved for such addresses, and guessers need more and more of them to use it up. An address has
-        # one counter for all names, so that made-up names don't multiply the counters.
+        # is reserved for such addresses, and guessers need more and more addresses to use it up. An address
+        # has one counter for all names, so that made-up names don't multiply the counters.
         first = (
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
         )
         if self._fits(*first):
             return (from_source_to_name, *first)
-        # From all addresses. A higher limit would help guessers.
+        # This limit counts attempts from all addresses. A higher one would help guessers.
         to_name = _limit(30, _HOUR, "log in", "to", key)
         self._count("to log in", to_name, refused=refused)
         return (from_source_to_name, to_name)

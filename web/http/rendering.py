@@ -34,8 +34,8 @@ _KEPT: Final = "\n\t"
 def visible(text: str) -> str:
     """Return untrusted multi-line text with invisible characters escaped.
 
-    This covers control characters, bidirectional overrides and others of categories C, Zl and Zp, but not
-    line ends, tabs and spaces. Templates escape markup.
+    Invisible characters are those of categories C, Zl and Zp, such as control characters and bidirectional
+    overrides, except line ends, tabs and spaces. Templates escape markup.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(

@@ -87,15 +87,15 @@ class SiteMetrics:
 
 _STREAM: Final = b"text/event-stream"
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
-"""Routes that monitoring requests every few seconds."""
+"""Routes that a monitoring system requests every few seconds."""
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _UNKNOWN: Final = "unknown"
-"""Stands for unknown methods and routes, so that callers can't fill log or metrics with made-up ones."""
+"""Stands for unknown methods and routes, so that callers can't fill the log or the metrics with them."""
 
 
 class RequestLog:
-    """The outermost ASGI middleware: gives each request an id, which all its log lines have."""
+    """The outermost ASGI middleware: gives each request an id, which is in all of the request's log lines."""
 
     def __init__(self, app: ASGIApp, metrics: SiteMetrics) -> None:
         self._app = app

@@ -35,8 +35,8 @@ READABLE: Final = SECURITY_HEADERS | {
 }
 """Replaces ``SECURITY_HEADERS`` on data that scripts of any site may read, without cookies.
 
-All responses with such data have them, with or without an ``Origin`` in the request, so that caches can store
-one response for all origins.
+All responses with such data have these headers, whether or not the request has an ``Origin``, so that caches
+can store one response for all origins.
 """
 
 FRESH: Final = "no-cache"
@@ -46,7 +46,7 @@ PRIVATE: Final = "no-store"
 """For pages made for one person, which no cache may store."""
 
 _OVER_HTTPS: Final = {
-    # Once reached over HTTPS, require HTTPS for this host for a year.
+    # A browser that has reached this host over HTTPS must use HTTPS for a year.
     "Strict-Transport-Security": "max-age=31536000",
     "Cross-Origin-Opener-Policy": "same-origin",
 }

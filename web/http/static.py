@@ -32,9 +32,9 @@ STATIC: Final = f"{MOUNT}/{_VERSION}"
 
 
 class VersionedFiles(StaticFiles):
-    """Serves the static files under the current version, under any other, and without a version.
+    """Serves the static files at addresses with the current version, with any other, and without a version.
 
-    Other versions come from pages made before an upgrade. Browsers cache only the current one permanently.
+    Other versions are in pages made before an upgrade. Browsers cache only the current version permanently.
     """
 
     def __init__(self) -> None:

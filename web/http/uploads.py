@@ -126,7 +126,7 @@ Begin = Callable[[Upload], AbstractContextManager[Incoming]]
 
 
 def counted(begin: Begin, metrics: SiteMetrics) -> Begin:
-    """Wrap ``begin`` to count uploads; a disconnected sender counts as refused."""
+    """Wrap ``begin`` to count uploads. The upload of a disconnected sender counts as refused."""
 
     @contextmanager
     def begin_counted(upload: Upload) -> Iterator[Incoming]:
