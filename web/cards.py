@@ -63,7 +63,7 @@ class Order:
         return Order(column, not self.down if column == self.column else column != "card")
 
     def of(self, lines: Iterable[CardLine]) -> tuple[CardLine, ...]:
-        """Sort lines; those without a meaningful value come last."""
+        """Sort lines. Those without a meaningful value come last."""
         value = COLUMNS[self.column]
         found = [(value(line), line) for line in lines]
         known = [(each, line) for each, line in found if each is not None]
@@ -99,7 +99,7 @@ def top_of(table: CardTable) -> float:
 
 
 def read_cards(cards: CardRepository, players: int | None) -> CardTable:
-    """Read the statistics, by number of players or for all games."""
+    """Read the statistics for a number of players, or for all games."""
     return table_of(cards.find(players), players)
 
 

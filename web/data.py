@@ -88,7 +88,7 @@ def days_of(manifest: ExportManifest) -> tuple[Day, ...]:
 
 
 def data_pages(folder: Folder) -> APIRouter:
-    """Return the routes of the page, the manifest and the files in a folder, which needn't exist."""
+    """Return the routes of the page, the manifest and the files. The folder needn't exist."""
     router = PageRouter()
     files = PageRouter(anonymous=True)
 

@@ -37,8 +37,8 @@ def read_live(
 ) -> WatchedMatch:
     """Read the disclosed part of a match.
 
-    ``number`` is the game's number in the match, from 1, or None for the newest. ``may_see`` says
-    whether the viewer may see what is private to an account. Raises HTTPException (404) if there is no such
+    ``number`` is the game's number in the match, from 1, or None for the newest game. ``may_see`` returns
+    whether the viewer may see an account's private data. Raises HTTPException (404) if there is no such
     match, or the viewer may not see it.
     """
     found = live.find(match, None if number is None else number - 1)
@@ -56,7 +56,7 @@ def watchable(
 ) -> Iterator[tuple[str, int]]:
     """Yield the running matches with a visible round, each with the number of its newest game, from 1.
 
-    The match ``after`` is left out; the matches that follow it in the list come first.
+    The match ``after`` is left out; the matches that follow it in ``matches`` come first.
     """
     running = [each.match for each in matches]
     begin = running.index(after) + 1 if after in running else 0

@@ -1,6 +1,7 @@
 """A bot's rating curve: paths in a square of a thousand by a thousand. Pure.
 
-Versions follow one another, each as wide as its number of games. A reactivated version continues its line.
+Versions follow one another, and each is as wide as its number of games. A reactivated version continues its
+earlier line.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ MOST_POINTS: Final = 200
 """Maximum number of points drawn."""
 
 MOST_ROWS: Final = 24
-"""Maximum number of table rows, except that each version has at least two."""
+"""Maximum number of table rows. There may be more, because each version has at least two."""
 
 SIDE: Final = 1000
 _SIGMAS: Final = 2
@@ -66,7 +67,7 @@ class Curve:
 
 
 def draw(versions: Sequence[VersionCurve]) -> Curve | None:
-    """Draw the curves of versions, oldest first, except those without games; None if no version has any."""
+    """Draw the curves of all versions with games, oldest first. Return None if no version has games."""
     curves = [_Thinned(each.version, each.points) for each in versions if each.points[-1].games]
     if not curves:
         return None
@@ -101,14 +102,14 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
 class SharedPlot:
     """The mean ratings of several bots over their games."""
 
-    games: int  # number of games of the bot with the most
-    lines: tuple[str, ...]  # a path per bot; empty for one without a game
+    games: int  # number of games of the bot that has the most
+    lines: tuple[str, ...]  # a path per bot; empty for a bot without games
     ratings: tuple[CurveMark, ...]  # marks from the bottom up
     counts: tuple[CurveMark, ...]  # marks of games, from the left
 
 
 def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
-    """Draw the means of several bots, each bot's versions in sequence; None if no bot has a game."""
+    """Draw the means of several bots, each bot's versions in sequence. Return None if no bot has a game."""
     played = [[each for each in versions if each.points[-1].games] for versions in bots]
     points = [point for versions in played for each in versions for point in each.points]
     if not points:

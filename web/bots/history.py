@@ -66,7 +66,7 @@ class TimedDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultyGame:
-    """A game in which a bot had a fault. ``taken_over`` means that the stand-in played it to the end."""
+    """A game in which a bot had a fault. ``taken_over`` is True if the stand-in played to the end."""
 
     game: str
     number: int
@@ -102,7 +102,7 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - a page of a list
     """Read a bot's opponents, most games first.
 
     ``results`` are its current version's, by number of players. Expectations are for games with
-    ``players`` players, by the ratings in these games; None stands for all games that the ladder plays.
+    ``players`` players, from the ratings in these games. None stands for all games that the ladder plays.
     """
     rating = results[players or OVERALL].rating
     tables = (players,) if players else store.ladder.settings().players

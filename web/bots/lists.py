@@ -1,4 +1,4 @@
-"""Pages of several bots: a comparison, an author's, and the viewer's own."""
+"""Pages about several bots: a comparison, an author's bots, and the viewer's own."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -35,7 +35,7 @@ Names = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedBot:
-    """A bot of the comparison; ``row`` is None if it isn't on the leaderboard."""
+    """A bot in the comparison; ``row`` is None if it isn't on the leaderboard."""
 
     name: str
     row: Row | None

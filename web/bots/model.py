@@ -64,7 +64,7 @@ class VersionLine:
     image: str  # image id, or the name of its folder
     size: int | None  # bytes of the uploaded file; this and `sha256` are None without one
     sha256: str | None
-    available: bool  # whether its image still exists
+    available: bool  # whether its image is still stored
     result: VersionResult  # in all games
 
 
@@ -128,7 +128,7 @@ class BotPage:
     results: tuple[VersionResult, ...]  # of the playing version: all games first, then by number of players
     median_millis: float | None  # median of its games' median decision times; None if unknown
     curve: Curve | None  # None if the bot has no such games
-    older_curve: bool  # whether there are older versions than those in the curve
+    older_curve: bool  # whether some versions are too old to be in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
     older_versions: int | None  # where the next page begins, or None
     opponents: tuple[OpponentLine, ...]  # a page, most games first

@@ -36,7 +36,7 @@ def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[
     """Return suggested opponents for a challenge, as many as fit on a page.
 
     Bots with names similar to the refused ones in ``typed`` come first, then the bot's other versions, then
-    the leaders. The bot's current version takes part anyway.
+    the leaders. The bot's current version is left out, because it takes part anyway.
     """
     own = (
         f"{bot.name}@{version.number}"
@@ -156,7 +156,7 @@ class _Bots:
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
     def _do(self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]) -> Response:
-        """Change a bot. Show its page with the notice ``done``, or with the refusal's reason at the form."""
+        """Change a bot. Show its page with the notice ``done``, or with the reason if this is refused."""
         try:
             change()
         except REFUSED as error:

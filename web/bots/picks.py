@@ -40,7 +40,7 @@ class FirstPick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickLine:
-    """Number of hands with a kind of card, and number of these from which the bot took it."""
+    """Number of hands with a kind of card, and in how many of them the bot took it."""
 
     card: Card
     hands: int

@@ -49,7 +49,7 @@ class Picture:
 class TurnSeat:
     """A participant in a turn."""
 
-    name: str  # of the seat, or the dummy
+    name: str  # the name of the seat or of the dummy
     hand: tuple[HandCard, ...]  # before the reveal, with the choice marked; empty for the dummy
     stacks: tuple[Stack, ...]  # the table after the reveal, with new cards marked
     next: tuple[HandCard, ...]  # the hand for the next turn; empty for the dummy
@@ -137,7 +137,7 @@ def turn(
     players: Sequence[tuple[Hand, Table, Move]],
     *,
     dummy: Table = (),  # the dummy's table
-    drawn: Card | None = None,  # what seat 0, in control of the dummy, has drawn
+    drawn: Card | None = None,  # the card that seat 0, in control of the dummy, has drawn
 ) -> ExampleTurn:
     """Return a turn in the middle of round 1."""
     hands, tables, moves = zip(*players, strict=True)

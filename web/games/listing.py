@@ -57,7 +57,7 @@ class GamesQuery:
 
     @property
     def searches(self) -> bool:
-        """True if only the newest games are searched: with a filter other than bot, or another order."""
+        """True if only the newest games are searched: by filters other than the bot, or in another order."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field

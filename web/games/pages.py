@@ -82,8 +82,8 @@ class ReplayTable:
 def replay_table(text: str, *, candidate: int | None = None) -> ReplayTable:
     """Lay out a replay.
 
-    ``text`` is JSON. The ``candidate``'s seat is a submission, which has no page. Raises InvalidReplay, with
-    the position, if the text is not a ``sushigo-replay/1``.
+    ``text`` is JSON. ``candidate`` is the seat of a submission, which has no page. Raises InvalidReplay, with
+    the position of the error, if the text is not a ``sushigo-replay/1``.
     """
     replay = parse(text)
     seats = [
@@ -129,7 +129,7 @@ def _lines(turns: Sequence[ReplayTurn]) -> Iterator[TurnLine]:
 
 def _cell(turn: ReplayTurn, seat: int, placed: tuple[Placed, ...]) -> Cell:
     chopsticks = len(placed) > 1
-    if seat >= len(turn.standin):  # the dummy, which is not timed
+    if seat >= len(turn.standin):  # the dummy, which has no times
         return Cell(placed, chopsticks, standin=False, fault=None, millis=None)
     millis = turn.millis[seat] if turn.millis else None
     return Cell(placed, chopsticks, turn.standin[seat], turn.fault[seat], millis)

@@ -89,7 +89,7 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
 
 
 def _held(spans: tuple[Span, ...]) -> float | None:
-    """Return the share of ratings that stayed in their interval, over all parts."""
+    """Return the share of ratings that stayed in their interval, over all spans."""
     moves = sum(span.moves for span in spans)
     return sum((span.held or 0.0) * span.moves for span in spans) / moves if moves else None
 

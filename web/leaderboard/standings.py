@@ -26,7 +26,7 @@ class Board:
     """A part of a leaderboard."""
 
     wanted: Wanted
-    rows: tuple[Row, ...]  # in the order asked for
+    rows: tuple[Row, ...]  # in the requested order
     found: int  # lines that match, on all pages
     bots: int  # lines of the whole list
     games: int  # rated games so far, of all lists
@@ -34,7 +34,7 @@ class Board:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """The shared axis of all bars: multiples of five around every μ ± 2σ."""
+    """The shared axis of all bars. It contains every μ ± 2σ, and ends at multiples of five."""
 
     low: int
     high: int
@@ -115,7 +115,7 @@ class Boards:
             return known.standings.names
 
     def find(self, bot: str) -> tuple[Row | None, int]:
-        """Return a bot's line on the board of all games (None without one) and the number of bots."""
+        """Return a bot's line on the board of all games, None if it has no line, and the number of bots."""
         known = self._lists[OVERALL]
         with known.lock:
             self._look(known, None)

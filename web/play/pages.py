@@ -78,8 +78,8 @@ class FinalPlace:
 class BegunGames:
     """Adds people's games, and limits how many are open per address. Thread-safe.
 
-    Without the limit, ``most``, one person could occupy all tables and waiting places. It counts only the
-    games that this process added.
+    Without the limit, ``most``, one person could occupy all tables and waiting places. Only games that this
+    process added count.
     """
 
     def __init__(self, games: PersonGames, *, most: int) -> None:
@@ -89,11 +89,14 @@ class BegunGames:
         self._open: dict[str, tuple[str, str]] = {}  # address and visitor, by the game's id
 
     def add(self, new: NewPersonGame, source: str) -> None:
-        """Add a game from an address. Raises QuotaReached if it has too many open games, or too many wait."""
+        """Add a game from an address.
+
+        Raises QuotaReached if the address has too many open games, or if too many games are waiting.
+        """
         with self._lock:
             still = self._games.open_ids()
             self._open = {id_: begun for id_, begun in self._open.items() if id_ in still}
-            # The visitor's own open game ends with the new one.
+            # The visitor's own open game doesn't count, because adding the new one ends it.
             others = sum(its == source and who != new.visitor for its, who in self._open.values())
             if others >= self._most:
                 raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
@@ -111,7 +114,7 @@ def play_pages(
 ) -> APIRouter:
     """Return the routes.
 
-    ``tables`` is the arena's number of tables for people; ``analyses`` says whether it analyses their games.
+    ``tables`` is the arena's number of tables for people. ``analyses`` is True if it analyses their games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
@@ -307,7 +310,7 @@ class _Play:
 
     def _own(self, request: Request, id_: str) -> PersonGame:
         """Return a game of the visitor. Raises HTTPException (404) for other people's games."""
-        request.state.private = True  # else going back in the browser would show an old table
+        request.state.private = True  # otherwise the browser's Back button would show an old table
         game = self._games.find(id_)
         if game is None or not (game.visitor == visitor_of(request) or viewer_of(request).owns(game.account)):
             raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
@@ -353,7 +356,7 @@ def _base(game: PersonGame) -> str:
 
 
 def _goes_on(game: PersonGame, after: str) -> bool:
-    """True if the bots are still deciding: the person's decision is still the latest."""
+    """Return True if the bots are still deciding: the person's decision is still the latest."""
     if game.state is not PersonGameState.PLAYING or game.asked is None:
         return False
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after

@@ -1,4 +1,4 @@
-"""A table as the choosing person sees it."""
+"""A table as the person who has to choose sees it."""
 
 from collections import Counter
 from dataclasses import dataclass

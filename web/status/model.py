@@ -19,7 +19,7 @@ class Bar:
     hour: Hour
     x: int  # left edge
     y: float  # upper edge
-    height: float  # large enough to be visible if there were games
+    height: float  # large enough to be visible if there were any games
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

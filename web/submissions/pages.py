@@ -56,7 +56,7 @@ class ProgressStep:
     stage: Stage
     state: StepState
     at: datetime | None  # when it was reached, UTC; None if it wasn't
-    took: timedelta | None  # time since the previous step was reached; None if it wasn't, and for the first
+    took: timedelta | None  # time since the previous step was reached; None if `at` is, or for the first step
 
 
 def steps(submission: KnownSubmission) -> tuple[ProgressStep, ...]:
@@ -91,7 +91,7 @@ def _state(reached: Stage, stage: Stage, at: datetime | None) -> StepState:
 class QualificationLine:
     """A qualification game."""
 
-    number: int | None  # from 1; None for a game that an arena fault stopped and that will be repeated
+    number: int | None  # from 1; None for a game that an arena fault stopped, and that will be repeated
     again: bool  # whether an earlier game of this number didn't count because the host was busy
     reason: str | None  # the cause of its last arena fault, or None
     told: SubmissionGame  # the rest, as in the API

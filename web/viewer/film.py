@@ -15,14 +15,17 @@ from arena.rules import ROUNDS, Rules, Table, score_round
 
 
 class FilmStage(StrEnum):
-    """The stages of a turn, in order; the last two follow a round's and the game's last turn."""
+    """The stages of a turn, in order.
+
+    In the last turn of a round, ``SCORE`` replaces ``PASS``. ``END`` follows the last turn of the game.
+    """
 
     PICK = "pick"
     """All have chosen; nothing is revealed."""
     REVEAL = "reveal"
     """The cards are on the tables; the hands have not been passed."""
     PASS = "pass"  # noqa: S105 - not a password
-    """Every hand has gone to the next seat."""
+    """Every hand has been passed on."""
     SCORE = "score"
     """The points of the round."""
     END = "end"

@@ -1,7 +1,7 @@
 """A frame as seen from one viewpoint, and all frames as data for ``static/viewer.js``.
 
-The data is compact, so that stepping needs no further requests: one letter per card, and lists without
-trailing empty entries. The letters from ``a`` stand for ``KINDS``, in order.
+The data is compact, so that one response can contain all frames: one letter per card, and lists without
+trailing empty entries. The letters from ``a`` on stand for ``KINDS``, in order.
 """
 
 from collections import Counter
@@ -26,12 +26,12 @@ class Mark(StrEnum):
     GIVEN = "given"
     """Chosen for the dummy."""
     RETURNED = "returned"
-    """Chopsticks that have just gone back."""
+    """Chopsticks that were just returned to the hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandCard:
-    """A card in a hand; None is face down."""
+    """A card in a hand; ``card`` is None if it is face down."""
 
     card: Card | None
     mark: Mark = Mark.NONE
@@ -102,7 +102,7 @@ def marked(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ..
 
 
 def _backs(hand: Sequence[HandCard]) -> tuple[HandCard, ...]:
-    """Turn a hand over; this shows that a card was chosen, but not which or how many."""
+    """Turn a hand face down. The result shows that a choice was made, but not which cards or how many."""
     picked = any(card.mark is Mark.PICKED for card in hand)
     return tuple(
         HandCard(None, Mark.PICKED if picked and not number else Mark.NONE) for number in range(len(hand))
@@ -126,7 +126,7 @@ class SeatScene:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """The cards whose place a seat can't know: counts by kind, and in words."""
+    """The cards whose places a seat can't know, as counts by kind and in words."""
 
     cards: tuple[tuple[Card, int], ...]
     says: str
@@ -276,7 +276,7 @@ def _marks(hand: tuple[HandCard, ...]) -> str:
 
 
 def _stack(stack: Stack) -> str:
-    """Encode a stack: its letters, new cards as capitals, ``~`` and maki rolls, ``=`` and points."""
+    """Encode a stack: its letters (capitals for new cards), ``~`` and maki icons, ``=`` and points."""
     cards = "".join(
         _LETTERS[card].upper() if new else _LETTERS[card]
         for card, new in zip(stack.cards, stack.new, strict=True)

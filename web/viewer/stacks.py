@@ -48,9 +48,9 @@ def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[
 
 
 def with_points(laid: Sequence[Stack], card: Card, points: int) -> tuple[Stack, ...]:
-    """Add points that are only decided at the end of a round or game to the stack that begins with this kind.
+    """Add points that are decided only at the end of a round or game to the stack that begins with this kind.
 
-    ``laid`` are a table's stacks; ``card`` may be any kind of maki.
+    ``laid`` are a table's stacks. For maki, ``card`` may be any kind of maki.
     """
     found = next(
         (number for number, stack in enumerate(laid) if _family(stack.cards[0]) is _family(card)), None
@@ -92,8 +92,8 @@ def _stack(rules: Rules, laid: Sequence[tuple[Card, bool]]) -> Stack:
 class SeatStanding:
     """The points in a frame, one entry per participant."""
 
-    # Points of finished rounds, and the certain ones of this round. Maki, soy sauce and puddings count once
-    # scored.
+    # Points of finished rounds, and the certain points of this round. Maki, soy sauce and puddings count once
+    # they have been scored.
     scores: tuple[int, ...]
     gains: tuple[int, ...]  # points of this frame
     players: int  # number of participants without the dummy

@@ -29,7 +29,7 @@ def where(frame: Frame) -> str:
 
 
 def says(film: Film, frame: Frame, eyes: Eyes) -> str:
-    """Describe a frame, with only the faults that this viewpoint may show."""
+    """Describe a frame. Only faults that this viewpoint may show are mentioned."""
     if frame.stage is FilmStage.PICK:
         return " ".join(_choice(film, frame, eyes))
     if frame.stage is FilmStage.REVEAL:
