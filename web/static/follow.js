@@ -1,5 +1,5 @@
 // Follows a submission: at each event, fetches this page again and replaces the parts that changed.
-// Events report stages and games immediately. If events are blocked, slower polling replaces them.
+// Events report stages and games immediately. If events are blocked, the page is polled instead, which is slower.
 
 import { refresh } from "./fresh.js";
 
@@ -25,7 +25,7 @@ async function look() {
   if (said().now !== before) status.textContent = said().now;
 }
 
-// One fetch at a time; requests during it cause one more afterwards.
+// Fetches the page, but only once at a time: calls during a fetch cause one more afterwards.
 async function update() {
   again = asking;
   if (asking) return;

@@ -30,8 +30,8 @@ async function ask() {
   return page;
 }
 
-// Returns the current page, or null if the site doesn't return it. A part that has the focus or a selection
-// is not replaced until a later refresh.
+// Replaces the changed parts. Returns the current page, or null if the site doesn't return it. A part that has the
+// focus or a selection is not replaced until a later refresh.
 export async function refresh() {
   const page = await ask();
   if (!page) return null;

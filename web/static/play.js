@@ -1,6 +1,7 @@
 // Plays without reloading the page: sends choices, and follows the bots.
 
-// Keyed by what the page waits for: a table, the bots' decisions, the person's decision, the analysis.
+// Polling intervals, keyed by what the page waits for: a table, the bots' decisions, the person's decision, the
+// analysis.
 const MILLIS = { queue: 3000, wait: 700, decide: 10_000, analysing: 10_000 };
 
 const announcement = document.getElementById("announcement");
@@ -12,12 +13,12 @@ function show(text, url) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // Anything else, such as an error, replaces the whole page.
+    // Anything else than a table, such as an error, replaces the whole page.
     location.assign(url);
     return;
   }
   const before = table();
-  // The page of a game that is over has other style sheets.
+  // The page of a finished game has other style sheets.
   if (before.dataset.state !== fresh.dataset.state && ["over", "analysing"].includes(fresh.dataset.state)) {
     location.assign(location.pathname);
     return;

@@ -2,7 +2,7 @@
 
 const EVERY_MILLIS = 4000;
 
-/** Call `look` repeatedly until it returns true. If it fails, try again next time. */
+/** Call `look` repeatedly until it returns true. An error, such as an unreachable site, doesn't stop this. */
 export function poll(look) {
   let timer = 0;
   let asking = false;

@@ -12,7 +12,7 @@ const sources = new Map(Array.from(form.querySelectorAll("textarea"), (area) => 
 
 const kept = (name) => `kaiten-start-${name}`;
 
-// If storage is full or forbidden, the input lasts only as long as the page.
+// If storage is full or blocked, the input lasts only as long as the page.
 function keep(name, text) {
   try {
     localStorage.setItem(kept(name), text);

@@ -98,7 +98,7 @@ function hover(event) {
   form.toggleAttribute("data-over", true);
 }
 
-// When the file moves from one element to the next, it is still over the page.
+// A dragged file that leaves one element for another is still over the page.
 function leave(event) {
   if (!event.relatedTarget) form.toggleAttribute("data-over", false);
 }

@@ -8,7 +8,7 @@
     try {
       return localStorage.getItem(SETTING) ?? "auto";
     } catch {
-      return "auto"; // a page in a frame may have no storage
+      return "auto"; // a page in an iframe may have no storage
     }
   };
   const apply = () => {

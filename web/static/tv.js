@@ -1,5 +1,5 @@
-// Kaiten TV: opens the next game when this one is over. A running game is over after its last round, or when no new
-// round has arrived for a while.
+// Kaiten TV: opens the next game when this one is over. A running game counts as over after its last round, or if no
+// new round has arrived for a while.
 
 import "./viewer.js";
 

@@ -34,7 +34,7 @@ function remembered() {
   try {
     return localStorage.getItem(SETTING);
   } catch {
-    return null; // a page in a frame may have no storage
+    return null; // a page in an iframe may have no storage
   }
 }
 

@@ -1,5 +1,5 @@
 // Watches a running game: adds each finished round to the frames.
-// A viewer who stepped back stays there; one at the last frame continues to the new frames.
+// A viewer who has stepped back stays at that frame; from the last frame, playback continues to the new ones.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";
@@ -24,7 +24,7 @@ function link(label, href) {
   return Object.assign(document.createElement("a"), { href, textContent: label });
 }
 
-/** Say that the game is over, with links to the current frame elsewhere and to another running match. */
+/** Say that the game is over, with a link (by default to the current frame of the replay) and one to another match. */
 function end(words, label, href) {
   const [text, elsewhere] = [document.createElement("p"), link(label, href ?? location.href)];
   if (!href) elsewhere.dataset.here = "";
@@ -34,7 +34,7 @@ function end(words, label, href) {
   document.getElementById("film").dispatchEvent(new Event("gone"));
 }
 
-/** The page is gone: ask whether the match has ended or failed. Any other answer, such as a proxy's, says nothing. */
+/** The page is gone: ask whether the match has ended or failed. Other answers, such as a proxy's, are ignored. */
 async function ended() {
   const answer = await fetch(state().dataset.facts, { cache: "no-store" });
   const { state: matchState, game, status } = await answer.json();

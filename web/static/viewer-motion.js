@@ -111,7 +111,7 @@ function gather(hand, timing) {
   }
 }
 
-/** Keyframes along a path, on which the cards gather. */
+/** Return keyframes along a path. Between its ends, the cards are smaller. */
 function steps(path, to) {
   const lengths = path.slice(1).map((point, number) => Math.hypot(point.x - path[number].x, point.y - path[number].y));
   const total = lengths.reduce((sum, length) => sum + length, 0) || 1;
@@ -126,7 +126,7 @@ function steps(path, to) {
   });
 }
 
-/** The path between two points of the ring, in the belt's direction. */
+/** Return the path between two points of the ring, in the belt's direction. */
 function along([topLeft, topRight, bottomRight, bottomLeft], from, to, direction) {
   const [width, height] = [topRight.x - topLeft.x, bottomLeft.y - topLeft.y];
   const length = 2 * (width + height);
@@ -145,7 +145,7 @@ function along([topLeft, topRight, bottomRight, bottomLeft], from, to, direction
   return [from, ...passed.map(({ point }) => point), to];
 }
 
-/** The corners of the ring's centre line, moved inwards because the ring is round there. */
+/** Return the corners of the ring's centre line, moved inwards because the ring's corners are round. */
 function corners(ring, lane) {
   const { left, right, top, bottom } = ring.getBoundingClientRect();
   const [x, y] = [0.25 * lane, 0.1 * lane];

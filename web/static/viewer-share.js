@@ -19,7 +19,7 @@ export async function copy(what, text) {
   shown = setTimeout(() => notice.replaceChildren(), SHOWN_MILLIS);
 }
 
-/** Activate the buttons; each names what it copies. */
+/** Activate the copy buttons. Each names its text in `texts`. */
 export function offerCopies(texts) {
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.addEventListener("click", () => copy(button.dataset.copy, texts[button.dataset.copy]()));

@@ -1,7 +1,7 @@
 // Steps by swiping over the table: left for forward, right for back.
 
 const LEAST_PIXELS = 40;
-const FLATTEST = 2; // minimum ratio of width to height of a swipe; everything else scrolls
+const FLATTEST = 2; // minimum ratio of a swipe's width to its height; other movements scroll
 
 export function onSwipe(film, go) {
   let start = null;

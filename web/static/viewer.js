@@ -18,7 +18,7 @@ const position = document.getElementById("position");
 
 const isSmall = document.body.matches(".small");
 const isTelevision = document.body.matches(".tv");
-// In a frame the history belongs to another page, and Kaiten TV must keep its address for reloads.
+// In an iframe, the history belongs to the page around it. Kaiten TV must keep its address for reloads.
 const isAlone = window.top === window && !isTelevision;
 const WAYS_OF_STEPS = ["previous", "next", "previous-turn", "next-turn"];
 
@@ -43,7 +43,7 @@ async function framesOf(view) {
   return kept.get(view);
 }
 
-/** Show a frame; animate what differs from the previous one. */
+/** Show a frame. If it is the next one, animate the changes. */
 function show(to) {
   if (to === undefined || to === index) return;
   settle(film);
@@ -90,7 +90,7 @@ async function goBack() {
 async function choose(view) {
   chosen = view;
   const [kept, frames] = [loaded, await framesOf(view).catch(() => null)];
-  if (view !== chosen) return; // another one was chosen since
+  if (view !== chosen) return; // another view has been chosen since
   if (kept !== loaded) {
     await choose(view); // more has been disclosed since
     return;
@@ -111,8 +111,8 @@ function changed() {
   quiet = setTimeout(() => {
     if (!isTelevision) history.replaceState(null, "", here());
     document.title = `${whereIs(frame())} · ${film.dataset.title}`;
-    // In a running game, announcing choices and passes would drown out the events.
-    // An embedded viewer stays silent while it plays, and so does Kaiten TV.
+    // During playback, choices and passes are not announced, because they would drown out the events.
+    // The small viewer and Kaiten TV announce nothing during playback.
     if (!playing || !(isSmall || isTelevision || ["pick", "pass"].includes(frame().stage))) say(`${whereIs(frame())}. ${frame().says}`);
   }, QUIET_MILLIS);
 }
@@ -200,8 +200,8 @@ const ACTIONS = {
 };
 
 /**
- * Add the newly disclosed part of a running game. The current frame stays; from the last frame the viewer
- * continues to the new ones. `between` updates the page around the frames.
+ * Add the newly disclosed part of a running game. The current frame stays, except that playback continues from the
+ * last frame to the new ones. `between` updates the page around the frames.
  */
 export async function takeUp(between) {
   loaded = new Map();
@@ -211,7 +211,7 @@ export async function takeUp(between) {
   }
   const more = await framesOf(data.view);
   if (more.view !== data.view) {
-    // Another view was chosen since.
+    // Another view has been chosen since.
     await takeUp(between);
     return;
   }
@@ -255,7 +255,7 @@ async function start() {
       if (!error.gone) throw error;
     });
     if (kept !== loaded) return false; // more has been disclosed since
-    trying.textContent = ""; // even if the frames are gone: then this match is over
+    trying.textContent = ""; // even if the frames are gone, which means that this match is over
     if (!frames) return true;
     begin(frames);
     draw(data, index);
