@@ -12,7 +12,7 @@ NIGIRI = {Card.SALMON_NIGIRI: 2, Card.SQUID_NIGIRI: 3, Card.EGG_NIGIRI: 1}
 MAKI = {Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3}
 DUMPLING = (1, 2, 3, 4, 5, 0)
 
-# Values in points, tuned by hand in games against the greedy bot and against itself.
+# Values in points, tuned by hand in games against the greedy bot and against this bot itself.
 ICON = 1.0  # a maki icon in a race that is still open
 PUDDING = 3.4
 WASABI = 3.6
@@ -87,7 +87,7 @@ def worth(card: Card, view: View, player: Prospect) -> float:
 
 
 def nigiri(points: int, player: Prospect) -> float:
-    """Estimate a nigiri: an egg wastes a wasabi while there are turns left for better nigiri."""
+    """Estimate the value of a nigiri. An egg wastes a wasabi while turns are left for better nigiri."""
     if free_wasabi(player.table):
         return points * 3 - (3 - points) * min(player.left, 3) * 0.5
     return points
@@ -116,7 +116,7 @@ def maki(icons: int, view: View, player: Prospect) -> float:
     counts = [sum(MAKI.get(card, 0) for card in table) for table in view.tables]
     own = counts.pop(player.seat)
     behind = max(counts) - own
-    if player.left <= 1:  # the race ends here: only the lead counts
+    if player.left <= 1:  # the race is about to end, so only the lead counts
         return 4.0 if -icons <= behind <= icons else 0.5
     return ICON * icons * max(0.2, 1 - abs(behind) / 8)
 

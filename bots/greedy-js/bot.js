@@ -3,9 +3,9 @@
 import { run, scoreRound } from "kaiten";
 
 /**
- * Return the best move by the scores that the round would have if it ended after this turn.
+ * Return the move that would score most if the round ended after this turn.
  *
- * Of equal moves, the one that leaves the others fewer points wins, then the first in the order of
+ * Of equal moves, the one that leaves the other players fewer points wins, then the first in the order of
  * `legalMoves()`.
  */
 function choose(view) {
@@ -19,7 +19,7 @@ function choose(view) {
   return best.move;
 }
 
-/** Return this seat's points after a move, and the sum of the others'. */
+/** Return this seat's points after a move, and the sum of the other seats' points. */
 function pointsAfter(view, move) {
   const tables = [...view.tables];
   tables[view.seat] = [...view.table, ...move.cards];

@@ -4,17 +4,18 @@ from arena.sdk import Move, View, run, score_round
 
 
 def choose(view: View) -> Move:
-    """Return the best move by the scores that the round would have if it ended after this turn.
+    """Return the move that would score most if the round ended after this turn.
 
-    Of equal moves, the one that leaves the others fewer points wins, then the
-    first in the order of ``legal_moves()``: one card before two, so chopsticks
-    are used only if the pair scores more, then by kind, tempura first.
+    Of equal moves, the one that leaves the other players fewer points wins, then
+    the first in ``legal_moves()``. Moves with one card come first there, so
+    chopsticks are used only if two cards score more. Otherwise moves are in the
+    order of kinds, tempura first.
     """
     return max(view.legal_moves(), key=lambda move: gain(view, move))
 
 
 def gain(view: View, move: Move) -> tuple[int, int]:
-    """Return this seat's points after a move, and the others' points as a loss."""
+    """Return this seat's points after a move, and minus the sum of the others' points."""
     tables = list(view.tables)
     tables[view.seat] += move.cards
     if move.dummy:

@@ -1,7 +1,8 @@
 """Searches a tree of joint moves, with a new deal of the hidden cards per iteration.
 
-Decoupled UCT: at every node each seat picks its move by its own upper confidence bounds, as all choose at the
-same time. A node contains only public information, so all deals in which it can be reached share it.
+This is decoupled UCT: at every node each seat picks its move by its own upper confidence bounds, because all
+seats choose at the same time. A node contains only public information, so all deals that can reach it share
+it.
 """
 
 from math import log, sqrt
@@ -34,7 +35,7 @@ class Node:
 
 
 class Bot:
-    """A player of one game: a class, so that its slow decisions are requested one game at a time."""
+    """A player of one game. Because this is a class, its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that was tried most."""
@@ -47,7 +48,7 @@ class Bot:
 
 
 def search(root: Node, world: World, rng: Random) -> None:
-    """Descend the tree to a new node, finish the round, and count its end at every node of the path."""
+    """Descend the tree to a new node, finish the round, and count the result at every node of the path."""
     node, path = root, []
     seats = range(len(world.hands))
     while world.turns:

@@ -13,7 +13,7 @@ def choose(view: View) -> Move:
 
 
 def draw(hand: list[Card]) -> Card:
-    """Remove a random card (not kind): three tempura are thrice as likely as one."""
+    """Remove a random card, so three tempura are three times as likely as one."""
     return hand.pop(int(random() * len(hand)))
 
 

@@ -1,7 +1,7 @@
 """Simulates its best moves: deals the unseen cards at random and finishes the round, many times.
 
-The cards that it knows in hands that it has passed on stay there. In its quick playouts all players follow
-the same simple rules. Its strength comes from trying every candidate on the same deals.
+Cards that it knows to be in a hand that it has passed on are always dealt there. In its quick playouts, all
+players follow the same simple rules. Its strength comes from trying all candidates with the same deals.
 """
 
 from random import Random, random
@@ -15,7 +15,7 @@ CANDIDATES = 8
 
 
 class Bot:
-    """A player of one game: a class, so that its slow decisions are requested one game at a time."""
+    """A player of one game. Because this is a class, its slow decisions are requested one game at a time."""
 
     def choose(self, view: View) -> Move:
         """Return the move that did best in playouts."""
@@ -27,7 +27,7 @@ class Bot:
         rounds = max(1, (len(moves) - 1).bit_length())
         totals = dict.fromkeys(moves, 0.0)
         for _ in range(rounds):
-            # Halving: every round spends the same number of playouts on half as many moves.
+            # Halving: each round spends as many playouts as the previous one, but on half as many moves.
             for _ in range(max(1, PLAYOUTS // rounds // len(moves))):
                 world = deal(rng)
                 for move in moves:

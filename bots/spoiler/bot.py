@@ -1,4 +1,4 @@
-"""Looks at the next player's table: takes good cards, and leaves that player bad ones."""
+"""Looks at the next player's table: takes good cards, and leaves bad ones for that player."""
 
 from arena.sdk import Card, Move, Table, View, direction, run, score_nigiri
 
@@ -28,7 +28,7 @@ def choose(view: View) -> Move:
 
 
 def promise(table: Table, left: int) -> float:
-    """Return a table's value; the beginning of a set counts for a share while it can be completed.
+    """Return a table's value. While a set can be completed, its first cards count for a share of its points.
 
     Args:
         table: The cards, in the order of placing.

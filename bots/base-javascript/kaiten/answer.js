@@ -6,7 +6,7 @@ import { isCard } from "./cards.js";
 
 /**
  * The result of `choose`: a card, two cards in the order of placing, a move of `view.legalMoves()`, or any
- * object with such `cards`. The object may also have `dummy`, the dummy's card when in control of it, and
+ * object with such `cards`. The object may also have `dummy`, the dummy's card if this seat controls the dummy, and
  * `note`, free text that is stored for the bot's owner.
  *
  * @typedef {string | readonly string[] |

@@ -26,7 +26,7 @@ import { inspect } from "node:util";
  *
  * @param {unknown} bot
  * @returns {boolean}
- * @throws {TypeError} It is neither. The message shows what it is.
+ * @throws {TypeError} `bot` is neither. The message shows what it is.
  */
 export function isClass(bot) {
   if (typeof bot !== "function") {

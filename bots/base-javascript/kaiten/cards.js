@@ -1,4 +1,4 @@
-/** The kinds of cards and the deck, by the rules of the game (docs/rules.md of the arena). */
+/** The kinds of cards and the deck, according to the rules of the game (docs/rules.md of the arena). */
 
 /**
  * The kinds by name, in the order of the deck's table. The protocol's number of a kind is its position in this
@@ -23,7 +23,7 @@ export const CARDS = Object.freeze([
 ]);
 
 /**
- * The names as constants, so that a misspelt name is noticed: `Card.MAKI_2` is `"maki_2"`.
+ * The names as constants, so that misspelt names are noticed: `Card.MAKI_2` is `"maki_2"`.
  *
  * @type {Readonly<Record<string, string>>}
  */
@@ -66,7 +66,7 @@ export function isCard(value) {
 }
 
 /**
- * Return the protocol's number of a card.
+ * Return a card's number in the protocol.
  *
  * @param {string} card
  * @returns {number}
@@ -76,7 +76,7 @@ export function numberOf(card) {
 }
 
 /**
- * Return the cards of these numbers, frozen.
+ * Return the cards with these numbers, frozen.
  *
  * @param {number[]} numbers
  * @returns {readonly string[]}
@@ -87,7 +87,7 @@ export function cardsOf(numbers) {
 }
 
 /**
- * Return the card of a number.
+ * Return the card with this number.
  *
  * @param {number} number
  * @returns {string}
@@ -109,7 +109,7 @@ export function cardOf(number) {
  * @property {boolean} passBothWays Round 2 passes to the previous seat.
  * @property {boolean} soySauce Four soy sauce cards are in the deck.
  * @property {boolean} dummy Two players with a dummy.
- * @property {number} participants Players, and the dummy if there is one, which comes last.
+ * @property {number} participants Number of players, plus the dummy if there is one. It comes last.
  * @property {number} handSize Cards dealt to a hand, and to the dummy's pile.
  * @property {number} turns Turns in a round, including the automatic last one.
  */

@@ -1,4 +1,4 @@
-/** One game: the bot's player, and the history that completes a view. */
+/** One game: the bot's player, and the history that is part of every view. */
 
 import { readAnswer } from "./answer.js";
 import { newPlayer } from "./bot.js";

@@ -13,8 +13,8 @@ const PROTOCOL = 1;
 /** Maximum wait for a socket that doesn't exist yet. */
 const PATIENCE_MILLIS = 10_000;
 /**
- * Maximum wait for a referee whose socket exists. On a stalled host the referee can't answer, and the time to
- * Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm.
+ * Maximum wait for a referee whose socket exists. While a host is stalled, the referee can't answer, and the bot's
+ * time until its Hello doesn't run. The arena kills bots that it has given up on, so a long limit does no harm.
  */
 const STALL_MILLIS = 300_000;
 const OPTIONS = {

@@ -19,8 +19,8 @@ export function direction(view) {
 /**
  * Return the known cards of every hand, in seat order.
  *
- * This seat's own hand is known, and so are hands that it passed on, less the cards that the others took from
- * them. All other hands are empty here. With a dummy the opponent in control has one more card: the drawn one.
+ * This seat's own hand is known. Hands that it passed on are known too, less the cards that other seats took from
+ * them. All other hands are empty here. With a dummy, the opponent in control has one more card: the drawn one.
  *
  * @param {View} view
  * @returns {string[][]}
@@ -31,7 +31,7 @@ export function knownHands(view) {
   const hands = Array.from({ length: players }, () => []);
   hands[view.seat] = [...view.hand];
   for (let passed = 1; passed <= Math.min(players - 1, view.pastHands.length); passed += 1) {
-    // Seen `passed` turns ago; since then this seat and the following ones have each taken from it.
+    // Seen `passed` turns ago. Since then this seat and those after it have each taken cards from it.
     const hand = new Pile(view.pastHands.at(-passed));
     view.turns.slice(-passed).forEach((turn, nth) => {
       take(hand, turn, modulo(view.seat + nth * step, players), view);
@@ -44,8 +44,8 @@ export function knownHands(view) {
 /**
  * Return the cards that are neither on a table, nor played in earlier rounds, nor in a known hand.
  *
- * They are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the order
- * of the deck's table.
+ * These cards are in hands that this seat has not seen, in the dummy's pile, or undealt. They are listed in the
+ * order of the deck's table.
  *
  * @param {View} view
  * @returns {string[]}
@@ -118,7 +118,7 @@ function take(hand, turn, seat, view) {
 /**
  * @param {number} number
  * @param {number} divisor
- * @returns {number} From 0 to the divisor, also for a negative number.
+ * @returns {number} From 0 to less than the divisor, even for a negative number.
  */
 function modulo(number, divisor) {
   return ((number % divisor) + divisor) % divisor;

@@ -1,4 +1,4 @@
-/** Points, by the rules of the game (docs/rules.md of the arena). */
+/** Points, according to the rules of the game (docs/rules.md of the arena). */
 
 const DUMPLING_POINTS = [0, 1, 3, 6, 10, 15];
 const MAKI_ICONS = { maki_1: 1, maki_2: 2, maki_3: 3 };

@@ -5,7 +5,7 @@
  *
  * @typedef {object} Move A legal choice.
  * @property {readonly string[]} cards One card, or two in the order of placing.
- * @property {string | null} dummy The dummy's card, if in control of it.
+ * @property {string | null} dummy The dummy's card if this seat controls the dummy.
  *
  * @typedef {object} Turn A revealed turn.
  * @property {number} round From 1.
@@ -26,15 +26,15 @@ export class View {
    * @param {number} seen.seat The deciding seat, from 0. Hands go to the next seat.
    * @param {number} seen.round From 1.
    * @param {number} seen.turn In the round, from 1.
-   * @param {readonly string[]} seen.hand In the order of the deck's table; in control of the dummy including
-   *   the drawn card.
+   * @param {readonly string[]} seen.hand In the order of the deck's table. It includes the drawn card if this seat
+   *   controls the dummy.
    * @param {readonly (readonly string[])[]} seen.tables Cards in front of every participant in this round,
    *   in the order of placing.
    * @param {readonly number[]} seen.puddings Of earlier rounds; those of this round are on the tables.
    * @param {readonly number[]} seen.scores Points of earlier rounds.
    * @param {readonly number[]} seen.handSizes Cards in every hand; for the dummy, cards left in its pile.
    * @param {boolean} seen.control Whether this seat also chooses the dummy's card.
-   * @param {string | null} seen.drawn The card drawn from the dummy's pile, if in control.
+   * @param {string | null} seen.drawn The card drawn from the dummy's pile, if this seat controls the dummy.
    * @param {readonly Turn[]} seen.turns Everything revealed in this game.
    * @param {readonly (readonly string[])[]} seen.pastHands This seat's hands in this round before this turn.
    */
@@ -81,7 +81,7 @@ export class View {
 }
 
 /**
- * Return the kinds that remain in a hand without some cards.
+ * Return the kinds that remain in a hand after some cards are removed.
  *
  * @param {readonly string[]} hand
  * @param {string[]} cards

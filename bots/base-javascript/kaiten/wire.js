@@ -10,7 +10,7 @@ const botMessage = root.lookupType(`${PACKAGE}.BotMessage`);
 const refereeMessage = root.lookupType(`${PACKAGE}.RefereeMessage`);
 const faultKind = root.lookupEnum(`${PACKAGE}.FaultKind`);
 
-/** The path of the stream. */
+/** The path of the gRPC method. */
 export const PLAY = `/${PACKAGE}.Referee/Play`;
 
 /**
