@@ -23,7 +23,7 @@ soak: ## Run `test` with full numbers, every hostile bot 20 times, and the whole
 check: dev ## Check formatting, lint, types, imports, protocol, generated code, vulnerabilities; write SBOMs
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(CHECKS)
 
-# The longest first.
+# The slowest check comes first.
 CHECKS = check-types check-tests check-ruff check-proto check-generated check-init check-imports check-shell check-audit check-sbom
 .PHONY: $(CHECKS)
 

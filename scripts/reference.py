@@ -57,7 +57,7 @@ how they work together. `{name}` is required, `[name]` optional; `--json` prints
 """
 _JSON: Final = ("--json", "Print JSON.")
 _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
-"""Meanings that are left out, because the usage line shows them."""
+"""Arguments that are left out of the table, because the usage line says enough about them."""
 
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
@@ -159,7 +159,7 @@ def _registries() -> Iterator[tuple[str, CollectorRegistry]]:
 
 
 def _metric(family: Metric) -> tuple[str, str, str, str]:
-    """Return a row: name, type, labels with their values if these are fixed, meaning."""
+    """Return a row: name, type, labels (with their values if these are fixed), meaning."""
     labels = []
     for label in filter("le".__ne__, family.samples[0].labels):
         values = list(dict.fromkeys(sample.labels[label] for sample in family.samples))
@@ -169,7 +169,7 @@ def _metric(family: Metric) -> tuple[str, str, str, str]:
 
 
 def _with_table(current: str, source: str, table: str) -> str:
-    """Return a page with the generated table between its two marks."""
+    """Return a page with the generated table between the two marks of its source."""
     begin, end = f"<!-- generated from {source} -->\n", "<!-- end of the generated table -->\n"
     before, _, rest = current.partition(begin)
     return before + begin + table + end + rest.partition(end)[2]
@@ -223,7 +223,7 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
 
 
 def _meaning(name: str, meaning: str) -> str:
-    """Return a meaning; the usage shows which arguments are required."""
+    """Return a meaning without "required", because the usage shows which arguments are required."""
     text = " ".join(meaning.split())
     return text if name.startswith("-") else text.replace(" [required]", "").replace("; required]", "]")
 

@@ -2,8 +2,8 @@
 
 Packages that only the wheel's extras need are marked as optional.
 
-An image's packages are read from its files: Debian's package list, Python's metadata, npm's package.json.
-No program in the image is started. If there is no engine, or an image isn't built, a line reports that.
+An image's packages are read from its files: Debian's package list, Python's metadata and npm's package.json.
+No program in the image is started. If there is no engine, or an image hasn't been built, a line reports that.
 
 Usage: .venv/bin/python -m scripts.sbom [FOLDER [IMAGE ...]]
 """
@@ -109,7 +109,7 @@ def write(file: Path, root: Component, components: Iterable[Component]) -> None:
 
 
 def write_image(client: docker.DockerClient, name: str, folder: Path) -> None:
-    """Write the SBOM of an image of the engine.
+    """Write the SBOM of an image in the engine.
 
     Raises ImageNotFound if the engine has no such image.
     """
