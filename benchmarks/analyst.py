@@ -3,9 +3,10 @@
     python -m benchmarks.analyst --games 1000 --positions 200
 
 House bots play at tables of 2 to 5 seats. At every second table one bot has all seats, as the analyst
-assumes; at the other tables the bots are drawn. Calibration compares the chances of every third turn with
-the resulting shares of first place. If the analyst's best move differs from the played one, the table's bots
-continue the game with each of the two moves, from the actual hands and with several deals of later rounds.
+assumes; at the other tables the bots are drawn at random. Calibration compares the chances in every third
+turn with the resulting shares of first place. If the analyst's best move differs from the played one, the
+table's bots continue the game with each of the two moves, from the actual hands and with several deals of
+later rounds.
 """
 
 import argparse
@@ -73,7 +74,7 @@ def _player(bot: str) -> SimulatedPlayer:
 
 
 def forecasts(game: PublicReplay, seed: int) -> Iterator[Forecast]:
-    """Yield the chances of every third turn for each seat."""
+    """Yield each seat's chances in every third turn."""
     states = replay(log_of(game)).states
     came = [_share(game.rules_places, seat) for seat in range(len(game.seats))]
     futures = {}
@@ -90,7 +91,7 @@ def _share(places: Sequence[int], seat: int) -> float:
 
 
 def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
-    """Return the forecasts in groups of equal width by chance, without empty groups."""
+    """Return the forecasts in groups by chance, all of the same width, without empty groups."""
     groups: list[list[Forecast]] = [[] for _ in range(BINS)]
     for each in found:
         groups[min(int(each.chance * BINS), BINS - 1)].append(each)
@@ -98,7 +99,10 @@ def bins(found: Sequence[Forecast]) -> list[list[Forecast]]:
 
 
 def calibration_error(found: Sequence[Forecast]) -> float:
-    """Return the expected calibration error: the difference of chance and share, weighted by group size."""
+    """Return the expected calibration error: the mean difference of chance and share in a group.
+
+    Groups are weighted by size.
+    """
     return sum(abs(sum(each.chance - each.came for each in group)) for group in bins(found)) / len(found)
 
 
@@ -118,7 +122,7 @@ def disagreement(
 
 
 def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, seed: int) -> Gain:
-    """Return the mean gain of continuing a position with the best move rather than the played one."""
+    """Return the mean gain from continuing a position with the best move rather than the played one."""
     log = log_of(game)
     state = replay(log).states[made.step]
     rng = _dice(str(seed))

@@ -1,8 +1,8 @@
 """Measure the bit rates of the open channels between bots: ``python -m benchmarks.channels``.
 
-Two containers of the launch template run `benchmarks/whisper/whisper.c`. The sender draws random bits. The
-receiver prints a number for each bit, and this program decodes the numbers without knowing the bits that were
-sent. Needs a Docker engine, a C compiler with static libraries, and an x86-64 processor.
+Two containers made from the launch template run `benchmarks/whisper/whisper.c`. The sender draws random bits.
+The receiver prints a number for each bit, and this program decodes the numbers without knowing the bits that
+were sent. Needs a Docker engine, a C compiler with static libraries, and an x86-64 processor.
 """
 
 import argparse
@@ -88,12 +88,12 @@ class Heard(NamedTuple):
 
     @property
     def chance(self) -> bool:
-        """True if guessing would be as good: the errors are within four standard deviations of half."""
+        """True if guessing would be as good: errors are less than four standard deviations below half."""
         return self.bits / 2 - self.wrong < 2 * math.sqrt(self.bits)
 
 
 def decoded(values: Sequence[int]) -> list[int]:
-    """Return a bit for each number: 1 if it is nearer to the larger ones.
+    """Return a bit for each number: 1 if it belongs to the group of larger numbers.
 
     The two groups are found from the numbers themselves, after clipping the lowest and the highest tenth.
     """
@@ -110,7 +110,7 @@ def decoded(values: Sequence[int]) -> list[int]:
 
 
 class _Client(docker.APIClient):
-    """The engine's client. With ``apart``, it gives each seat its own core."""
+    """The engine's client. If ``apart`` is True, it gives each seat its own core."""
 
     def __init__(self, *, apart: bool) -> None:
         super().__init__(version="auto", timeout=60, max_pool_size=64, **kwargs_from_env())

@@ -2,8 +2,8 @@
 
 Two copies of a bot play in each match: one has all controls, and the other lacks some of them. In the next
 match they swap seats. The same referee asks both at the same times, so other work on the machine slows down
-both, and the ratio of their CPU times per decision is valid even on a busy host. The first line of the result
-removes nothing, which shows the precision.
+both, and the ratio of their CPU times per decision is valid even on a busy host. For the first line of the
+result, no control is removed, which shows the precision.
 """
 
 import argparse
@@ -77,7 +77,7 @@ def _open_files(arguments: dict[str, Any]) -> None:
 
 
 def _all(arguments: dict[str, Any]) -> None:
-    """Do both of the above and remove the limits on the disk."""
+    """Remove what the two functions above remove, and the limits on the disk."""
     _open_files(arguments)
     _by_name(arguments)
     for name in ("BlkioDeviceReadBps", "BlkioDeviceReadIOps"):

@@ -3,13 +3,12 @@
 Fills an SQLite store in a few minutes, to measure the cost of pages after years of use. The store's own code
 writes the ladder's log and all data that follows from it (ratings, changes, curves, meetings, highlights), in
 large batches and with a very cheap rating step. The data is therefore consistent, but the ratings differ from
-those of a rebuild. The first and the newest games are played, checked and recorded as in an arena. Games of a
-few watched bots reuse the record and the replay of one of the first games with the same number of seats.
+those of a rebuild.
 
-Card statistics have realistic sizes: each match adds the counts of the first match with as many seats.
-
-Other games have a filler instead of a record and a replay. The store has no accounts, submissions or logs of
-bots.
+The first and the newest games are played, checked and recorded as in an arena. Games of a few watched bots
+reuse the record and the replay of one of the first games with the same number of seats. All other games have
+a filler instead. Card statistics have realistic sizes: each match adds the counts of the first match with as
+many seats. The store has no accounts, submissions or logs of bots.
 """
 
 import argparse
@@ -47,7 +46,7 @@ _PORTION: Final = 10_000
 _REAL: Final = 60
 """Number of games at the end that are actually played."""
 _NEAR: Final = 60
-"""Maximum difference in rank between opponents."""
+"""Number of consecutive bots, by strength, from which a match's bots are drawn."""
 _HOUSE: Final = 20
 _PLAYERS: Final = (2, 3, 4, 5)
 _FIRST: Final = _PLAYERS * 3
@@ -125,7 +124,7 @@ def is_watched(bot: str) -> bool:
 
 
 def play_for_real(store: Store, dice: random.Random, bots: int, games: int, ended: datetime) -> None:
-    """Play this many games of some bots, two per match, as the arena does."""
+    """Play this many games between some of the bots, two per match, as the arena does."""
     for _ in range(math.ceil(games / 2)):
         _play_one(store, dice, _near(dice, bots, dice.choice(_PLAYERS)), ended)
 
@@ -191,7 +190,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
 
 
 def _portions(bots: int, left: int, dice: random.Random) -> Iterator[list[_Seated]]:
-    """Draw matches until there are enough games; yield them in batches of some thousand games."""
+    """Draw matches until there are enough games. Yield them in batches of about ``_PORTION`` games."""
     portion: list[_Seated] = []
     games, number = 0, len(_FIRST)
     while left > 0:

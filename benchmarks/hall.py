@@ -38,7 +38,7 @@ _BOT: Final = Path(__file__).parent / "bot"
 
 @dataclass(frozen=True, slots=True)
 class Hall:
-    """A launcher and its runtime, to play matches in."""
+    """A launcher and its runtime, which play matches."""
 
     runtime: Runtime  # runs the bots
     name: RuntimeName  # the runtime's name
@@ -114,12 +114,12 @@ def open_hall(
     """Open a hall. At the end, remove everything except the bots' images, which speed up the next run.
 
     ``engine`` returns the client that creates containers. ``container_runtime`` is the container runtime's
-    name in the engine; None means the default. From now on SIGTERM ends the program like Ctrl-C, so that it
-    leaves nothing behind.
+    name in the engine; None means the default. After this call, SIGTERM ends the program like Ctrl-C, so that
+    it leaves nothing behind.
     """
     exit_on_sigterm()
     install = f"bench-{secrets.token_hex(4)}"
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket path is at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's path has at most 107 bytes
     folder.chmod(0o711)
     docked = name is RuntimeName.DOCKER
     runtime = DockerRuntime(engine(), runtime=container_runtime) if docked else ProcessRuntime()

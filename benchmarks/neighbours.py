@@ -1,8 +1,8 @@
 """Measure whether busy neighbours make honest bots exceed their clock: ``python -m benchmarks.neighbours``.
 
-Plays games between two honest bots under the ladder's clock and limits, first without neighbours, then with
-bots that use all available processor time in all other slots of the host. Needs a Docker engine. Exits
-with 1 if an honest bot exceeds its clock or has any other fault.
+Plays games between two honest bots under the ladder's clock and limits: first without neighbours, then with
+bots in all other slots of the host that use all available processor time. Needs a Docker engine. Exits with 1
+if an honest bot exceeds its clock or has any other fault.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class Outcome:
 
     games: int  # number of games played
     millis: tuple[float, ...]  # each decision's time, measured by the referee
-    faults: tuple[str, ...]  # description of each fault
+    faults: tuple[str, ...]  # a description of each fault
 
     def __str__(self) -> str:
         """Return the printed text."""

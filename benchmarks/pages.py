@@ -41,7 +41,7 @@ RATIO: Final = 2.0
 P99_SECONDS: Final = 0.05
 """Maximum 99th percentile of the leaderboard on the large store, while games are recorded."""
 SERVED: Final = 0.85
-"""Minimum speed of serving leaderboards relative to minimal responses, while games are recorded."""
+"""Minimum speed of serving leaderboards, relative to minimal responses, while games are recorded."""
 BYTES: Final = 100_000
 """Maximum size of a page in bytes, without images."""
 
@@ -154,7 +154,7 @@ def served(folder: Path) -> Iterator[Site]:
 
 
 def paths(folder: Path) -> dict[str, str]:
-    """Return the public pages and lists by kind, each with the path of one example."""
+    """Return the kinds of public pages and lists, each with the path of one example."""
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
         newest = store.games.newest(limit=1)[0]
         board = store.ratings.standings()
@@ -245,7 +245,7 @@ def _measure_served(site: Site) -> tuple[float, float]:
     """Return the processor times of the leaderboard and of a minimal response, in seconds."""
     _tell("the leaderboard and a minimal response")
     with plainest() as (process, url):
-        time.sleep(1)  # until the site serves; earlier connections would wait
+        time.sleep(1)  # until the site serves requests: earlier connections would wait
         pairs = [
             (
                 cpu_of_an_answer(site.process, site.url, _BOARD, _ANSWERS),

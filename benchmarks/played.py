@@ -1,4 +1,4 @@
-"""Matches to store, actually played in this process with random moves."""
+"""Plays matches to be stored, in this process and with random moves."""
 
 import random
 from datetime import datetime
@@ -10,7 +10,7 @@ from arena.scheduler.check import finish
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
-    """Play a match and return its result, like that of a checked launcher's record."""
+    """Play a match and return its result, in the form of a launcher's record that has been checked."""
     return finish(claim, encode(_record(claim.spec, dice)), ended)
 
 

@@ -31,7 +31,7 @@ class RunningArena:
 @contextmanager
 def run_arena(**settings: str) -> Iterator[RunningArena]:
     """Run an arena with these settings in a new folder; yield it once a game has been played."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket path is at most 107 bytes
+    folder = Path(tempfile.mkdtemp(prefix="kaiten-b-"))  # short: a socket's path has at most 107 bytes
     environment = {
         **os.environ,
         "ARENA_DATA_DIR": str(folder / "data"),
@@ -95,7 +95,7 @@ def _running(
 def _address_of(site: "subprocess.Popen[str]") -> str | None:
     """Return the address of a started site once it serves, or None if it has exited.
 
-    From then on the site's log is read and discarded, so that the site never waits for a reader.
+    After that, the site's log is read and discarded, so that the site never waits for a reader.
     """
     for line in site.stderr or ():
         if found := re.search(r"http://[\w.:]+", line):

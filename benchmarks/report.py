@@ -34,7 +34,7 @@ class Summary(NamedTuple):
 
 
 def summarise(repetitions: Sequence[Sequence[Figure]]) -> Iterator[Summary]:
-    """Yield the median of every figure. All repetitions have the same figures in the same order."""
+    """Yield each figure's median. All repetitions have the same figures in the same order."""
     for same in zip(*repetitions, strict=True):
         values = tuple(figure.value for figure in same)
         yield Summary(same[0]._replace(value=median(values)), values)
@@ -70,7 +70,7 @@ _MEASURED = ("x", "%", "µs", "ms")
 
 
 def print_report(machine: Mapping[str, str], summaries: Sequence[Summary]) -> None:
-    """Print everything on stdout. If that is a file, use no colours and enough width."""
+    """Print everything on stdout. If stdout is a file, use no colours and enough width."""
     console = Console(highlight=False)
     console.width = max(console.width, 120)
     console.print("  ".join(f"{name}: {value}" for name, value in machine.items()), soft_wrap=True)

@@ -31,7 +31,7 @@ class Keeping(NamedTuple):
 
 
 def measure_results(match: Match) -> Keeping:
-    """Split a match that was actually played into several short ones, check them and store them."""
+    """Split a match that was actually played into several short ones. Check and store these."""
     check = store_ = 0.0
     with _temporary_store() as store:
         claims = _claims(store, match)

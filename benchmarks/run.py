@@ -1,4 +1,4 @@
-"""One repetition of all measurements, close together in time so that ratios are valid on a busy machine."""
+"""One repetition of all measurements. They are close in time, so that ratios are valid on a busy machine."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ Tell = Callable[[str], None]
 
 
 class _Wire(NamedTuple):
-    """Costs of bare echoes, and of tables with the same processes and streams."""
+    """Costs of bare echoes, and of tables with the same numbers of processes and streams."""
 
     one: Cost
     pair: Cost

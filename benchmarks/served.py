@@ -1,6 +1,6 @@
 """CPU time to send the leaderboard, compared with the simplest response of the same server.
 
-Only the serving process counts, without the client and other load.
+Only the time of the serving process counts, not that of the client or of other load.
 """
 
 import http.client
@@ -55,7 +55,7 @@ def _serve(listener: socket.socket) -> None:
     app = FastAPI()
 
     @app.get("/")
-    async def plain() -> PlainTextResponse:  # without async it would run in a thread
+    async def plain() -> PlainTextResponse:  # without async, this would run in a thread
         return PlainTextResponse("ok\n")
 
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))

@@ -96,7 +96,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
     print("pages without the attack:", _told(_times(site, requests)))
     _, headers = _log_in(site, _PASSWORD)
     cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
-    spawn = multiprocessing.get_context("spawn")  # in a process, to take no time from the visitor
+    spawn = multiprocessing.get_context("spawn")  # in another process, to take no time from the visitor
     theirs, ours = spawn.Pipe()
     attack = spawn.Process(target=_attack, args=(theirs, site, connections, tokens[1:]))
     attack.start()
@@ -127,7 +127,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
 
 
 def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]) -> None:
-    """Attack until the parent sends a message; then send it lines with the results."""
+    """Attack until the parent sends a message. Then send lines with the results to the parent."""
     crowd = _Crowd(site, connections)
     crowd.fill()
     over = threading.Event()
@@ -161,7 +161,7 @@ def _attack(parent: Connection, site: _Site, connections: int, tokens: list[str]
 def _guess(
     site: _Site, number: int, guesses: Counter[int], held: threading.Barrier, over: threading.Event
 ) -> None:
-    """Guess the author's password until the end. After the first refused guess, wait for the others."""
+    """Guess the author's password until the end. After a first refused guess, wait for the other guessers."""
     is_held = False
     while not over.wait(10 * _PAUSE):
         status, _ = _log_in(site, "a wrong guess", source=f"127.0.3.{1 + number}")
@@ -172,7 +172,7 @@ def _guess(
 
 
 def _drip(site: _Site, number: int, token: str, uploads: Counter[str], over: threading.Event) -> None:
-    """Send images a little faster than the site requires. If the site ends an upload, start another."""
+    """Send images slightly faster than the site requires. If the site ends an upload, start another."""
     while not over.is_set():
         with socket.create_connection(site, source_address=(f"127.0.2.{1 + number}", 0)) as sender:
             uploads["begun"] += 1

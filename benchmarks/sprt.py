@@ -2,9 +2,9 @@
 
     python -m benchmarks.sprt --tests 1000
 
-Draws the deals' differences from distributions with a known mean and applies the command's test to them. The
-spread of `duel` is that of two-player games between very different bots. That of `close` is for two versions
-of one bot, which usually make the same moves, and that of `table` is for five-player games.
+Draws the deals' differences from distributions with a known mean and applies the command's test to them.
+`duel` has the spread of two-player games between very different bots, `close` that of games between two
+versions of one bot, which usually make the same moves, and `table` that of five-player games.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Rates:
 
 
 def with_mean(shape: Distribution, mean: float) -> Distribution:
-    """Return the distribution with that mean that is closest to a shape: each share times exp(t · value)."""
+    """Return the distribution with this mean that is closest to a shape: each share times exp(t · value)."""
     low, high = -50.0, 50.0
     tilted: dict[float, float] = {}
     for _ in range(_HALVINGS):

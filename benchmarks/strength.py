@@ -1,4 +1,4 @@
-"""Measure the strength of sample bots. Each plays against another bot that has all other seats.
+"""Measure the strength of sample bots. Each plays against another bot, which has all other seats.
 
     python -m benchmarks.strength --deals 30
     python -m benchmarks.strength mcts --against rollout greedy --players 2 5

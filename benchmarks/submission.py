@@ -81,7 +81,7 @@ def _token(store: Store) -> str:
 
 
 def _submit(store: Store, environment: dict[str, str], name: str, target: Path) -> Journey:
-    """Submit a bot like its author, wait for its first rated game, and print how long each stage took."""
+    """Submit a bot as its author would, wait for its first rated game, and print how long each stage took."""
     begun = time.time()  # the clock that the stages use
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "arena", "submit", str(target), "--name", name, "--json"],

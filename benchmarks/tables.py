@@ -39,7 +39,7 @@ class Diary(NamedTuple):
 
     @property
     def steady(self) -> tuple[Note, Note]:
-        """The first and the last line of the time in which the bot was only playing.
+        """The first and the last line from the time in which the bot was only playing.
 
         Raises ValueError if it did not play for long enough.
         """
@@ -106,7 +106,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The cost of some tables. CPU in seconds per decision, without start-up."""
+    """The cost of some tables: CPU seconds per decision, without the start."""
 
     rate: float  # decisions per second of all tables together
     referee: float  # CPU of the referees

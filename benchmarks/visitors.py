@@ -26,7 +26,7 @@ _ASKS: Final = 5
 _ASK_SECONDS: Final = 4.0
 """Seconds between two requests for news, as in web/static/polling.js."""
 _WARM_SECONDS: Final = 4 * _ASK_SECONDS
-"""Time to open every page once, because a process compiles a template when it first uses it."""
+"""Time to open every page once, because a process compiles each template at its first use."""
 
 
 def main() -> None:
@@ -63,7 +63,7 @@ def _share(process: int, seconds: float) -> float:
 
 @contextmanager
 def _visitors(address: str) -> Iterator[None]:
-    """Run visitors of the site inside the ``with`` block; then raise the first error of any of them."""
+    """Run visitors of the site within the context; then raise the first error of any of them."""
     over = threading.Event()
     with ThreadPoolExecutor(_VISITORS) as pool:
         visits = [pool.submit(_visit, address, over, number) for number in range(_VISITORS)]

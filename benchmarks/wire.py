@@ -1,4 +1,4 @@
-"""A bare echo over gRPC, and tables in the same processes, to compare the cost of the wire and of the work.
+"""A bare echo over gRPC, and tables in the same processes: they compare the cost of the wire and of the work.
 
 The servers use ``grpc.aio`` under uvloop, with one socket per stream, like the referee. The clients use
 ``grpc.aio`` under asyncio, like the SDK.
@@ -86,7 +86,7 @@ def cpu_of(processes: Sequence[Used]) -> float:
 _SPAWN: Final = multiprocessing.get_context("spawn")
 _SERVICE: Final = "bench.Echo"
 _WARM_UP: Final = 100
-"""Number of first messages per stream that are not measured."""
+"""Number of messages at the start of each stream that are not measured."""
 _CLOSE_SECONDS: Final = 1.0
 _DECISIONS_A_GAME: Final = 27
 """Number of decisions of one seat at a table of two."""
@@ -128,7 +128,10 @@ def measure_echo(sizes: Sizes, shape: Shape) -> Cost:
 
 
 def measure_tables(shape: Shape) -> Cost:
-    """Measure tables of two, one game at a time. One process has all referees; each table has two streams."""
+    """Measure tables of two bots that play one game at a time.
+
+    One process has all referees; each table has two streams.
+    """
     return _measure(serve_tables, call_tables, shape, shape)
 
 
@@ -225,7 +228,7 @@ Side = Callable[[Any, Sequence[str], Meter, Ready], Coroutine[Any, Any, None]]
 
 
 def run_side(side: Side, what: object, sockets: Sequence[str], meter: Meter, mouth: Connection) -> None:
-    """Run one side in this process; send None when it is ready, and its usage at the end."""
+    """Run one side in this process. Send None when the side is ready, and its usage at the end."""
     run = uvloop.run if side in {serve_echo, serve_tables} else asyncio.run
     run(side(what, sockets, meter, lambda: mouth.send(None)))
     mouth.send(meter.used())
@@ -244,7 +247,7 @@ class _Child:
         self._ear.recv()
 
     def used(self) -> Used:
-        """Wait for the process's end and return its usage."""
+        """Wait for the end of the process and return its usage."""
         used: Used = self._ear.recv()
         self._process.join()
         return used

@@ -23,13 +23,13 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean over runs. The runs are the sample, since bots of one run aren't independent."""
+    """Return the mean over runs. The sample is the runs, because the bots of one run aren't independent."""
     error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return Estimate(fmean(values), error)
 
 
 def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
-    """Return Kendall's τ of an order and the true one: agreeing minus disagreeing pairs, as a share."""
+    """Return Kendall's τ of an order and the true one: agreeing minus disagreeing pairs, per pair."""
     bots = sorted(values)
     signs = [
         _sign(values[bot] - values[other]) * _sign(truth[bot] - truth[other])
@@ -56,7 +56,7 @@ def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
 
 
 def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:
-    """Return how many pairs of bots would be reported to operators, falsely on an honest ladder."""
+    """Return how many pairs of bots would be reported to operators. If all are honest, none should be."""
     predicted = [
         PredictedGame(
             versions=game.bots,
@@ -71,7 +71,7 @@ def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> i
 
 
 def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
-    """Return the share by which the log-loss of predicted pairs exceeds that of the true strengths."""
+    """Return by which share the log-loss of predictions from ratings exceeds that of true probabilities."""
     lost, least = 0.0, 0.0
     for players in SIZES:
         for bot, rating in ratings.items():

@@ -32,10 +32,10 @@ _EVEN: Final = {2: 1.0, 3: 0.97, 4: 0.92, 5: 0.86}
 """Spread of strengths by number of players, like that of the weighers."""
 
 _STEEP: Final = {2: 1.0, 3: 1 / 1.6, 4: 1 / 2.0, 5: 1 / 2.25}
-"""Spread of strengths that fits the noise assumed by the ratings (β), which was fitted to sample bots."""
+"""Spread of strengths that matches the noise assumed by the ratings (β), which was fitted to sample bots."""
 
 _TIE: Final = 0.03
-"""Results closer than this share a place. This happens about as often as points and puddings are equal."""
+"""Results closer than this share a place, which is about as frequent as ties in points and puddings."""
 
 Skills = Mapping[int, Sequence[float]]
 """Strengths of all bots, by number of players."""
@@ -74,7 +74,7 @@ class Population:
 
 
 def populations(count: int, seed: int) -> tuple[Population, ...]:
-    """Return the six populations of ``count`` bots; the weighers are always the same."""
+    """Return the six populations of ``count`` bots. The weighers are always the same."""
     dice = random.Random(f"populations {seed}")  # noqa: S311 - must be reproducible
     return (
         weighers(count),
@@ -155,7 +155,7 @@ def _families(count: int, dice: random.Random) -> list[float]:
 
 
 def _specialists(count: int, dice: random.Random) -> Skills:
-    """Return strengths. As with weighers, those for two players correlate by only 0.8 with the others."""
+    """Return strengths. Those for two players correlate with the others by only 0.8, as for the weighers."""
     common, duels = _normal(count, dice), _normal(count, dice)
     apart = {
         2: [0.8 * base + 0.6 * own for base, own in zip(common, duels, strict=True)],
@@ -169,7 +169,7 @@ def _specialists(count: int, dice: random.Random) -> Skills:
 
 
 def _circles(count: int, dice: random.Random) -> Population:
-    """Return bots on a circle of styles; each beats the styles just behind its own."""
+    """Return bots on a circle of styles. Each bot has an advantage over the styles behind its own."""
     styles = [dice.uniform(0, math.tau) for _ in range(count)]
     skills = _scaled(_normal(count, dice), _STEEP)
     return _synthetic("circles", skills, lambda bot, other: 0.2 * math.sin(styles[bot] - styles[other]))

@@ -49,7 +49,7 @@ def fit_strengths(played: Sequence[_Table], bots: int) -> list[float]:
             average = math.fsum(points) / len(table)
             expected = math.fsum(strengths[bot] for bot in table) / len(table)
             for bot, own in zip(table, points, strict=True):
-                # The expectation includes the bot's own strength: solve for it.
+                # The expectation includes the bot's own strength, so solve the equation for it.
                 sums[bot] += own - average + expected - strengths[bot] / len(table)
                 counts[bot] += 1 - 1 / len(table)
         strengths = [total / count for total, count in zip(sums, counts, strict=True)]

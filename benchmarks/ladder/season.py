@@ -22,7 +22,7 @@ Play = Callable[[Sequence[int], random.Random], tuple[int, ...]]
 """Plays a game of bots, given by seat; returns their places."""
 
 _OPEN: Final = 4
-"""Number of open matches, as drawn by the arena's coordinator."""
+"""Number of open matches. In an arena, too, the ladder draws several matches at a time."""
 
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ class _Standing:
 
 
 class Season:
-    """A ladder on which matches are drawn, played and rated; all bots have different authors.
+    """A ladder on which matches are drawn, played and rated. All bots have different authors.
 
     ``games`` are in the order in which they were rated; ``waits`` are the numbers of matches between
     consecutive matches of the same bot.

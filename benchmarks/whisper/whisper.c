@@ -68,17 +68,17 @@ static void map_lines(void) {
     int file = open(found.gl_pathv[0], O_RDONLY);
     char *map = mmap(NULL, 1 << 21, PROT_READ, MAP_PRIVATE, file, 0);
     if (map == MAP_FAILED) fail(found.gl_pathv[0]);
-    /* In distant pages and at different offsets, so that the processor prefetches none of them. */
+    /* The lines are in distant pages and at different offsets, so that the processor prefetches none of them. */
     for (int k = 0; k < LINES; k++) (void)*(line[k] = map + (1 << 20) + k * 3 * 4096 + k * 7 % 64 * 64);
     (void)*(other = map + (1 << 19));
 }
 
-/* The same with lines of the page of zeros, which the kernel maps wherever memory was only read. */
+/* The same with lines of the page of zeros, which the kernel maps wherever memory has been read but not written. */
 
 static void map_zeros(void) {
     volatile char *map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) fail("mmap");
-    /* A processor may fetch a line's neighbour, too. */
+    /* The lines are apart, because a processor may also fetch a line's neighbour. */
     for (int k = 0; k < LINES; k++) (void)*(line[k] = map + k * 256);
     static char own[64];
     other = own;
@@ -87,7 +87,7 @@ static void map_zeros(void) {
 static void say_lines(void) {
     while (now() < at(1)) {
         for (int k = 0; k < width; k++) {
-            /* No branch: a processor could execute the wrong one speculatively, and load the line. */
+            /* Not a branch: a processor could execute the wrong one speculatively, and load the line. */
             volatile char *chosen = other + (line[k] - other) * bits[k];
             (void)*chosen;
         }
@@ -104,8 +104,8 @@ static uint64_t ticks(volatile char *p) {
     return __rdtscp(&core) - before;
 }
 
-/* A number of ticks between those of a load from the nearest cache and of one from memory, measured with a line
-   that only this process uses. */
+/* Return a number of ticks between the time of a load from the nearest cache and that of a load from memory, measured
+   with a line that only this process uses. */
 static uint64_t limit(void) {
     static volatile char own[64] __attribute__((aligned(64)));
     static uint64_t known;
@@ -134,11 +134,11 @@ static void hear_lines(void) {
     }
 }
 
-/* Missing names: the kernel remembers for all containers that a folder has no such file. */
+/* Missing names: if a folder has no file of a name, the kernel remembers that for all containers. */
 
 static double look(int k, int n) {
     char path[96];
-    /* The start is in the name, so that no earlier run has looked for it. */
+    /* The start is in the name, so that no earlier run has looked for this name. */
     snprintf(path, sizeof path, "/usr/bin/%.0f-%d-%d-%d", start * 1000, slot, k, n);
     double before = nanoseconds();
     access(path, F_OK);
@@ -161,7 +161,7 @@ static void hear_names(void) {
     }
 }
 
-/* The other channels send a one by work in the first half of a slot, and a zero by work in the second. The
+/* The other channels send a one by working in the first half of a slot, and a zero by working in the second. The
    receiver compares the halves, so it needs no limit, and slow changes of the host's load cancel out. */
 
 static void (*begin)(void), (*end)(void);
@@ -277,7 +277,7 @@ static long preemptions(double until) {
     getrusage(RUSAGE_SELF, &before);
     moves(until);
     getrusage(RUSAGE_SELF, &after);
-    /* If the host is busy, the sender leaves the receiver less time, in which it is preempted less often. */
+    /* If the host is busy, a working sender leaves the receiver less time, so the receiver is preempted less often. */
     return before.ru_nivcsw - after.ru_nivcsw;
 }
 
@@ -297,7 +297,7 @@ static void map_area(void) {
     area = mmap(NULL, SWEPT, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (area == MAP_FAILED) fail("mmap");
     memset((void *)area, 1, SWEPT);
-    /* In the receiver's part each line names the next, in random order, so that none is prefetched. */
+    /* In the receiver's part, each line points to the next in random order, so that none is prefetched. */
     for (int n = 0; n < lines; n++) {
         int k = random() % (n + 1);
         order[n] = order[k], order[k] = n;
@@ -345,7 +345,7 @@ static void use_memory(void) {
     begin = sweep, end = stop, count = latency;
 }
 
-/* Walks over all threads of the host, which take longer the more there are. */
+/* Walks over all threads of the host. They take longer if there are more threads. */
 
 static double duration(void (*act)(void)) {
     double before = nanoseconds();
@@ -365,8 +365,8 @@ static long walk(double until) {
 
 static void use_walks(void) { begin = fork_all, end = end_all, count = walk; }
 
-/* Table of futexes: processes with only one thread share it, and waking takes longer if somebody waits in the
-   same place of the table. */
+/* Table of futexes: processes with only one thread share it, and waking takes longer if another process waits in the
+   same bucket of the table. */
 
 static int word[2048], *woken;
 
@@ -418,11 +418,11 @@ static void take_out(void) {
 static void open_and_close(void) { close(socket(AF_UNIX, SOCK_STREAM, 0)); }
 
 static long closing(double until) {
-    double speeds = 0; /* their mean hardly depends on the few calls that are interrupted */
+    double speeds = 0; /* the mean speed hardly depends on the few calls that are interrupted */
     long times = 0;
     for (; now() < at(until - 0.05); times++) {
         speeds += 1e9 / duration(open_and_close);
-        usleep(20); /* meanwhile the clean-up runs */
+        usleep(20); /* lets the clean-up run */
     }
     return times ? -speeds / times : 0;
 }
