@@ -49,7 +49,7 @@ class Forecast(NamedTuple):
 class Gain(NamedTuple):
     """The best move's mean gain over the played one in one position."""
 
-    share: float  # of first place
+    share: float  # gain in the share of first place
     points: float
 
 

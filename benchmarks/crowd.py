@@ -79,7 +79,6 @@ class _Seated:
 
     @property
     def id(self) -> str:
-        """The match's ID."""
         return f"crowd-{self.number}"
 
 

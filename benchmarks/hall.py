@@ -40,8 +40,8 @@ _BOT: Final = Path(__file__).parent / "bot"
 class Hall:
     """A launcher and its runtime, which play matches."""
 
-    runtime: Runtime  # runs the bots
-    name: RuntimeName  # the runtime's name
+    runtime: Runtime
+    name: RuntimeName
     slots: int  # number of bots that may run on this host at the same time
     _install: str
     _launcher: Launcher

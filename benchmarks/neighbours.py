@@ -35,7 +35,6 @@ class Outcome:
     faults: tuple[str, ...]  # a description of each fault
 
     def __str__(self) -> str:
-        """Return the printed text."""
         late = statistics.quantiles(self.millis, n=1000)[-1]
         return (
             f"{self.games} games, {len(self.faults)} faults, {len(self.millis)} decisions: "

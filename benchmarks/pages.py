@@ -60,7 +60,7 @@ class Site:
     """A store with its site."""
 
     process: int  # ID of the serving process
-    url: str  # the site's address
+    url: str
     paths: dict[str, str]  # paths of pages, by name
     _connection: http.client.HTTPConnection = field(init=False)
 

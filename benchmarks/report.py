@@ -21,7 +21,7 @@ class Figure(NamedTuple):
 
     section: str  # the part of the report
     name: str  # unique in its section
-    value: float  # in the unit below
+    value: float  # the value in `unit`
     unit: str  # `x` for a ratio of two figures of the same repetition
     goal: str = ""  # as text, or empty
 

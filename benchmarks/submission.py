@@ -38,7 +38,6 @@ class Journey:
     rated: float  # when the first rated game was in the store
 
     def __str__(self) -> str:
-        """Return the printed text."""
         stages = ", ".join(f"{name} {seconds:5.1f}" for name, seconds in self.stages.items())
         return f"{self.what:<12} {stages}, rated {self.rated:5.1f} s"
 

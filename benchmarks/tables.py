@@ -72,8 +72,8 @@ _LONE_SECONDS = 60.0
 class Match:
     """A finished match."""
 
-    spec: MatchSpec  # the request
-    record: MatchRecord  # the record
+    spec: MatchSpec
+    record: MatchRecord
     called: float  # time of the launcher's call, in seconds of a monotonic clock
 
     @property

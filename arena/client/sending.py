@@ -114,11 +114,11 @@ class Parcel:
 
     bot: str  # the bot's name
     kind: str  # `image`, or the name of a language
-    size: int | None  # bytes of its file; None for an image, which is packed while it is sent
-    sha256: str | None  # of its file, hexadecimal; None for an image
-    # Each call starts from the beginning and yields bytes to send, with the part of `work` done so far.
+    size: int | None  # size of its file in bytes; None for an image, which is packed while it is sent
+    sha256: str | None  # hash of its file, hexadecimal; None for an image
+    # Each call starts from the beginning. It yields bytes to send, and how much of `work` is done so far.
     pieces: Callable[[], Iterator[tuple[bytes, int]]]
-    work: int  # approximate final value of the part done, in the same unit
+    work: int  # approximate total of this work, in uncompressed bytes
 
 
 @contextmanager
@@ -159,7 +159,6 @@ class Body:
         self.whole = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces."""
         for piece, done in self._parcel.pieces():
             self._digest.update(piece)
             self._sent += len(piece)

@@ -88,7 +88,7 @@ class Login:
 
     site: str  # normalised address
     token: str  # the secret
-    account: str = ""  # its name; empty if unknown
+    account: str = ""  # the account's name; empty if unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,6 @@ class _OfLibraries(logging.Handler):
         self._lines = lines
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
         try:
             self._lines.write(self.format(record))
         except Exception:  # noqa: BLE001 - as in the library logging: a failed line must not stop the program

@@ -61,7 +61,7 @@ class Backoff:
 
     first: float  # seconds after one failure
     most: float  # the upper limit in seconds
-    factor: float = 2.0  # by which each further failure multiplies the delay
+    factor: float = 2.0  # factor by which each further failure multiplies the delay
 
     def after(self, failures: int) -> float:
         """Return the delay in seconds after this many consecutive failures, at least one."""

@@ -41,7 +41,6 @@ class Address(NamedTuple):
         return cls(host, int(port))
 
     def __str__(self) -> str:
-        """Return ``HOST:PORT``."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 

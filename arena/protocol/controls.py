@@ -183,7 +183,7 @@ CONTROL_NAMES: Final = tuple(control.name for control in CONTROLS)
 class Finding:
     """The result of an attempt to break one control."""
 
-    control: str  # its name
+    control: str  # name of the control
     held: bool  # whether the attempt failed
     detail: str  # what was observed, in one line
 

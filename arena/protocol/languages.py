@@ -18,8 +18,8 @@ class Language:
 
     name: str  # as in the names of folders and images, such as `python`
     title: str  # display name, such as `Python`
-    file: str  # name of a bot's file in BOT_FOLDER
-    suffixes: tuple[str, ...]  # of a source file, in lower case and with the dot
+    file: str  # name of every bot's file in BOT_FOLDER
+    suffixes: tuple[str, ...]  # suffixes of source files, in lower case and with the dot
     interpreter: tuple[str, ...]  # command that runs a file
 
     @property

@@ -34,7 +34,7 @@ class Clock:
 class Limits:
     """Limits of one seat's sandbox."""
 
-    cpus: float = 0.4  # in cores
+    cpus: float = 0.4  # number of cores
     memory_mib: int = 256  # without swap, including files in /tmp
     pids: int = 64  # processes and threads
     tmp_mib: int = 16  # size of /tmp, the only writable place
@@ -120,7 +120,7 @@ class SeatReport:
     image: str  # id of the image, or the folder of the bot
     runtime: str  # the isolation, such as `docker/runc` or `process (no isolation)`
     limits: tuple[str, ...]  # each in words, such as `memory 256 MiB`
-    sdk: str = ""  # from its Hello
+    sdk: str = ""  # name and version of its SDK, from its Hello
     exit_code: int | None = None  # None if it was still running at the end
     out_of_memory: bool = False  # whether the kernel killed it for using too much memory
     stderr: str = ""  # head and tail; private to its owner

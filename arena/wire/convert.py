@@ -79,8 +79,8 @@ def fill_turn_request(  # noqa: PLR0913 - the parts of a request
 def view_from_wire(
     request: pb.TurnRequest,
     *,
-    rules: Rules,  # of its game, from GameStart
-    seat: int,  # of this bot, from GameStart
+    rules: Rules,  # the game's rules, from its GameStart
+    seat: int,  # this bot's seat, from GameStart
     turns: tuple[Turn, ...],  # every turn of the game so far, from its TurnResults
     past_hands: tuple[Hand, ...],  # the hands of this round's earlier requests
 ) -> View:

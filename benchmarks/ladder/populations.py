@@ -53,7 +53,6 @@ class Population:
     play: Callable[[Sequence[int], random.Random], tuple[int, ...]]
 
     def __len__(self) -> int:
-        """Return the number of bots."""
         return len(self.skills[SIZES[0]])
 
     def ahead(self, players: int, bot: int, other: int) -> float:

@@ -65,7 +65,7 @@ class VersionLine:
     size: int | None  # bytes of the uploaded file; this and `sha256` are None without one
     sha256: str | None
     available: bool  # whether its image is still stored
-    result: VersionResult  # in all games
+    result: VersionResult  # its result in all games
 
 
 _MOST_POINTS: Final = 999
@@ -125,7 +125,7 @@ class Where:
 class BotPage:
     """A bot's page, without the bot itself."""
 
-    results: tuple[VersionResult, ...]  # of the playing version: all games first, then by number of players
+    results: tuple[VersionResult, ...]  # the playing version's: in all games, then by number of players
     median_millis: float | None  # median of its games' median decision times; None if unknown
     curve: Curve | None  # None if the bot has no such games
     older_curve: bool  # whether some versions are too old to be in the curve

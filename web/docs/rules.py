@@ -33,7 +33,7 @@ class ExampleLine:
     """A player's table."""
 
     name: str  # the player's name; empty if irrelevant
-    stacks: tuple[Stack, ...]  # the cards
+    stacks: tuple[Stack, ...]
     says: str  # what the cards are worth, in words
 
 
@@ -131,12 +131,12 @@ def ranking(caption: str, *results: tuple[int, int]) -> Picture:
 
 
 def turn(
-    caption: str,  # what the picture shows
-    rules: Rules,  # of the game
+    caption: str,
+    rules: Rules,
     # For each player: the hand (sorted by kind), the table and the choice.
     players: Sequence[tuple[Hand, Table, Move]],
     *,
-    dummy: Table = (),  # the dummy's table
+    dummy: Table = (),
     drawn: Card | None = None,  # the card that seat 0, in control of the dummy, has drawn
 ) -> ExampleTurn:
     """Return a turn in the middle of round 1."""

@@ -33,9 +33,9 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    most: int  # in total; beyond it, a new connection closes the one that has been idle longest
+    most: int  # in total; above this limit, a new connection closes the one that has been idle longest
     of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
-    header_seconds: float = 10.0  # from connecting, or from a request's first byte, to the end of its header
+    header_seconds: float = 10.0  # until a header is complete, from connecting or from its first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived before the response
 
 

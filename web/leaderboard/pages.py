@@ -231,9 +231,9 @@ class Badge:
     label: str  # the bot's name
     value: str  # rank and rating
     title: str  # the alternative text
-    label_width: int  # of the left part, with the mark
+    label_width: int  # width of the left part, with the mark
     value_width: int
-    label_length: int  # of the label's text
+    label_length: int  # length of the label's text
     value_length: int
 
 

@@ -269,7 +269,6 @@ class _Play:
         return RedirectResponse(f"/play/{id_}?after={chosen.step}", 303)
 
     def leave(self, request: Request, id_: PersonGameId) -> Response:
-        """Leave the table."""
         self._games.leave(self._own(request, id_).id, self._now())
         return RedirectResponse("/play", 303)
 

@@ -57,7 +57,7 @@ class TableView:
 class SeatingPlan:
     """The seating of a game."""
 
-    names: tuple[str, ...]  # by seat, and the dummy's at the end; the person's is ``YOU``
+    names: tuple[str, ...]  # by seat, with the dummy's at the end; the person's is ``YOU``
     bots: tuple[tuple[str, int] | None, ...]  # name and version by seat; None for the person
 
 

@@ -31,8 +31,8 @@ class Bars:
     height: int
     bar: int  # width of a bar
     top: int  # number of games at full height: 1, 2 or 5 times a power of ten
-    games: int  # in all hours
-    most: int  # in one hour
+    games: int  # number of games in all hours
+    most: int  # largest number of games in an hour
 
 
 def bars_of(hours: Sequence[Hour]) -> Bars:

@@ -66,8 +66,8 @@ class SheetRow:
     seat: int
     place: int
     name: str
-    rounds: tuple[int, ...]  # without puddings
-    kinds: tuple[int, ...]  # by category of :attr:`ScoreSheet.kinds`, all rounds together
+    rounds: tuple[int, ...]  # points by round, without puddings
+    kinds: tuple[int, ...]  # points in all rounds, by category of :attr:`ScoreSheet.kinds`
     counted: int  # number of puddings
     puddings: int  # their points
     total: int

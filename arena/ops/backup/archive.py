@@ -49,11 +49,11 @@ class BackupManifest:
 
     format: str  # `kaiten-backup/1`
     made: datetime  # when the backup began, UTC
-    version: str  # of the program that made it
+    version: str  # version of the program that made it
     install: str  # id of the installation
-    revision: str  # of the database's schema
+    revision: str  # revision of the database's schema
     tables: dict[str, TableSummary]  # by name
-    parts: dict[str, BackupPart]  # by name; all except the manifest
+    parts: dict[str, BackupPart]  # all parts except the manifest, by name
 
     def rows(self, table: str) -> int:
         """Return the number of a table's rows; 0 if the table did not exist yet."""
