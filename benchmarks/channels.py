@@ -116,7 +116,7 @@ class _Client(docker.APIClient):
         super().__init__(version="auto", timeout=60, max_pool_size=64, **kwargs_from_env())
         self._apart = apart
 
-    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the library
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the base class
         """Create a container, on a separate core for each seat if ``apart``."""
         seat = (arguments.get("labels") or {}).get(SEAT_LABEL)
         if self._apart and seat is not None:

@@ -38,7 +38,7 @@ class _LooseClient(docker.APIClient):
         self.loosen: Loosen = _nothing
         self.seat = 0
 
-    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the library
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in the base class
         """Create a container, without the removed controls if it is for the chosen seat."""
         if (arguments.get("labels") or {}).get(SEAT_LABEL) == str(self.seat):
             self.loosen(arguments)

@@ -238,7 +238,7 @@ class SiteClient:
         method: str,
         path: str,
         below: str = _API,
-        **request: Any,  # noqa: ANN401 - for requests
+        **request: Any,  # noqa: ANN401 - options of the library requests
     ) -> requests.Response:
         url = f"{self.address}{below}{path}"
         settings = {"timeout": _USUAL} | request
@@ -307,7 +307,7 @@ class SiteClient:
 class _Session(requests.Session):
     """Ignores redirects, because requests would read the whole body of a redirect to resolve it."""
 
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - the parent's signature
+    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as in the base class
         """Return None."""
         return
 

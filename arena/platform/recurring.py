@@ -46,7 +46,7 @@ class Recurring:
                 self._act()
             except self._expected as error:
                 _log.warning("task failed", task=self._name, error=str(error))
-            except Exception:  # noqa: BLE001 - see the class
+            except Exception:  # noqa: BLE001 - a failure must not stop the thread
                 _log.exception("task failed", task=self._name)
             self._over.wait(self._seconds)
 

@@ -9,10 +9,10 @@ import time
 STARTED = time.monotonic()
 
 import resource  # noqa: E402 - read the clock first
-import sys  # noqa: E402
-from pathlib import Path  # noqa: E402
+import sys  # noqa: E402 - as above
+from pathlib import Path  # noqa: E402 - as above
 
-from arena.sdk import Card, View, run  # noqa: E402
+from arena.sdk import Card, View, run  # noqa: E402 - as above
 
 IMPORTED = time.monotonic()
 

@@ -181,7 +181,7 @@ def _read(file: Path) -> dict[Key, Estimate]:
 
 def _commit() -> str:
     git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"  # noqa: S603
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"  # noqa: S603 - fixed words
 
 
 if __name__ == "__main__":

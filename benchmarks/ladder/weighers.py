@@ -49,7 +49,7 @@ class Weigher:
         worth, have = self.weights[card], mine.count(card)
         left = len(view.hand)
         if card is Card.TEMPURA:
-            worth += self.sets * (2.5 if have % 2 else (-1.5 if left < 3 else 0.0))  # noqa: PLR2004
+            worth += self.sets * (2.5 if have % 2 else (-1.5 if left < 3 else 0.0))  # noqa: PLR2004 - too few turns for a set
         elif card is Card.SASHIMI:
             missing = 2 - have % 3
             worth += self.sets * (7.0 if not missing else (-2.0 if left < 3 * missing else have % 3))
@@ -58,7 +58,7 @@ class Weigher:
         elif card in _NIGIRI:
             free = mine.count(Card.WASABI) - sum(map(mine.count, _NIGIRI))
             worth += self.sets * (1.5 * worth if free > 0 else 0.0)
-        elif card is Card.WASABI and left < 4:  # noqa: PLR2004
+        elif card is Card.WASABI and left < 4:  # noqa: PLR2004 - too few turns for a nigiri
             worth -= self.sets * 2.0
         return worth
 

@@ -74,7 +74,7 @@ def worth(card: Card, view: View, player: Prospect) -> float:
             missing = 2 - have % 3
             points = 10 / (missing + 1) * chance(missing, left, coming)
         case Card.DUMPLING:
-            points = DUMPLING[min(have, 5)] + (DUMPLING_HOPE * min(left, 4) if have < 4 else 0)  # noqa: PLR2004 - the fifth is the last that counts
+            points = DUMPLING[min(have, 5)] + (DUMPLING_HOPE * min(left, 4) if have < 4 else 0)  # noqa: PLR2004 - only five dumplings score
         case Card.WASABI:
             points = WASABI * min(1.0, left / 4) / (1 + free_wasabi(player.table))
         case Card.PUDDING:

@@ -80,7 +80,7 @@ class WantedChange(BaseModel):
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
-        if [self.version, self.state, self.open_to_people].count(None) != 2:  # noqa: PLR2004 - of three
+        if [self.version, self.state, self.open_to_people].count(None) != 2:  # noqa: PLR2004 - two of three are unset
             raise ValueError("set exactly one of version, state and open_to_people")
         return self
 

@@ -109,7 +109,7 @@ class Where:
         """True if any filter of games is set."""
         return self.wanted != WantedGames()
 
-    def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
+    def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string with these parameters changed."""
         defaults = asdict(Where())
         values = asdict(replace(self, **changes))

@@ -175,7 +175,7 @@ class _Bots:
         self,
         request: Request,
         bot: KnownBot,
-        where: Where = Where(),  # noqa: B008 - frozen
+        where: Where = Where(),  # noqa: B008 - a frozen dataclass
         *,
         done: str = "",
         refused: _Refused | None = None,

@@ -60,7 +60,7 @@ class GamesQuery:
         """True if only the newest games are searched: by filters other than the bot, or in another order."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
-    def at(self, **changes: Any) -> str:  # noqa: ANN401 - of any field
+    def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string with these parameters changed."""
         values = asdict(replace(self, **changes))
         if values["order"] == GameOrder.NEWEST:

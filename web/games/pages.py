@@ -217,7 +217,7 @@ def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:
 
     ``base`` is the prefix of their addresses, without a trailing slash.
     """
-    Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - a type
+    Found = Annotated[PrivateGame, Depends(find)]  # noqa: N806 - an alias of a type
 
     def shown(found: Found) -> Shown:
         return found.shown

@@ -125,7 +125,7 @@ class Connections:
             self._refused, self._next_line = 0, now + _LOG_SECONDS
 
 
-def _holds(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - either family
+def _holds(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - an address of either family
     return network.version == address.version and address in network
 
 

@@ -104,7 +104,7 @@ def count(value: int) -> str:
 
 def odds(probability: float) -> str:
     """Format a probability as odds."""
-    return f"1 in {1 / probability:,.0f}" if probability > 1e-6 else "1 in a million"  # noqa: PLR2004 - as it says
+    return f"1 in {1 / probability:,.0f}" if probability > 1e-6 else "1 in a million"  # noqa: PLR2004 - the text names this limit
 
 
 def percent(share: float | None) -> str:

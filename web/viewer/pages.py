@@ -50,7 +50,7 @@ class AskedFrame:
     eyes: Eyes
 
 
-def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> AskedFrame:  # noqa: A002 - as in the address
+def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> AskedFrame:  # noqa: A002 - the parameters of the address
     return AskedFrame(Frame(int(round), int(turn), step), Eyes.read(view))
 
 
@@ -106,7 +106,7 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
     session.
     """
     router = PageRouter()
-    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type
 
     @router.get(f"{base}/{{game}}/{{round}}/{{turn}}", dependencies=[Depends(logged_in)] if private else None)
     def one_frame(request: Request, game: GameId, shown: Found, asked: Asked) -> Response:
@@ -216,7 +216,7 @@ def _for_other_sites(store: Store, find: Find) -> APIRouter:
     """Return the routes of frames and link previews that other sites show. They are the same for everyone."""
     router = PageRouter(anonymous=True)
     pictures = Pictures()
-    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - a type
+    Found = Annotated[Shown, Depends(find)]  # noqa: N806 - an alias of a type
 
     @router.get("/embed/{game}/{round}/{turn}")
     def embedded(
