@@ -72,7 +72,7 @@ class Passwords:
 
 
 def _decoy(hasher: PasswordHasher) -> str:
-    """Return a random hash that matches no known password. Hashing one would slow down every start."""
+    """Return a random hash that matches no known password. Hashing a password would slow every start."""
     salt, digest = (
         b64encode(token_bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len)
     )
@@ -85,7 +85,7 @@ def _bytes(password: str) -> bytes:
 
 
 SHORTEST: Final = 8
-"""Minimum number of characters: ASVS 5.0, 6.2.1. The pages show that it recommends at least 15."""
+"""Minimum number of characters: ASVS 5.0, 6.2.1. The pages show that ASVS recommends 15 or more."""
 
 LONGEST: Final = 256
 

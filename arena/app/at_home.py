@@ -125,7 +125,7 @@ def _remove_dead(settings: Settings, folder: Path, say: Say) -> None:
 
 
 def _remove(settings: Settings, folder: Path) -> None:
-    """Remove an arena. Containers and images go first, because the folder has the id that finds them."""
+    """Remove an arena: first containers and images, which are found by the id in the folder."""
     if settings.data_dir.is_dir():
         install = install_id(settings.data_dir)
         shutil.rmtree(settings.data_dir / "images", ignore_errors=True)

@@ -18,7 +18,7 @@ from arena.protocol.news import CONFIRM
 
 _SECONDS: Final = 5.0
 _POLICY: Final = SMTP.clone(max_line_length=900)
-"""Long enough that header lines with a link are not folded: some programs don't unfold them."""
+"""With lines of this length, headers with a link are not folded. Some programs don't unfold them."""
 
 _PERMANENT: Final = 500
 """The first code of permanent errors."""
