@@ -25,7 +25,7 @@ _log = structlog.get_logger()
 
 
 class _Lines:
-    """Writes lines to the current sys.stderr: a progress bar replaces it to print above the bar."""
+    """Writes lines to the current ``sys.stderr``, which a progress bar replaces to print above the bar."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a signal handler may log, too

@@ -38,7 +38,7 @@ def visible(text: str) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """Format a share of one in whole percent, without the sign. Never rounds to 0 or 100."""
+    """Format a share as a whole percentage, without the percent sign. Never rounds to 0 or 100."""
     if 0 < share < 0.01:  # noqa: PLR2004 - one percent
         return "<1"
     if 0.99 < share < 1:  # noqa: PLR2004 - 99 percent

@@ -126,7 +126,7 @@ class _Entry:
         return made
 
     def _enter(self, request: Request, checked: StoredPassword, onward: str) -> Response:
-        """End the browser's old session and begin a new one, even if the browser sent a valid cookie."""
+        """Begin a new session, whatever cookie the browser sent, and end the browser's old session."""
         browser = request.headers.get("user-agent", "")
         secret = self._accounts.sessions.open(
             checked, browser, instead_of=session_secret(request), address=address_of(request)

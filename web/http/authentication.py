@@ -17,7 +17,7 @@ from arena.db.credentials import KnownAccount, KnownToken, OpenSession
 from arena.protocol.states import BotState, Scope
 
 SECURE_NAME: Final = "__Host-kaiten"
-"""Browsers accept it only over HTTPS, from this host, for all of its paths."""
+"""Browsers accept a cookie with this name only over HTTPS, from this host, and for all of its paths."""
 
 PLAIN_NAME: Final = "kaiten-session"
 

@@ -36,7 +36,7 @@ class ConnectionLimits:
     most: int  # in total; above this limit, a new connection closes the one that has been idle longest
     of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # until a header is complete, from connecting or from its first byte
-    rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived before the response
+    rest_seconds: float = 15 * 60.0  # for the rest of a body, if the response was sent before it had arrived
 
 
 def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.socket:

@@ -108,7 +108,7 @@ def odds(probability: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a share of one in whole percent; None as a dash. Never rounds to 0% or 100%."""
+    """Format a share as a whole percentage; None as a dash. Never rounds to 0% or 100%."""
     return _NOTHING if share is None else f"{whole_percent(share)}%"
 
 

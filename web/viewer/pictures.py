@@ -220,7 +220,7 @@ _NAMES: Final = 300
 """Width of the names and points, to the left of the cards."""
 
 _FEW: Final = 2
-"""Up to this many seats, placed cards are drawn below the hand, otherwise next to it."""
+"""With at most this many seats, placed cards are drawn below the hand, otherwise next to it."""
 
 _BETWEEN: Final = 14
 _GAP: Final = 6
