@@ -60,14 +60,14 @@ class Sheet:
     def text(
         self, at: tuple[float, float], text: str, size: int, colour: str = INK, *, align: str = "left"
     ) -> float:
-        """Write a line whose upper left corner (or upper right, by ``align``) is ``at``; return its width."""
+        """Write a line with its upper left corner (or right, by ``align``) at ``at``; return its width."""
         place = (_FINE * at[0], _FINE * at[1])
         font = ImageFont.load_default(_FINE * size)
         self._draw.text(place, text, colour, font, anchor="ra" if align == "right" else "la")
         return self._draw.textlength(text, font) / _FINE
 
     def cut(self, text: str, size: int, width: float) -> str:
-        """Return as much of a text as fits."""
+        """Return as much of a text as fits into a width."""
         font = ImageFont.load_default(_FINE * size)
         while self._draw.textlength(text, font) > _FINE * width:
             text = text.rstrip("…")[:-1] + "…"
@@ -99,13 +99,13 @@ class Sheet:
             self._circle(left + 30 + 60 * number, (top + bottom) / 2, 9, PLATE)
 
     def cards(self, cards: Sequence[Card], top: float, width: float) -> None:
-        """Lay cards side by side, centred, from ``top`` to the lower edge."""
+        """Lay cards side by side, centred between ``top`` and the lower edge."""
         left = (SIZE[0] - len(cards) * (width + 10) + 10) / 2
         for number, card in enumerate(cards):
             self.card(card, left + number * (width + 10), (top + SIZE[1] - width * TALL) / 2, width)
 
     def card(self, card: Card | None, x: float, y: float, width: float, *, framed: bool = False) -> None:
-        """Draw a card, or a face-down one for None; optionally framed in vermilion."""
+        """Draw a card, face down if it is None, and optionally framed in vermilion."""
         shown = _resized(card, round(_FINE * width))
         self._image.paste(shown, (round(_FINE * x), round(_FINE * y)), shown)
         if framed:
