@@ -99,7 +99,7 @@ def _of(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
 def _featured(activity: Activity, games: GameRepository, since: datetime) -> Featured | None:
     """Return the most surprising upset since a time, or the closest game if there is no upset.
 
-    If no games have ended since then, return an older remarkable game, or None if there is none.
+    Without games since then, return an older remarkable game, if there is one.
     """
     found = activity.upset
     if found is None and (closest := games.closest_since(since)) is not None:

@@ -173,7 +173,7 @@ class Body:
 
 
 class BodyOfFile(Body):
-    """A body of known length, which lets a site reject a file that is too large immediately."""
+    """A body of known length, so that a site can immediately reject a file that is too large."""
 
     def __len__(self) -> int:
         return self._parcel.size or 0

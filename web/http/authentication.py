@@ -176,7 +176,7 @@ class Caller:
     benched: tuple[str, ...]
 
     def may_see(self, account: int | None) -> bool:
-        """Return whether the caller may see an account's data. The account's owner and operators may."""
+        """Return True if the caller may see an account's data: its owner and operators may."""
         return account == self.account.id or Scope.OPERATE in self.scopes
 
 

@@ -233,14 +233,14 @@ class Viewer:
     """The viewer of a page."""
 
     account: int | None  # None if not logged in
-    operator: bool  # whether they may see everything
+    operator: bool  # whether the viewer may see everything
 
     def owns(self, account: int | None) -> bool:
         """Return True if this is the viewer's account; data whose account is None has no owner."""
         return account is not None and account == self.account
 
     def may_see(self, account: int | None) -> bool:
-        """Return whether they may see this account's private data."""
+        """Return True if the viewer may see this account's private data."""
         return self.operator or self.owns(account)
 
 

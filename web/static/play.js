@@ -13,7 +13,7 @@ function show(text, url) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById("table");
   if (!fresh) {
-    // Anything other than a table, such as an error, replaces the whole page.
+    // A page without a table, such as an error, replaces the whole page.
     location.assign(url);
     return;
   }
