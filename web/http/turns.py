@@ -26,8 +26,8 @@ class _Gate:
 class Turns:
     """ASGI middleware that runs at most ``AT_ONCE`` requests for pages from one address; others wait.
 
-    A request gives up its place when its response begins: a page is complete at that time, and an event stream
-    can last for hours. Not thread-safe: one event loop uses it.
+    A request gives up its place when its response begins: a page is complete at that time, and an event
+    stream can last for hours. Not thread-safe: one event loop uses it.
     """
 
     def __init__(self, app: ASGIApp) -> None:

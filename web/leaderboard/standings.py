@@ -115,7 +115,7 @@ class Boards:
             return known.standings.names
 
     def find(self, bot: str) -> tuple[Row | None, int]:
-        """Return a bot's line on the board of all games (None if it has none) and the number of bots."""
+        """Return a bot's line, if any, on the board of all games, and the number of bots."""
         known = self._lists[OVERALL]
         with known.lock:
             self._look(known, None)

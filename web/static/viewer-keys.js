@@ -19,7 +19,7 @@ export function listen(actions) {
   });
 }
 
-/** Return whether the key belongs to the browser or the focused element. */
+/** Return true if the key belongs to the browser or the focused element. */
 function isElsewhere(event) {
   // On some keyboards brackets need AltGr, which counts as Control and Alt.
   const withModifier = event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState("AltGraph"));

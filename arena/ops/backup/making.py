@@ -188,7 +188,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
 
 
 def _copy(archive: ArchiveWriter, name: str, file: Path) -> bool:
-    """Copy a file; return whether it existed."""
+    """Copy a file; return False if it doesn't exist."""
     try:
         with file.open("rb") as source:
             archive.add(name, iter(lambda: source.read(CHUNK), b""))
@@ -240,7 +240,7 @@ def _copy_images(sources: BackupSources, archive: ArchiveWriter) -> None:
 
 
 def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> bool:
-    """Copy an image, its record last; return whether it still existed at the end."""
+    """Copy an image, its record last; return False if it no longer existed at the end."""
     records, objects = sources.images.records, sources.objects
     image = records.image(id_)
     if image is None:
