@@ -62,7 +62,7 @@ async function send(isCheck) {
 const checked = document.querySelector("[data-checked]");
 let source = null;
 
-/** Show a check's progress and verdict: parts of its page. */
+/** Show a check's progress and verdict, which are parts of its page. */
 async function showCheck(address) {
   const answer = await fetch(address, { cache: "no-store" });
   if (!answer.ok || source?.address !== address) return;
@@ -92,7 +92,7 @@ function follow(id) {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (submit) send(false); // missing if the visitor isn't logged in
+  if (submit) send(false); // the button is missing if the visitor isn't logged in
 });
 check?.addEventListener("click", () => form.reportValidity() && send(true));
 bot.addEventListener("input", () => keep("bot", bot.value));

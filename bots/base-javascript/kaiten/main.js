@@ -10,8 +10,8 @@ ${ADDRESS} is not set: this bot is meant to be started by the arena, which sets 
 /**
  * Play the match that the arena started this program for, and exit.
  *
- * Exit codes: 0 if the referee ended the match, 1 if the bot's code threw (the stack is on stderr), 2 if there
- * was no referee, or it disappeared or refused.
+ * Exit codes: 0 if the referee ended the match, 1 if the bot's code threw an error (the stack is on stderr), 2 if
+ * there was no referee, or if it disappeared or refused the bot.
  *
  * @param {import("./bot.js").Bot} bot A function `choose(view)`, or a class with a method `choose(view)` and an
  *   optional `gameOver(end)`; every game gets an instance. `choose` may be asynchronous.
