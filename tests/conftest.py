@@ -15,10 +15,12 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 import docker
+import httpcore2
 import pytest
 import structlog
 from docker.errors import DockerException
@@ -37,13 +39,16 @@ from tests.soak import SOAK, many
 settings.register_profile(
     "patient",
     settings.default,
-    max_examples=many(25, 250),
+    max_examples=many(15, 250),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("patient")
 
 hasten()
+
+# Every request of `httpx2.get` would read the system's certificates, which takes 20 ms.
+httpcore2.default_ssl_context = cache(httpcore2.default_ssl_context)
 
 
 def pytest_configure() -> None:
