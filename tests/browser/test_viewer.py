@@ -777,6 +777,15 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
         assert page.evaluate(places) == before
 
 
+@pytest.mark.parametrize(("width", "height"), [(375, 667), (360, 640)])
+def test_small_phones_show_five_seats_and_the_controls(visit: Visit, width: int, height: int) -> None:
+    """The page only has to be scrolled to the table."""
+    page = watch(visit, f"{FIVE}/1/3")
+    page.set_viewport_size(ViewportSize(width=width, height=height))
+    page.evaluate("document.getElementById('film').scrollIntoView()")
+    assert page.evaluate(ALL_IN_SIGHT) == []
+
+
 def test_nothing_sticks_in_a_short_window(visit: Visit) -> None:
     """A screen of 1280 by 800 at 400% is 320 by 200. There the controls scroll with the page."""
     page = watch(visit, f"{FIVE}/2/3")
