@@ -23,7 +23,7 @@ from arena.notices.addresses import SubscriptionRefused, WebhookTarget, parse_we
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - a prefix
 
 _SECONDS: Final = 5.0
-_TOO_SLOW: Final = f"it did not answer within {_SECONDS:.0f} s"
+_TOO_SLOW: Final = f"it did not respond within {_SECONDS:.0f} s"
 _SUCCESSES: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
 _GONE: Final = 410
@@ -112,7 +112,7 @@ class Webhooks:
                 raise NotDelivered(_TOO_SLOW) from error
             if isinstance(error, OSError):
                 raise NotDelivered(f"the connection failed: {error.strerror or 'it was closed'}") from error
-            raise NotDelivered("its answer is not HTTP") from error
+            raise NotDelivered("its response is not HTTP") from error
         finally:
             watch.cancel()
             connection.close()

@@ -124,7 +124,7 @@ def _reason(text: str) -> str:
     """Return a reason in one line, without control characters."""
     seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
     if not seen:
-        raise OperationRefused("no reason was given: give one, which everyone will see")
+        raise OperationRefused("no reason was given: give one (it will be public)")
     if len(seen) > REASON_LENGTH:
         raise OperationRefused(f"the reason has {len(seen)} characters (limit {REASON_LENGTH}): shorten it")
     return seen

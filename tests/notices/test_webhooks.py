@@ -258,7 +258,7 @@ def test_endless_responses_are_cut_and_delay_no_others(world: World, ann: KnownA
         for thread in dripping:
             thread.join(WAIT_SECONDS)
     troubles = [each.trouble for each in world.store.subscriptions.of(ann.id)]
-    assert troubles == ["it did not answer within 5 s"] * 3 + [None]
+    assert troubles == ["it did not respond within 5 s"] * 3 + [None]
 
 
 def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount) -> None:
@@ -271,7 +271,7 @@ def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount
         bench(world, "it failed")
         with deliverer(world, there.named) as made:
             made.look()
-            assert only(world, ann).trouble == "its answer is not HTTP"
+            assert only(world, ann).trouble == "its response is not HTTP"
     with deliverer(world, there.named) as made:
         world.later(hours=1)
         made.look()
