@@ -158,8 +158,8 @@ HINTS: Final = {
     CauseKind.NAME: "Choose another name for your bot.",
     CauseKind.BARRED: "Ask the arena's operator.",
     CauseKind.SAME: (
-        "The same file or image makes no new version. To choose which version plays, use the bot's page, "
-        "`arena rollback` or `arena return`."
+        "Submitting the same file or image again creates no new version. To choose which version plays, use "
+        "the bot's page, `arena rollback` or `arena return`."
     ),
     CauseKind.START: (
         "Run `docker run --rm IMAGE` on your machine: the program that ENTRYPOINT names must be in the "

@@ -260,7 +260,9 @@ def test_the_same_file_again_is_refused(windows: Windows, town: Town, size: str,
         town.store.submissions.activate(town.newest(bot).id, datetime.now(UTC))
     refusal = page.get_by_role("alert")
     expect(refusal).to_contain_text(f"this is the same file as {bot}@1, which is already active.")
-    expect(refusal).to_contain_text("Nothing was queued. The same file or image makes no new version.")
+    expect(refusal).to_contain_text(
+        "Nothing was queued. Submitting the same file or image again creates no new version."
+    )
     expect(page.get_by_label("Bot", exact=True)).to_have_value(bot)
     look(visit, f"submit-same-{size}-{theme}")
     assert len(town.store.submissions.newest(bot=bot)) == 1

@@ -219,7 +219,9 @@ def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None
     world.store.submissions.activate(id_, world.now)
     code, problem = put(client)
     assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which is already active.")
-    assert str(problem["hint"]).startswith("Nothing was queued. The same file or image makes no new version.")
+    assert str(problem["hint"]).startswith(
+        "Nothing was queued. Submitting the same file or image again creates no new version."
+    )
     assert [each.id for each in world.store.submissions.newest()] == [id_, first]
     assert put(client)[0] == 429
     assert not list(world.uploads.glob("*.part"))
