@@ -284,8 +284,8 @@ class Settings(BaseSettings):
     smtp_security: SmtpSecurity = Field(
         default=SmtpSecurity.STARTTLS,
         description=(
-            "TLS with the mail server: after a command (`starttls`), from the start (`tls`), or never "
-            "(`none`), for a server on this host."
+            "TLS with the mail server: after a command (`starttls`), from the start (`tls`), or not at all "
+            "(`none`), which is meant for a server on this host."
         ),
     )
     smtp_user: str | None = Field(default=None, description="User for the mail server, if it needs one.")

@@ -63,12 +63,12 @@ CONTROLS: Final = (
     ),
     Control(
         name="capabilities",
-        stops="Root's extra rights: mounts, devices, raw packets, other processes.",
+        stops="Root's additional privileges: mounts, devices, raw packets, other processes.",
         fix=_TEMPLATE,
     ),
     Control(
         name="no-new-privileges",
-        stops="Gaining rights through a setuid program in the image.",
+        stops="Gaining privileges through a setuid program in the image.",
         fix="Use a kernel and a container runtime that support no_new_privs.",
     ),
     Control(
