@@ -27,7 +27,7 @@ FAILPOINTS: Final = {
     "claimed": "The claim is in the database; no worker has the match yet.",
     "submitted": "A worker has the match.",
     "sockets-made": "The folders of the match's sockets exist.",
-    "referee-started": "The referee's process runs.",
+    "referee-started": "The referee's process is running.",
     "sandboxes-started": "Every sandbox has been started.",
     "renewing": "Leases are renewed; the transaction is open.",
     "played": "The referee has handed over the games; sandboxes, sockets and referee are still there.",
@@ -36,7 +36,7 @@ FAILPOINTS: Final = {
     "record-received": "The coordinator has the record.",
     "record-checked": "The rules agree with the record.",
     "recording": "Result, games and ratings are written; the transaction is open.",
-    "recorded": "They are in the database; the coordinator still has the match.",
+    "recorded": "The result, games and ratings are in the database; the coordinator still has the match.",
     "releasing": "The arena is stopping; unfinished matches are about to be requeued.",
 }
 """Names of failpoints, and the state at each, in the order of a match."""
