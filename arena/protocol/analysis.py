@@ -83,7 +83,7 @@ class AnalysedDecision:
         turn: Turn number in its round, from 1.
         seat: Seat number, from 0.
         standin: Whether the stand-in chose instead of the bot.
-        options: Legal moves, best first. If the order of two cards can't matter, only one order.
+        options: Legal moves, best first. If the order of two cards can't matter, only one order is listed.
         played: Index of the played move in the options.
         house: Index of each house bot's move in the options, by the bot's name.
         lost_chance: Chance lost by not playing the first option.
@@ -116,7 +116,7 @@ class SeatSummary:
             always the worst; null if nothing was at stake.
         lost_chance: Sum over all decisions.
         lost_points: Sum over all decisions.
-        swing: Largest change of its chance between consecutive turns, with its sign.
+        swing: Largest change in its chance between consecutive turns; below 0 if the chance fell.
         swing_turn: Index, in the analysis's turns, of the turn before that change.
     """
 

@@ -147,7 +147,8 @@ class Hour:
 
     Attributes:
         begins: Start of the hour, UTC.
-        games: Number of rated games that ended in it; a match or two at its edges may be miscounted.
+        games: Number of rated games that ended in it. Some that ended near its start or end may be counted in
+            the neighbouring hour.
     """
 
     begins: datetime
