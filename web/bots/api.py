@@ -230,8 +230,9 @@ def histories_api(store: Store) -> APIRouter:
     ) -> OpponentList:
         """List a bot's opponents, those with most games first.
 
-        Games of all versions count, except games with a disqualified bot. ``expected`` is for games with
-        ``players`` players, by their ratings in these games. Default: all games that the ladder plays.
+        Games of all versions count, except games with a disqualified bot. ``expected`` is computed for games
+        with ``players`` players, from the ratings in these games. By default, it is computed from the ratings
+        in all games, and averaged over the ladder's table sizes.
         """
         known = read_bot(store.bots, bot)
         (playing,) = store.bots.versions(bot, known.playing + 1, 1)

@@ -40,8 +40,8 @@ class OpponentLine:
         behind: Games in which it finished behind.
         tied: Games in which they shared a place.
         share: Share of the games without a tie in which the first bot finished ahead; None if all were ties.
-        expected: Probability that the first bot finishes ahead, by the ratings of the current versions, for
-            the requested number of players. Default: averaged over all that the ladder plays.
+        expected: Probability that the first bot finishes ahead, computed from the ratings of the current
+            versions, for the requested number of players. Default: averaged over the ladder's table sizes.
     """
 
     bot: str
@@ -102,7 +102,8 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - what a page of this list depe
     """Read a bot's opponents, most games first.
 
     ``results`` are its current version's, by number of players. Expectations are for games with
-    ``players`` players, from the ratings in these games. None stands for all games that the ladder plays.
+    ``players`` players, from the ratings in these games. With None, they are computed from the ratings in all
+    games, and averaged over the ladder's table sizes.
     """
     rating = results[players or OVERALL].rating
     tables = (players,) if players else store.ladder.settings().players
