@@ -42,8 +42,8 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
     def status(caller: Anybody) -> Status:
         """Return the arena's activity, queue, workers and hosts.
 
-        Only operators see the bots in unrated matches, quarantined matches and rejected workers, with the
-        scope operate.
+        Bots in unrated matches, quarantined matches and rejected workers are shown only to operators, with
+        the ``operate`` scope.
         """
         operator = caller is not None and Scope.OPERATE in caller.scopes
         return read_status(store, now(), operator=operator, disk_full=not has_room())

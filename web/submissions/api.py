@@ -156,8 +156,8 @@ _NOT_TAKEN: Final = problems(
         413: "The file is too large.",
         429: "A quota is used up.",
         503: (
-            "Too many uploads are in progress (in total or from this address), or one from this account. "
-            "Or the arena accepts no untrusted bots, or its database is not responding."
+            "Too many uploads are in progress in total or from this address, or this account already has one "
+            "in progress. Or the arena accepts no untrusted bots, or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }
