@@ -181,7 +181,9 @@ def without_frames(windows: Windows, hall: Hall) -> Visit:
     visit.page.clock.install()
     visit.page.route("**/frames.json?*", lambda route: route.abort())
     visit.open(f"/live/{MATCH}")
-    expect(visit.page.get_by_text("Retrying; until then, every step loads a page.")).to_be_visible()
+    expect(
+        visit.page.get_by_text("Retrying. Until they are loaded, every step loads a page.")
+    ).to_be_visible()
     visit.keep("live-trying-phone-light")
     visit.page.get_by_role("link", name="Step forward").click()
     expect(visit.page).to_have_url(f"{hall.url}/live/{MATCH}/1/1/1?step=reveal")

@@ -248,7 +248,7 @@ async function start() {
     return;
   }
   const trying = document.getElementById("trying");
-  trying.textContent = "The frames of this game can't be loaded at the moment. Retrying; until then, every step loads a page.";
+  trying.textContent = "The frames of this game can't be loaded at the moment. Retrying. Until they are loaded, every step loads a page.";
   poll(async () => {
     const kept = loaded;
     const frames = await framesOf(chosen).catch((error) => {
