@@ -63,11 +63,11 @@ def test_the_form_shows_the_limits(world: World, ann: KnownAccount, visitor: Tes
     for words in (
         "1 MiB at most",
         "768 MiB as an archive",
-        "<b>2</b> left of 3 submissions",
+        "<b>2</b> left (limit: 3 per 24 hours)",
         "<b>1</b> of 2",
     ):
         assert words in text
-    assert "takes no bots" not in text
+    assert "accepts no untrusted bots" not in text
     assert "/docs/submitting#limits" in Page(text).links
     assert '"suffixes": [".js", ".mjs"]' in text
 
