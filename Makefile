@@ -8,7 +8,7 @@ help: ## List the targets
 setup: ## Create the environment (.venv) in which the arena runs
 	@scripts/venv
 
-demo: setup ## Play rated games between the sample bots and serve the site; ONCE=1 ends after the leaderboard
+demo: setup ## Play rated games between the sample bots and serve the site; ONCE=1 stops after printing the leaderboard
 	@scripts/demo
 
 image: setup ## Build the image that docker-compose.yml runs
@@ -17,7 +17,7 @@ image: setup ## Build the image that docker-compose.yml runs
 test: ## Install what is missing, if possible, then run all checks and tests
 	@scripts/test
 
-soak: ## Run `test` with full numbers, every hostile bot 20 times, and the whole fault suite; takes hours
+soak: ## Run `test` with many more repetitions, every hostile bot 20 times, and the whole fault suite; takes hours
 	@SOAK=1 scripts/test
 
 check: dev ## Check formatting, lint, types, imports, protocol, generated code, vulnerabilities; write SBOMs

@@ -219,7 +219,7 @@ def main() -> None:
         if found := disagreement(game, given.playouts, number):
             gains.append(gain(game, *found, number))
     if gains:
-        print(f"\n{len(gains)} positions, the best move less the played one, 95% intervals of the mean:")
+        print(f"\n{len(gains)} positions, the best move minus the played one, 95% intervals of the mean:")
         print(f"share of first place {_interval([each.share for each in gains])}")
         print(f"points {_interval([each.points for each in gains])}")
     print(f"\n{time.process_time() - begun:.0f} s of one core")
