@@ -273,7 +273,7 @@ def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
 @pytest.mark.parametrize(
     ("driver", "seen"),
     [
-        (None, "its storage driver is neither overlay2 nor btrfs"),
+        (None, "the engine's storage driver is neither overlay2 nor btrfs"),
         ({"Data": {"UpperDir": "/none/diff"}}, "/none/diff can't be read: No such file or directory"),
     ],
 )

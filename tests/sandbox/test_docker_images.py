@@ -196,7 +196,7 @@ def test_the_same_layers_with_another_command_are_not_trusted(hall: Hall) -> Non
 
 
 def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> None:
-    """The error quotes the engine's answer."""
+    """The error quotes the engine's report."""
     image = hall.keep("right")
     kept = hall.source.source.find(image.id)
     assert kept is not None
@@ -210,7 +210,8 @@ def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> Non
 
     images = DockerImages(hall.client, Wrong(hall.source.source))
     with pytest.raises(
-        RuntimeTrouble, match=r"did not load kaiten/submitted-test-.* as stored; it answered: .+"
+        RuntimeTrouble,
+        match=r"kaiten/submitted-test-.* is missing or differs from the stored image; the engine reported: .",
     ):
         images.find(image.id)
 

@@ -159,10 +159,10 @@ def test_limits_in_words() -> None:
         "memory 256 MiB without swap",
         "0.4 CPU cores",
         "64 processes and threads",
-        "/tmp 16 MiB, all else read-only",  # noqa: S108 - words
+        "/tmp 16 MiB, everything else read-only",  # noqa: S108 - words
         "no network",
         "no capabilities, no new privileges",
-        "system calls by allow-list",
+        "system calls limited to an allow-list",
         "user 64002",
     )
 

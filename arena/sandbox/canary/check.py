@@ -67,7 +67,7 @@ _SLOT: Final = 1_000
 """The canary's first slot: far above the slots of matches, so that the canary can run alongside them."""
 
 _UNMEASURED: Final = (
-    "a busy host can make bots late, because the time that they wait for the host can't be measured: {}. "
+    "on a busy host, bots may count as late, because the time they wait for a CPU can't be measured: {}. "
     "Run the arena on the engine's host, or give its container the host's processes (pid: host) and "
     "/sys/fs/cgroup"
 )

@@ -46,7 +46,7 @@ def _read_only_root(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - in the container
     if written:
-        return False, f"these could be written: {', '.join(written[:5])}"
+        return False, f"these paths could be written to: {', '.join(written[:5])}"
     return True, "only /tmp could be written"
 
 
@@ -79,9 +79,9 @@ def _socket_folder(evidence: Evidence) -> Verdict:
 def _other_sockets(evidence: Evidence) -> Verdict:
     seen = _look(evidence)
     if seen["dialled"]:
-        return False, f"these sockets could be dialled: {', '.join(seen['dialled'])}"
+        return False, f"bots can connect to these sockets: {', '.join(seen['dialled'])}"
     if seen["foreign"] == "done":
-        return False, "another slot's socket could be dialled"
+        return False, "bots can connect to another slot's socket"
     if seen["foreign"] == "ENOENT":
         return True, "no other socket can be seen; all bots share one user, so only the mounts separate them"
     return True, f"another slot's socket was refused with {seen['foreign']}; no other can be seen"
@@ -130,7 +130,7 @@ def _layers_in_memory(evidence: Evidence) -> Verdict:
 def _host_counters(evidence: Evidence) -> Verdict:
     told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
     if told:
-        return False, f"these could be read: {', '.join(told[:5])}"
+        return False, f"these files could be read: {', '.join(told[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
 
 

@@ -63,7 +63,7 @@ def engine_errors(doing: str) -> Iterator[None]:
         ) from error
     except APIError as error:
         raise RuntimeTrouble(
-            f"could not {doing}: the engine answered: {error.explanation or error}"
+            f"could not {doing}: the engine reported: {error.explanation or error}"
         ) from error
     except (DockerException, OSError) as error:
         raise EngineGone(f"could not {doing}: the engine does not answer: {error}") from error

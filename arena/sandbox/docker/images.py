@@ -108,7 +108,8 @@ class DockerImages:
             image = self._inspect(name)
             if image is None or not _is(image, kept):
                 raise RuntimeTrouble(
-                    f"the engine did not load {name} as stored; it answered: {said or 'nothing'}"
+                    f"after loading, {name} is missing or differs from the stored image; "
+                    f"the engine reported: {said or 'nothing'}"
                 )
         return image
 
@@ -290,8 +291,8 @@ class Warmth:
         """
         if folders is None:
             return (
-                "the engine doesn't say where the image's layers are: "
-                "its storage driver is neither overlay2 nor btrfs"
+                "the location of the image's layers is unknown: "
+                "the engine's storage driver is neither overlay2 nor btrfs"
             )
         return next(filter(None, [self._warm(folder) for folder in folders]), "")
 

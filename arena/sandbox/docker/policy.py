@@ -223,10 +223,10 @@ def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ..
         f"memory {limits.memory_mib} MiB without swap": ("memory", "swap"),
         f"{limits.cpus:g} CPU cores": ("cpu", "cfs"),
         f"{pids_limit(limits, host)} processes and threads": ("pids",),
-        f"{_TMP} {limits.tmp_mib} MiB, all else read-only": (),
+        f"{_TMP} {limits.tmp_mib} MiB, everything else read-only": (),
         "no network": (),
         "no capabilities, no new privileges": ("privilege",),
-        "system calls by allow-list" if not host.gvisor else "system calls answered by gVisor": ("seccomp",),
+        f"system calls {'handled by gVisor' if host.gvisor else 'limited to an allow-list'}": ("seccomp",),
         f"user {uid}": (),
     }
     return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(

@@ -160,7 +160,7 @@ class DockerSandbox:
             asked = asked_of_engine(self._client, self._container, _until(state))
         if asked:
             raise RuntimeTrouble(
-                f"something other than the arena asked the engine to {', '.join(dict.fromkeys(asked))} "
+                f"another program asked the engine to {' and '.join(dict.fromkeys(asked))} "
                 f"container {self._name}: find out what else uses the engine"
             )
         # Check this whatever the exit code: the kernel may have killed a child of the bot.
