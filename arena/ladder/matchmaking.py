@@ -82,8 +82,8 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
     possible = tuple(players for players in counts if players <= most)
     if not possible:
         raise TooFewBots(
-            f"a table of {min(counts)} needs {min(counts)} bots, one per author except house bots; of the "
-            f"{len(candidates)} bots only {most} may share a table: add more bots"
+            f"not enough bots for a table of {min(counts)}: apart from house bots, each author may have one "
+            f"bot per table, so only {most} of the {len(candidates)} bots can share one. Add more bots"
         )
     return possible
 
@@ -175,8 +175,8 @@ def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: 
 def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
-            f"a table of {players} needs {players} bots, one per author except house bots; only {len(table)} "
-            "may share a table: add more bots"
+            f"not enough bots for a table of {players}: apart from house bots, each author may have one bot "
+            f"per table, so only {len(table)} can share one. Add more bots"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)

@@ -215,7 +215,8 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
         if not _may_be_the_hosts(failure, games):
             continue
         if replays == MOST_REPLAYS:
-            tried = f"{cause.text}. Before that, games were replayed {replays} times as the host was busy"
+            why = "because the host was busy"
+            tried = f"{cause.text}. Before that, games were replayed {replays} times {why}"
             cause = replace(cause, text=tried)
             break
         replays += 1

@@ -53,8 +53,8 @@ LONGEST_REST_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _HOST_IN_DOUBT: Final = (
-    "the bot was late while the host was busy: the game is repeated "
-    f"({{replays}} of {MOST_REPLAYS} times), at no cost to the quota"
+    "the bot was late while the host was busy. The game will be repeated "
+    f"({{replays}} of at most {MOST_REPLAYS} times), which doesn't count towards the quota"
 )
 
 
@@ -137,7 +137,7 @@ class Pipeline:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop the others
             _log.exception("submission failed", submission=submission.id, stage=submission.stage)
-            self._let_wait(submission, f"an internal error of the arena: {error!r}", _QUARANTINE_SECONDS)
+            self._let_wait(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
 
     def _let_wait(self, submission: KnownSubmission, why: str, rest: float) -> None:
         self._rest_until[submission.id] = self._clock() + rest

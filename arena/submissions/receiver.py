@@ -287,9 +287,9 @@ class Incoming:
     def _whole(self) -> NewSubmission:
         announced, digest = self._upload, self._digest.hexdigest()
         if not self._size:
-            raise Damaged("the file is empty: send a file that is not empty")
+            raise Damaged("the file is empty: check it and send it again")
         if announced.size is not None and self._size != announced.size:
-            raise Damaged(f"{self._size:,} of {announced.size:,} bytes arrived: send the file again")
+            raise Damaged(f"only {self._size:,} of {announced.size:,} bytes arrived: send the file again")
         if announced.sha256 is not None and announced.sha256.lower() != digest:
             raise Damaged(f"the file has the SHA-256 {digest}, not {announced.sha256[:64]}: send it again")
         return replace(self._new, size=self._size, sha256=digest, received=self._now())

@@ -307,7 +307,7 @@ def test_games_that_a_busy_host_delayed_are_repeated() -> None:
     over = standing([kept_waiting] * 3)
     assert over.cause is not None
     assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("Before that, games were replayed 2 times as the host was busy")
+    assert over.cause.text.endswith("Before that, games were replayed 2 times because the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
     crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])

@@ -113,7 +113,7 @@ def test_an_unannounced_size_and_hash_are_computed(store: Store, folder: Path) -
 @pytest.mark.parametrize(
     ("said", "pieces", "error", "words"),
     [
-        (upload(size=len(FILE) + 1), [FILE], Damaged, "15 of 16 bytes arrived"),
+        (upload(size=len(FILE) + 1), [FILE], Damaged, "only 15 of 16 bytes arrived"),
         (upload(size=3), [FILE], Damaged, "more than the announced 3 bytes arrived"),
         (upload(sha256="0" * 64), [FILE], Damaged, "has the SHA-256 [0-9a-f]{64}, not 000"),
         (upload(), [], Damaged, "the file is empty"),

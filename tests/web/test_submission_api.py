@@ -144,7 +144,7 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
         headers={"Content-Length": str(len(FILE))},
     )
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
-    assert "100 of 135,000 bytes arrived" in answer.json()["detail"]
+    assert "only 100 of 135,000 bytes arrived" in answer.json()["detail"]
     assert list(world.uploads.iterdir()) == []
 
 
