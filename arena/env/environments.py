@@ -126,7 +126,10 @@ class AgainstBots(gymnasium.Env[Any, Any]):
     ) -> None:
         self.rules = rules or Rules(players=len(opponents) + 1)
         if len(opponents) != self.rules.players - 1:
-            raise ValueError(f"{len(opponents)} opponents for a table of {self.rules.players}")
+            raise ValueError(
+                f"{len(opponents)} opponents given, but a table of {self.rules.players} needs "
+                f"{self.rules.players - 1}"
+            )
         self.observation_space = observation_space(self.rules)
         self.action_space = Discrete(action_count(self.rules))
         self._opponents = [_bot(word) for word in opponents]

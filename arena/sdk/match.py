@@ -141,7 +141,7 @@ def _shown(number: int, view: View) -> str:
         for player, table in enumerate(view.tables)
     )
     return (
-        f"it was asked in game {number}, round {view.round}, turn {view.turn}, in seat {view.seat}\n"
+        f"it was asked for a move in game {number}, round {view.round}, turn {view.turn}, seat {view.seat}\n"
         f"  hand    {' '.join(card.label for card in view.hand)}\n"
         f"  tables  {tables}"
     )
@@ -217,7 +217,7 @@ class Match:
         try:
             return self._games[number]
         except KeyError:
-            raise ValueError(f"an event of game {number}, which has not begun or has ended") from None
+            raise ValueError(f"an event for game {number}, which has not begun or is already over") from None
 
 
 def _in_words(notice: pb.Notice) -> str:

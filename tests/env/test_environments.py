@@ -122,7 +122,7 @@ def test_opponents_may_be_functions_and_files(tmp_path: Path) -> None:
         AgainstBots(("gredy",))
     with pytest.raises(ValueError, match="no such file: "):
         AgainstBots((tmp_path / "none.py",))
-    with pytest.raises(ValueError, match="1 opponents for a table of 3"):
+    with pytest.raises(ValueError, match="1 opponents given, but a table of 3 needs 2"):
         AgainstBots(("greedy",), Rules(players=3))
     game = AgainstBots()
     with pytest.raises(ValueError, match="call reset"):

@@ -57,7 +57,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answe
     code, stderr = play_command(in_javascript(javascript_image, source), script)
     assert code == 1
     assert words in stderr
-    assert "kaiten: the bot failed when it was asked in game 0, round 1, turn 1, in seat 0" in stderr
+    assert "kaiten: the bot failed when it was asked for a move in game 0, round 1, turn 1, seat 0" in stderr
     assert first_state(rules).hands[0][0].label in stderr.split("hand ")[-1]
     assert "node_modules" not in stderr
 

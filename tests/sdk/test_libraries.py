@@ -214,7 +214,7 @@ def test_an_invalid_message_of_the_referee_is_reported(library: Library) -> None
 
     code, stderr = library.play(FIRST_CARD, script)
     assert code == 2
-    assert "an event of game 7, which has not begun" in stderr
+    assert "an event for game 7, which has not begun" in stderr
 
 
 def test_the_bot_waits_for_a_referee_that_is_late(library: Library) -> None:

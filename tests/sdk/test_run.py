@@ -51,7 +51,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(body: str, words: str) -> No
     code, stderr = play(FIRST_CARD.replace("return view.hand[0]", body), one_request)
     assert code == 1
     assert words in stderr
-    assert "the bot failed when it was asked in game 0, round 1, turn 1, in seat 0" in stderr
+    assert "the bot failed when it was asked for a move in game 0, round 1, turn 1, seat 0" in stderr
     assert first_state(RULES).hands[0][0].label in stderr.split("hand ")[-1]
     assert "asyncio" not in stderr
     found = where_it_failed(stderr)

@@ -213,7 +213,7 @@ INSIDE = """Traceback (most recent call last):
   File "/usr/lib/python3.11/random.py", line 1, in pick
     return 1 / 0
 ZeroDivisionError: division by zero
-kaiten: the bot failed when it was asked in game 0
+kaiten: the bot failed when it was asked for a move in game 0
 """
 SYNTAX = (
     "  File \"/bot/bot.py\", line 3\n    def choose(view)\n                    ^\nSyntaxError: expected ':'\n"
@@ -231,7 +231,7 @@ WRONG = f"""Traceback (most recent call last):
   File "/srv/arena/sdk/bot.py", line 40, in as_move
     raise TypeError(_refusal(answer, view))
 TypeError: round 1, turn 1: choose() returned None
-{PLACE}kaiten: the bot failed when it was asked in game 0
+{PLACE}kaiten: the bot failed when it was asked for a move in game 0
 """
 FATAL = """Fatal Python error: Segmentation fault
 

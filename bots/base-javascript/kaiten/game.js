@@ -113,7 +113,7 @@ export class Game {
       (table, player) => `${player === view.seat ? "own" : player}: ${table.join(" ") || "nothing"}`,
     );
     return (
-      `it was asked in game ${this.number}, round ${view.round}, turn ${view.turn}, in seat ${view.seat}\n` +
+      `it was asked for a move in game ${this.number}, round ${view.round}, turn ${view.turn}, seat ${view.seat}\n` +
       `  hand    ${view.hand.join(" ")}\n  tables  ${tables.join("; ")}`
     );
   }

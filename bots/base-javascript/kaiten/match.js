@@ -108,7 +108,7 @@ class Match {
   #game(number) {
     const game = this.#games.get(number);
     if (game === undefined) {
-      throw new RangeError(`an event of game ${number}, which has not begun or has ended`);
+      throw new RangeError(`an event for game ${number}, which has not begun or is already over`);
     }
     return game;
   }
