@@ -89,7 +89,7 @@ def annotated(game: PublicReplay, analysis: Analysis) -> bytes:
 
 def _print(game: PublicReplay, analysis: Analysis) -> None:
     names = [f"{number} {seat.bot}" for number, seat in enumerate(game.seats)]
-    echo(f"game {game.game}: chance of winning from what each seat knew; in brackets, from all hands")
+    echo(f"game {game.game}: chance of winning, given what each seat knew (in brackets: given all hands)")
     turns = [
         (
             str(turn.round),

@@ -52,7 +52,7 @@ def return_(bot: Name) -> None:
 
 def print_versions(known: Sequence[Version]) -> None:
     """Print versions as a table on stdout."""
-    columns = ("version", "plays", "made", "games", "score", "place", "win %", "image", "note")
+    columns = ("version", "active", "created", "games", "score", "place", "win %", "image", "note")
     print_table(
         columns,
         [_version_row(version) for version in known],
@@ -64,10 +64,10 @@ def _version_row(version: Version) -> tuple[str, ...]:
     overall = next((result for result in version.results if not result.players), None)
     return (
         str(version.number),
-        "plays" if version.playing else "",
+        "active" if version.playing else "",
         f"{version.created.astimezone():%Y-%m-%d %H:%M}",
         *_figures(overall),
-        "kept" if version.available else "gone",
+        "stored" if version.available else "removed",
         version.note or "",
     )
 
@@ -86,7 +86,7 @@ def _changed(name: str, change: dict[str, object]) -> Bot:
 
 def _say(bot: Bot) -> None:
     name = visible(bot.name)
-    say(f"{name}@{bot.version} plays" if bot.state == "active" else f"{name} is {visible(bot.state)}")
+    say(f"{name}@{bot.version} is active" if bot.state == "active" else f"{name} is {visible(bot.state)}")
 
 
 _LAST: Final = 10
@@ -118,7 +118,7 @@ def _all(site: "SiteClient", *, as_json: bool) -> None:
         return
     known = [site.read(each, Bot) for each in bots]
     if known:
-        print_table(("bot", "plays", "newest", "state"), [_row(each) for each in known])
+        print_table(("bot", "active", "newest", "state"), [_row(each) for each in known])
     if known and on_their_way:
         typer.echo()
     _print_submissions(site, on_their_way)
@@ -155,8 +155,8 @@ def _one(site: "SiteClient", name: str, *, as_json: bool) -> None:
 
 
 def _row(bot: Bot) -> tuple[str, ...]:
-    plays = f"{bot.name}@{bot.version}" if bot.state == "active" else "-"
-    return bot.name, plays, str(bot.newest), bot.state
+    active = f"{bot.name}@{bot.version}" if bot.state == "active" else "-"
+    return bot.name, active, str(bot.newest), bot.state
 
 
 def _print_submissions(site: "SiteClient", told: list[Any]) -> None:

@@ -129,7 +129,7 @@ def _rows(cause: Document) -> Iterator[tuple[str, str]]:
         where = f"game {request['game']} of {GAMES} ({request['players']} players, seat {request['seat']})"
         yield "decision", f"{where}, round {request['round']}, turn {request['turn']}"
         yield "hand", ", ".join(map(str, request["hand"]))
-    yield "try", str(cause["hint"])
+    yield "hint", str(cause["hint"])
 
 
 def _game_number(at: int, game: Document) -> int:
@@ -142,8 +142,8 @@ def _game(number: int, game: Document, *, again: bool) -> str:
     words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(figures['place'])}"]
     if figures.get("slowest_millis") is not None:
         words.append(f"slowest decision {millis(figures['slowest_millis'])} ms")
-    if figures.get("late"):
-        words.append(f"{figures['late']} too late")
+    if late := figures.get("late"):
+        words.append(f"{late} late decision{'s' * (late != 1)}")
     why = ", again because the host was busy" if again else ""
     return f"game {number} of {GAMES}{why}: {', '.join(words)}"
 
@@ -210,7 +210,7 @@ def submit(
         elif submission.ended is None:
             echo(submission.id)
         else:
-            print_verdict(told, f"{_named(submission)} plays: {site.address}/bots/{submission.bot}")
+            print_verdict(told, f"{_named(submission)} is active: {site.address}/bots/{submission.bot}")
         _say_what_follows(site, submission, bot)
     if submission.cause is not None:
         raise typer.Exit(WRONG)
@@ -286,7 +286,7 @@ def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -
     if submission.ended is None:
         say(f"progress: `arena status {visible(submission.bot)}`")
     elif submission.cause is None:
-        say(f"its first rated game is next and will appear at {site.address}/bots/{part(submission.bot)}")
+        say(f"its first rated game comes next: see {site.address}/bots/{part(submission.bot)}")
     else:
         if submission.cause.kind.shows_at_home:
             say(f"to reproduce: arena check {shlex.quote(target)}")
@@ -294,13 +294,13 @@ def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -
 
 
 def _say_what_plays(site: "SiteClient", name: str) -> None:
-    """Report which version of a bot keeps playing, if any."""
+    """Report which version of a bot remains active, if any."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
     except SiteProblem:
         return  # no version ever played
     if bot.state == "active":
-        say(f"{visible(bot.name)}@{bot.version} keeps playing")
+        say(f"{visible(bot.name)}@{bot.version} remains active")
 
 
 def _named(submission: Submission) -> str:

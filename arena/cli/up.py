@@ -152,7 +152,7 @@ def cluster_keys(
     for member in made:
         typer.echo(member)
     say(
-        "copy each folder only to its member, which needs nothing else. "
+        "copy each folder to its member and nowhere else; a member needs no other files. "
         f"Keep {folder / 'ca.key'} secret: it can admit other members"
     )
 

@@ -86,7 +86,9 @@ def odd_results() -> None:
         for pair in odd_pairs(games, names)
     ]
     if rows:
-        print_table(("pair of", "ahead", "behind", "games", "ahead in", "expected", "errors", "chance"), rows)
+        print_table(
+            ("pair", "ahead", "behind", "games", "observed", "expected", "standard errors", "chance"), rows
+        )
     else:
         typer.echo(f"No odd results in the newest {len(games)} rated games.")
 
@@ -142,7 +144,7 @@ def ladder(  # noqa: PLR0913 - one argument per option
     if as_json:
         print_json(_ladder_json(status))
     else:
-        print_table(("ladder", "paused" if status.settings.paused else "plays"), _rows(status))
+        print_table(("ladder", "paused" if status.settings.paused else "running"), _rows(status))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -183,7 +185,7 @@ def _rows(status: "LadderStatus") -> list[tuple[str, str]]:
     ]
 
 
-_COLUMNS = ("match", "kind", "since (UTC)", "tries", "bots", "reason")
+_COLUMNS = ("match", "kind", "since (UTC)", "attempts", "bots", "reason")
 
 
 def quarantine(*, as_json: Json = False) -> None:
@@ -205,7 +207,7 @@ def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of th
 
     with opened_arena() as (_, store):
         release_match(store, utc_now(), who(), match)
-    typer.echo(f"{match} waiting")
+    typer.echo(f"{match} queued")
 
 
 def _match_row(match: "QuarantinedMatch") -> tuple[str, ...]:
@@ -321,7 +323,7 @@ def _held(made: "BackupManifest") -> str:
         (made.rows("game"), "rated games"),
         (made.rows("account"), "accounts"),
         (len(made.names(f"{IMAGES}/images")), "images"),
-        (len(made.names(UPLOADS)), "files waiting for intake"),
+        (len(made.names(UPLOADS)), "uploads waiting to be processed"),
     )
     size = sum(part.size for part in made.parts.values()) / _MIB
     held = ", ".join(f"{count} {what}" for count, what in counts)

@@ -169,7 +169,7 @@ def _print_quotas(status: "UserStatus") -> None:
         (name.replace("_", " "), str(quota.most), "this account" if quota.own else "arena default")
         for name, quota in _quotas(status).items()
     ]
-    print_table(("quota", "most", "from"), rows, numbers=("most",))
+    print_table(("quota", "limit", "source"), rows, numbers=("limit",))
 
 
 def _plain(account: "KnownAccount") -> dict[str, object]:

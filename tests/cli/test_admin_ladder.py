@@ -50,7 +50,7 @@ def test_the_ladder_is_shown(operator: Operator) -> None:
     }
     shown = operator.does("ladder").splitlines()
     assert [line.split() for line in shown[:3]] == [
-        ["ladder", "plays"],
+        ["ladder", "running"],
         ["rules", "the", "basic", "game"],
         ["players", "2,", "3,", "4,", "5"],
     ]
@@ -62,7 +62,7 @@ def test_the_ladder_is_changed(operator: Operator) -> None:
     changed = operator.reads("ladder", "--pause", "--players", "4, 2")
     assert (changed["paused"], changed["players"], changed["deals"]) == (True, [2, 4], 12)
     assert operator.does("ladder", "--deals", "1").split()[:2] == ["ladder", "paused"]
-    assert operator.does("ladder", "--resume").split()[:2] == ["ladder", "plays"]
+    assert operator.does("ladder", "--resume").split()[:2] == ["ladder", "running"]
     told = operator.reads("ladder")
     assert (told["paused"], told["players"], told["deals"]) == (False, [2, 4], 1)
     assert operator.log() == [
@@ -117,10 +117,11 @@ def test_quarantined_matches_are_listed_and_released(operator: Operator) -> None
             "reason": "no engine \x1b[2J answers",
         }
     ]
-    _, line = operator.does("quarantine").splitlines()
+    titles, line = operator.does("quarantine").splitlines()
+    assert titles.split() == ["match", "kind", "since", "(UTC)", "attempts", "bots", "reason"]
     assert "mine@2, greedy@1" in line
     assert "no engine \\x1b[2J answers" in line
-    assert operator.does("release", "m-0") == "m-0 waiting\n"
+    assert operator.does("release", "m-0") == "m-0 queued\n"
     assert operator.reads("quarantine")["quarantined"] == []
     assert operator.reads("ladder")["matches_waiting"] == 1
     assert operator.log() == [("release", "match:m-0", "")]

@@ -109,7 +109,8 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
         "challenges_a_day": usual,
     }
     shown = operator.does("set-quota", "eve", "--bots", "0", "--challenges-a-day", "3").splitlines()
-    assert [line.split() for line in shown[1:]] == [
+    assert [line.split() for line in shown] == [
+        ["quota", "limit", "source"],
         ["submissions", "a", "day", "20", "arena", "default"],
         ["bots", "0", "this", "account"],
         ["challenges", "a", "day", "3", "this", "account"],

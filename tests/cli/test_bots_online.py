@@ -61,7 +61,7 @@ def submit(ann: Author, id_: str, bot: str) -> None:
 def test_status_shows_the_author_s_bots_and_submissions_in_progress(ann: Author) -> None:
     """If a bot is benched, it gives the reason and the command that reactivates the bot."""
     rows = fine(ann.types("status"))
-    assert rows == [["bot", "plays", "newest", "state"], ["mine", "mine@3", "3", "active"]]
+    assert rows == [["bot", "active", "newest", "state"], ["mine", "mine@3", "3", "active"]]
     submit(ann, "a1", "mine")
     submit(ann, "a2", "fresh")
     ann.live.store.submissions.wait("a1", "no room\x1b[2J")
@@ -98,7 +98,8 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     said = ann.types("status", "mine")
     rows = fine(said)
     assert rows[0] == ["mine@3", "active"]
-    assert [row[:2] for row in rows[3:6]] == [["3", "plays"], ["2", rows[4][1]], ["1", rows[5][1]]]
+    assert rows[2][:3] == ["version", "active", "created"]
+    assert [row[:2] for row in rows[3:6]] == [["3", "active"], ["2", rows[4][1]], ["1", rows[5][1]]]
     assert "note of mine@2 <i>" in said.out
     assert "crash: it ended with exit code 3" in said.out
     told = json.loads(ann.types("status", "mine", "--json").out)
@@ -130,10 +131,10 @@ def test_versions_are_listed_with_their_results(reader: Author) -> None:
 def test_an_owner_chooses_what_plays(ann: Author) -> None:
     """Commands roll back, retire and reactivate a bot. If the site refuses, they print its message."""
     for words, said in (
-        (("rollback", "mine", "1"), "mine@1 plays"),
-        (("rollback", "mine", "3"), "mine@3 plays"),
+        (("rollback", "mine", "1"), "mine@1 is active"),
+        (("rollback", "mine", "3"), "mine@3 is active"),
         (("retire", "mine"), "mine is retired"),
-        (("return", "mine"), "mine@3 plays"),
+        (("return", "mine"), "mine@3 is active"),
     ):
         done = ann.types(*words)
         assert (done.code, done.out, done.err) == (0, "", f"arena: {said}\n")

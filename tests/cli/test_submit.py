@@ -82,8 +82,8 @@ def test_a_bot_is_followed_until_it_plays(author: Author) -> None:
         said = ended(typing)
     assert said.code == 0
     assert said.err.count(" of 3: ") == 0
-    assert f"winner@1 plays: {site.url}/bots/winner" in said.out
-    assert "its first rated game is next" in said.err
+    assert f"winner@1 is active: {site.url}/bots/winner" in said.out
+    assert "its first rated game comes next" in said.err
     assert f"{site.url}/" in said.err
     assert submitted(site, "winner").note == "a first try"
 
@@ -103,7 +103,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     assert f"2 submissions of fickle in progress: give one of the ids {two.id}, {one.id}" in said.err
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
-    assert said.err.splitlines()[-1] == "arena: fickle@1 keeps playing"
+    assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"
     assert author.types("cancel", "fickle").code == 0
     ended = [site.store.submissions.find(each.id) for each in (one, two)]
     assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
@@ -138,7 +138,7 @@ def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
         r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
         "Load less.",
         "arena check ./loser.py",
-        "loser@1 keeps playing",
+        "loser@1 remains active",
     ):
         assert words in told
 
@@ -334,7 +334,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
     assert all(line.isprintable() for line in lines)
     assert not any(line.startswith("line") for line in lines)
     assert SHOWN in said.out
-    assert f"{SHOWN}@1 keeps playing" in said.err if following else f"`arena status {SHOWN}`" in said.err
+    assert f"{SHOWN}@1 remains active" in said.err if following else f"`arena status {SHOWN}`" in said.err
 
 
 def submitted_before(author: Author) -> KnownSubmission:
@@ -395,7 +395,7 @@ def test_a_broken_connection_is_replaced(author: Author) -> None:
             author.live.store.submissions.activate(qualifies(author.live, "loyal"), now())
             said = ended(typing)
     assert said.code == 0
-    assert "loyal@1 plays" in said.out
+    assert "loyal@1 is active" in said.out
     assert "received" not in said.err
 
 

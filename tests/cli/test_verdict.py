@@ -62,13 +62,13 @@ def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None
         r"arena:  12.3 s  waiting: no\x1b[2J room",
         "arena:  12.3 s  continuing",
         "arena:  12.3 s  qualifying: playing 3 unrated games",
-        "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
-        "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 too late",
+        "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 late decision",
+        "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 late decision",
         (
             "arena:  12.3 s  game 2 of 3, again because the host was busy: 3 players, seat 1, placed 2nd, "
-            "slowest decision 12 ms, 1 too late"
+            "slowest decision 12 ms, 1 late decision"
         ),
-        "arena:  12.3 s  game 3 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 too late",
+        "arena:  12.3 s  game 3 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 late decision",
         "arena:  12.3 s  resting",
     ]
 
@@ -86,7 +86,7 @@ def test_a_rejection_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> N
         "  memory     killed by the kernel for using too much memory",
         "  decision   game 1 of 3 (2 players, seat 0), round 1, turn 3",
         r"  hand       maki_2, egg\r",
-        "  try        Load less.",
+        "  hint       Load less.",
         "  the end of its stderr:",
         "    [bold]last[/bold]",
         "",
@@ -102,16 +102,16 @@ def test_a_cause_may_have_few_fields(capsys: pytest.CaptureFixture[str]) -> None
         "rejected: no archive",
         "  stage      received",
         "  cause      file",
-        "  try        Fix it.",
+        "  hint       Fix it.",
     ]
 
 
 def test_an_accepted_submission_is_printed_with_its_games(capsys: pytest.CaptureFixture[str]) -> None:
     """There is a line for each game, with a dash for missing figures."""
     games = [DONE, {**DONE, "figures": {**FIGURES, "median_millis": None, "slowest_millis": None}}]
-    print_verdict({"stage": "active", "cause": None, "games": games}, "mine@1 plays")
+    print_verdict({"stage": "active", "cause": None, "games": games}, "mine@1 is active")
     first, *table = capsys.readouterr().out.splitlines()
-    assert first == "mine@1 plays"
+    assert first == "mine@1 is active"
     titles, one, two = (line.split() for line in table)
     assert " ".join(titles) == (
         "game players seat place decisions median ms slowest ms late notes stderr bytes"

@@ -149,7 +149,7 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
     world.filled(fill_stable)
     client = browser(world)
     _, versions = Page(client.get("/authors/ann").text).tables
-    assert ["plays" in row[0] for row in versions[1:]] == [True, False, False]
+    assert ["active" in row[0] for row in versions[1:]] == [True, False, False]
     bench(world.store, "mine", "it failed")
     page = Page(client.get("/bots/mine").text)
     assert "/authors/ann" in page.links
@@ -157,7 +157,7 @@ def test_an_author_has_all_bots_and_their_versions_on_one_page(world: World) -> 
     bots, versions = shown.tables
     assert [row[:2] for row in bots[1:]] == [["mine@3", "benched"]]
     assert [row[0].split()[0] for row in versions[1:]] == ["mine@3", "mine@2", "mine@1"]
-    assert not any("plays" in row[0] for row in versions[1:])
+    assert not any("active" in row[0] for row in versions[1:])
 
 
 def test_a_bot_has_the_same_figures_on_every_page(world: World) -> None:

@@ -67,7 +67,7 @@ def test_a_bots_page_is_public(world: World) -> None:
             str(entry.games),
         ]
     assert [row[0].split()[0] for row in versions[1:]] == ["3", "2", "1"]
-    assert [" plays" in row[0] for row in versions[1:]] == [False, True, False]
+    assert [" active" in row[0] for row in versions[1:]] == [False, True, False]
     assert [row[3].split()[0] for row in versions[1:]] == ["0", "1", "2"]
     assert len(games[1:]) == 3
     assert all("mine@" in row[1] for row in games[1:])
