@@ -126,7 +126,9 @@ def _parser(settings: Settings) -> argparse.ArgumentParser:
     )
     parser.add_argument("--data-dir", type=Path, default=settings.data_dir, help="the arena's data directory")
     parser.add_argument("--host", default=settings.host, help="address to listen on")
-    parser.add_argument("--port", type=int, default=settings.port, help="port to listen on, 0 for a free one")
+    parser.add_argument(
+        "--port", type=int, default=settings.port, help="port to listen on; 0 for any free port"
+    )
     return parser
 
 

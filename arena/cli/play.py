@@ -48,7 +48,9 @@ MoreCommands = Annotated[
 ]
 OneCommand = Annotated[
     str | None,
-    typer.Option("--bot", help="Or a bot in any language, as a quoted command.", metavar="COMMAND"),
+    typer.Option(
+        "--bot", help="A bot in any language, as a quoted command, instead of BOT.", metavar="COMMAND"
+    ),
 ]
 
 _TABLE: Final = (2, 5)
@@ -272,7 +274,7 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
 
 def puzzle(
     file: Annotated[str, typer.Argument(help="A position that `arena play` saved.")],
-    bot: Annotated[str | None, typer.Argument(help="A file, a folder or a house bot.")] = None,
+    bot: Annotated[str | None, typer.Argument(help="A file, a folder or a house bot.", metavar="BOT")] = None,
     *,
     command: OneCommand = None,
     as_json: Json = False,

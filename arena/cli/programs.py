@@ -63,7 +63,9 @@ def init(
 
 
 def bridge(
-    command: Annotated[list[str], typer.Argument(help="The program, after --.", metavar="-- COMMAND...")],
+    command: Annotated[
+        list[str], typer.Argument(help="Command that starts the program, after --.", metavar="-- COMMAND...")
+    ],
 ) -> None:
     """Run a program as a bot, with the protocol's messages as lines of JSON on its stdin and stdout.
 

@@ -119,7 +119,7 @@ def scheduler(
 
 def worker(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free one.")
+        int, typer.Option(min=0, max=65535, help="Port for the scheduler's connections; 0 for any free port.")
     ] = 0,
 ) -> None:
     """Play matches on this host for the cluster in ARENA_EXECUTOR.

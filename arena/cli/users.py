@@ -48,11 +48,16 @@ def set_quota(
     name: Name,
     *,
     submissions_a_day: Annotated[
-        int | None, typer.Option(min=0, max=_MOST, help="Submissions within 24 hours, and as many checks.")
+        int | None,
+        typer.Option(
+            min=0,
+            max=_MOST,
+            help="Maximum number of submissions within 24 hours; checks have the same limit.",
+        ),
     ] = None,
-    bots: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Bots.")] = None,
+    bots: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Maximum number of bots.")] = None,
     challenges_a_day: Annotated[
-        int | None, typer.Option(min=0, max=_MOST, help="Challenges within 24 hours.")
+        int | None, typer.Option(min=0, max=_MOST, help="Maximum number of challenges within 24 hours.")
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
 ) -> None:

@@ -202,16 +202,24 @@ class Settings(BaseSettings):
             "log](operating.md#the-audit-log), with their addresses. 0: never; at most 36500."
         ),
     )
-    submissions_a_day: int = Field(default=20, ge=0, description="Submissions per author within 24 hours.")
+    submissions_a_day: int = Field(
+        default=20,
+        ge=0,
+        description="Maximum number of submissions per author within 24 hours; checks have the same limit.",
+    )
     bots_per_author: int = Field(
         default=5,
         ge=0,
-        description="Bots per author, including submissions in progress. Versions are not limited.",
+        description=(
+            "Maximum number of bots per author, including submissions in progress. Versions are not limited."
+        ),
     )
     challenges_a_day: int = Field(
         default=20,
         ge=0,
-        description="Unrated [challenges](submitting.md#challenges) per author within 24 hours.",
+        description=(
+            "Maximum number of unrated [challenges](submitting.md#challenges) per author within 24 hours."
+        ),
     )
     analysis_playouts: int = Field(
         default=600,
