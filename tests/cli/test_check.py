@@ -173,7 +173,7 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
     for row in (
         f"cause      {kind}",
         "exit code  1",
-        f"try        {HINTS[kind]}",
+        f"hint       {HINTS[kind]}",
         "seat 0), round 1, turn 4",
     ):
         assert row in text
