@@ -81,7 +81,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
 
 
 def _settings_in(settings: Settings, folder: Path) -> Settings:
-    """Return settings without quotas for an arena that shares nothing with others on this machine."""
+    """Return settings for an arena that takes one submission and shares nothing on this machine."""
     return settings.model_copy(
         update={
             "data_dir": folder / "data",

@@ -88,7 +88,7 @@ class Challenges(Repository):
             ).scalar_one()
             if today >= most:
                 raise QuotaReached(
-                    f"you have requested {today} challenges within 24 hours, and the limit is {most}",
+                    f"you have requested {today} challenges in the last 24 hours; the limit is {most}",
                     _until_one_may_be_asked_for(connection, new, today - most),
                 )
             # Rated games wait behind earlier challenges, so only a few may be open.

@@ -2,8 +2,8 @@
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
-       ├──release, expire─┤
-       └──void, lose──────┴── the last allowed loss ──▶ quarantined
+       ├──release─────────┤
+       └──void, expire────┴── at the limit ──▶ quarantined
 
 ``attempt`` rises with every claim and is the fencing token: a write for any attempt but the latest changes
 nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow
@@ -78,8 +78,8 @@ class KnownWorker:
 class Leases:
     """The running matches and their leases.
 
-    A coordinator runs for months: if a newer program has migrated the tables since they were opened, every
-    method except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
+    A coordinator may run for months, and a newer program may migrate the tables meanwhile. Then every method
+    except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
     """
 
     def __init__(self, database: Database, clock: LeaseClock) -> None:

@@ -37,7 +37,7 @@ FIRST_REVISION: Final = "0100"
 NEWEST_REVISION: Final = "0104"
 """The revision that this program needs: the last of ``migrations/versions``."""
 
-NO_UPGRADE: Final = "from before the first release, which this version can't read or upgrade"
+NO_UPGRADE: Final = "which predates the first release and can't be read or upgraded by this version"
 """Part of messages about tables older than the first revision."""
 
 
@@ -47,7 +47,7 @@ def check_revision(connection: Connection, url: str) -> None:
     if found != NEWEST_REVISION:
         raise DatabaseChanged(
             f"the tables of {url} are at revision {found}, but this program needs {NEWEST_REVISION}: "
-            "restart the program in the version that changed them"
+            "restart it with the version that changed them"
         )
 
 
@@ -64,7 +64,7 @@ def revision_of(connection: Connection, url: str) -> str | None:
     if revision is not None and is_too_old(revision):
         raise DatabaseTooOld(
             f"the tables of {url} are at revision {revision}, {NO_UPGRADE}: set "
-            "ARENA_DATABASE_URL to an empty database or move this one away or, to keep its games, use the "
+            "ARENA_DATABASE_URL to an empty database, or move this one away. To keep its games, use the "
             "version that made it"
         )
     return revision
@@ -100,8 +100,8 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
     if not migrates:
         raise DatabaseOlder(
             f"the tables of {database.url} are at revision {revision}, but this program needs "
-            f"{NEWEST_REVISION}: use the version of the arena that runs on it, or stop that arena and "
-            "start this version, which migrates the tables"
+            f"{NEWEST_REVISION}: use the same version as the arena that uses this database, or stop that "
+            "arena and start this version, which migrates the tables"
         )
     with _held(lock, database.url):
         _migrate(database)

@@ -148,7 +148,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
         what = "checks" if new.check_only else "submissions"
         unfinished = f", {begun} of them unfinished" if begun else ""
         raise QuotaReached(
-            f"{new.author} has sent {today} {what} within 24 hours{unfinished}, and the limit is {most}",
+            f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {most}",
             _until_one_may_be_sent(connection, new, today - most),
         )
     names = _names(connection, new.author, new.account)

@@ -133,7 +133,7 @@ _LACKS_MODULE: Final = re.compile(
 )
 
 MOST_REPLAYS: Final = 2
-"""Maximum number of games to repeat because the host may have caused the failure."""
+"""Maximum number of times to repeat games because the host may have caused the failure."""
 
 _MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
 

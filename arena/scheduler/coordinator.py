@@ -118,8 +118,8 @@ class Coordinator:
                 self._end()
         if self._program_changed:
             raise ArenaTrouble(
-                "the program's files have changed since it started, so no new matches start (running matches "
-                "were finished): restart it to continue with the new version"
+                "the program's files have changed since it started. Running matches were finished and no "
+                "new ones will start: restart it to continue with the new version"
             )
 
     def stop(self) -> None:

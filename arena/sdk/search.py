@@ -1,4 +1,4 @@
-"""Search for bots that look ahead: deal the hidden cards, and play out the round as often as you like.
+"""Look-ahead search for bots: deal the hidden cards, then play out the round as often as you like.
 
     deal = worlds(view)
     world = deal(rng)                    # one possible deal of the hidden cards
@@ -63,7 +63,7 @@ class World:
     __slots__ = ("_step", "controller", "hands", "pile", "tables", "turns", "view")
 
     def __init__(self, view: View, hands: list[list[int]], tables: list[list[int]], pile: list[int]) -> None:
-        self.view = view  # the decision that the world continues
+        self.view = view  # the decision that the world continues from
         self._step = view.rules.direction(view.round)
         self.pile = pile  # the cards of the dummy's pile, the next one last
         # A list of cards for each player. The hand of the player in control of the dummy includes the drawn
@@ -169,7 +169,7 @@ class World:
         return [points + more for points, more in zip(totals, soy_sauce, strict=True)]
 
     def puddings(self) -> list[int]:
-        """Return every participant's puddings of the whole game."""
+        """Return every participant's puddings so far in the game."""
         return [kept + table[_PUDDING] for kept, table in zip(self.view.puddings, self.tables, strict=True)]
 
 
@@ -231,7 +231,7 @@ _USE_CHOPSTICKS: Final = 2.5
 _KEPT_CHOPSTICKS: Final = 0.2
 """Chopsticks are worth this many points for every turn in which they can still be used."""
 _DENIED: Final = 0.3
-"""A card for the dummy counts this share of its value to the opponent, who would otherwise be passed it."""
+"""A card given to the dummy scores this share of its value to the opponent who doesn't get it."""
 _STEADY: Final = {Card.MAKI_1: 0.7, Card.MAKI_2: 1.4, Card.MAKI_3: 2.1, Card.PUDDING: 2.2}
 
 
@@ -315,7 +315,7 @@ def _best(hand: Sequence[int], table: list[int], worths: list[list[float]]) -> i
 
 
 def playout(world: World, rng: Random, noise: float = 0.0) -> None:
-    """Finish the round with simple moves of all seats."""
+    """Finish the round with simple moves by all seats."""
     seats = range(len(world.hands))
     while world.turns:
         world.step([simple_move(world, seat, rng, noise) for seat in seats])
@@ -328,7 +328,7 @@ _PUDDINGS: Final = (0.5, 0.7, 1.0)
 
 
 def values(world: World) -> list[float]:
-    """Return the value of this end of a round for each seat, from -1 (all others beat it) to 1."""
+    """Return the value of the final position of a round by seat, from -1 (all others are far ahead) to 1."""
     view = world.view
     weight, scale = _PUDDINGS[view.round - 1], _SCALES[view.round - 1]
     puddings = score_puddings(view.rules, world.puddings())

@@ -99,7 +99,7 @@ class BotOperators:
         return self.find(bot)
 
     def disqualify(self, who: str, bot: str, reason: str) -> Rebuilt:
-        """Take a bot off the ladder permanently, and recompute all ratings as if it had never played.
+        """Take a bot off the ladder until it is reinstated. Recompute all ratings without its games.
 
         This takes about two milliseconds per rated game. The reason is public. Raises OperationRefused if the
         reason is empty or too long.

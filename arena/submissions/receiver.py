@@ -248,9 +248,9 @@ class Incoming:
         """
         if self._place.lost:
             raise PlaceLost(
-                "this upload was too slow, so it was cancelled to make room for another: less than "
-                f"{SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} seconds. "
-                "It still counts towards your quota. Try again over a faster connection"
+                f"this upload averaged less than {SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} "
+                "seconds, so it was cancelled to make room for another. It still counts towards your quota. "
+                "Try again over a faster connection"
             )
         self._place.came += len(piece)
         self._size += len(piece)

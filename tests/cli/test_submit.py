@@ -379,7 +379,7 @@ def test_a_used_up_quota_is_reported(tmp_path: Path) -> None:
         assert author.types("submit", author.source(), "--no-follow").code == 0
         (home / "mine.py").write_text("print('another')\n")
         line = refused(author.types("submit", "mine.py", "--no-follow"), 1)
-    assert "within 24 hours" in line
+    assert "in the last 24 hours" in line
     assert "Try again in 24 hours." in line
 
 

@@ -154,7 +154,7 @@ def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
         store.challenges.add(challenge(f"c{number}", ben, (mine, other)), most_a_day=2)
     later = challenge("c2", ben, (mine, other), created=START + timedelta(hours=5))
     with pytest.raises(
-        QuotaReached, match="requested 2 challenges within 24 hours, and the limit is 2"
+        QuotaReached, match="requested 2 challenges in the last 24 hours; the limit is 2"
     ) as refused:
         store.challenges.add(later, most_a_day=2)
     assert refused.value.wait == timedelta(hours=19)

@@ -242,7 +242,7 @@ def test_submissions_have_quotas(store: Store) -> None:
     with pytest.raises(QuotaReached, match="ben has 1 bots, and the limit is 1"):
         store.submissions.check(new("u2", bot="second"), quota)
     store.submissions.add(new("u2"), quota)
-    with pytest.raises(QuotaReached, match="ben has sent 2 submissions within 24 hours"):
+    with pytest.raises(QuotaReached, match="ben has sent 2 submissions in the last 24 hours"):
         store.submissions.add(new("u3"), quota)
     tomorrow = replace(new("u3"), received=START + timedelta(days=1))
     store.submissions.add(tomorrow, quota)
@@ -258,7 +258,7 @@ def test_checks_have_their_own_quota(store: Store) -> None:
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
     assert store.submissions.allowance("ben", None, quota, START).sent == 0
-    with pytest.raises(QuotaReached, match="ben has sent 1 checks within 24 hours, and the limit is 1"):
+    with pytest.raises(QuotaReached, match="ben has sent 1 checks in the last 24 hours; the limit is 1"):
         store.submissions.add(checks[1], quota)
     store.submissions.begin(replace(new("c2", bot="eves", author="eve"), check_only=True), quota)
     store.submissions.check(new("u3", bot="eves", author="eve"), quota)
@@ -300,7 +300,7 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     late = replace(new("u3", account=owner.id), received=START + timedelta(hours=5))
     for refusing in (store.submissions.check, store.submissions.begin, store.submissions.add):
         with pytest.raises(
-            QuotaReached, match="sent 3 submissions within 24 hours, 2 of them unf"
+            QuotaReached, match="sent 3 submissions in the last 24 hours, 2 of them unf"
         ) as refused:
             refusing(late, quota)
         assert refused.value.wait == timedelta(hours=19)
@@ -429,7 +429,7 @@ def test_an_accounts_own_quotas_apply_only_to_it(store: Store, ben: KnownAccount
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=3, bots=2), ENTRY)
     for number, bot in enumerate(("mine", "second", "mine")):
         store.submissions.add(replace(new(f"u{number}", bot), account=ben.id), USUAL)
-    with pytest.raises(QuotaReached, match="3 submissions within 24 hours, and the limit is 3"):
+    with pytest.raises(QuotaReached, match="3 submissions in the last 24 hours; the limit is 3"):
         store.submissions.check(mine, USUAL)
     store.people.set_quota(ben.id, AccountQuota(submissions_a_day=9), ENTRY)
     with pytest.raises(QuotaReached, match="has 2 bots, and the limit is 2"):

@@ -151,13 +151,13 @@ def test_an_upload_counts_from_its_start(store: Store, folder: Path) -> None:
     one = receiver(store, folder, most=2)
     with one.begin(upload()) as first, one.begin(upload()) as second:
         with pytest.raises(
-            QuotaReached, match="2 submissions within 24 hours, 2 of them unfinished, and the limit is 2"
+            QuotaReached, match="2 submissions in the last 24 hours, 2 of them unfinished; the limit is 2"
         ):
             send(one, upload(), FILE * 3)
         first.write(FILE)
         first.finish()
         with pytest.raises(
-            QuotaReached, match="2 submissions within 24 hours, 1 of them unfinished, and the limit is 2"
+            QuotaReached, match="2 submissions in the last 24 hours, 1 of them unfinished; the limit is 2"
         ):
             send(one, upload(), FILE * 3)
         second.write(FILE * 2)
@@ -174,7 +174,9 @@ def test_an_aborted_upload_counts_towards_the_quota(store: Store, folder: Path) 
     with pytest.raises(Damaged):
         send(one, upload(), b"")
     assert one.allowance("ben", None).left == 0
-    with pytest.raises(QuotaReached, match="2 submissions within 24 hours, 2 of them unfinished") as refused:
+    with pytest.raises(
+        QuotaReached, match="2 submissions in the last 24 hours, 2 of them unfinished"
+    ) as refused:
         send(one, upload(), FILE)
     assert refused.value.wait == timedelta(days=1)
     assert one.allowance("eve", None).left == 2
@@ -269,7 +271,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
         for incoming in begun[:-1]:
             incoming.write(FILE)
         with pytest.raises(
-            PlaceLost, match=r"less than 1024 KiB per second after 60 seconds.* towards your quota"
+            PlaceLost, match=r"less than 1024 KiB per second after 60 seconds, .* towards your quota"
         ):
             begun[-1].write(FILE)
         assert send(crowd.receiver, image("yours"), FILE).stage is Stage.RECEIVED, (

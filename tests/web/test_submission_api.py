@@ -172,7 +172,7 @@ def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount)
     answer = client.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
     assert answer.status_code == 429
     assert answer.json()["detail"] == (
-        "ann has sent 3 submissions within 24 hours, and the limit is 3. Try again in 21 hours."
+        "ann has sent 3 submissions in the last 24 hours; the limit is 3. Try again in 21 hours."
     )
     wait = int(answer.headers["retry-after"])
     assert wait == 21 * 3600 - 1  # the first upload was 3 hours and 1.5 seconds ago

@@ -72,8 +72,8 @@ class RateLimits:
     def log_in(self, request: Request, name: str) -> Iterator[None]:
         """Count the log-in attempt made in the context. Some limits count only wrong passwords.
 
-        A browser that has logged in to the account has its own limits, so nobody else can lock it out. Raises
-        Problem (429) after too many attempts.
+        Browsers that have logged in to the account have their own limits, so nobody else can lock them out.
+        Raises Problem (429) after too many attempts.
         """
         # Count before the password is checked, so that simultaneous attempts can't exceed a limit.
         of_failures = self._count_log_in(request, name)
@@ -100,12 +100,12 @@ class RateLimits:
 
         if mark and self._accounts.sessions.knows(name, mark):
             with_it = _limit(10, _HOUR, "log in", "with", mark)
-            # Correct passwords count here too, since each attempt costs a hash.
+            # Correct passwords count towards the second limit too, since checking any password costs a hash.
             self._count(
                 "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
             )
             return (with_it,)
-        # Correct passwords count towards the first limit, as above. A classroom may share one address.
+        # Here they count towards the first limit, for the same reason. A classroom may share one address.
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)

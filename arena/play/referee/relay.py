@@ -3,7 +3,8 @@
 gRPC's own limits don't stop a malicious bot: HTTP/2 frames that cost their sender nothing make the library
 allocate memory until the referee's process dies, which ends the match. So the library listens on a socket
 that no bot can reach, and the bot's bytes get there through a :class:`FrameGuard`. Bytes to the bot pass
-unchecked. Each direction buffers a bounded amount: while one side doesn't read, the other isn't read from.
+unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops reading from
+the other.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from arena.play.referee.frames import (
 )
 
 _BUFFER_BYTES: Final = 64 * 1024
-"""Size of the buffer for each direction of a connection. While it is full, the other side isn't read from."""
+"""Size of the buffer for each direction of a connection. While it is full, the relay stops reading."""
 
 
 class RelayWatcher(Protocol):

@@ -40,7 +40,7 @@ class Line:
 
     file: str  # path below the root of the control groups
     value: str  # to write
-    # Whether the cap depends on this file. False for preparation, and for files that some kernels lack.
+    # Whether the cap depends on this file. False for preparatory writes and for files that some kernels lack.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong too
 
@@ -289,7 +289,7 @@ class Overruns:
         self._seen = 0
 
     def count(self) -> int:
-        """Return the number so far, as far as it can be read."""
+        """Return the count so far, or what was last known if it can't be read."""
         try:
             return self._version_1() if self._place.version == 1 else self._version_2()
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The system calls that a bot may make: an allow-list; all others are refused with EPERM.
+"""The system calls that a bot may make: an allow-list. All others are refused, most with EPERM.
 
 The list contains what the runtimes of Python, Node, Go, Java, Rust and C++ need to compute, to use files in
 /tmp, to start threads and processes, and to use unix sockets. It excludes everything that reaches the

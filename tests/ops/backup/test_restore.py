@@ -314,13 +314,13 @@ def test_a_backup_from_before_the_first_release_is_refused(
     """It is refused before anything is written. The error says how to start without it, and how to use it."""
     there = spots.make("there", postgresql=to == "postgresql")
     old = altered(kept, tmp_path / "old.zip", revision=revision)
-    said = f"revision {revision}, from before the first release.*: start an arena without it"
+    said = f"revision {revision}, which predates the first release.*: start an arena without it"
     with pytest.raises(BackupTooOld, match=f"{said}.*restore it with the version that made it"):
         restored(old, there)
     assert nothing_in(there)
     done = there.arena("restore", "old.zip", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"from before the first release" in done.stderr
+    assert b"which predates the first release" in done.stderr
     assert done.stderr.count(b"\n") == 1
     restored(kept, there)  # so nothing was written to the database either
 
