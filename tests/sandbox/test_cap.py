@@ -1,6 +1,9 @@
 """The shared limit on all bots: its files, its values and its effect."""
 
+import signal
 import socket
+import subprocess
+import sys
 import uuid
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -21,6 +24,7 @@ CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
 V1 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
 V2 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
 SLICE = GroupPlace(parent="kaiten-1a2b.slice", driver="systemd", version=2)
+MEMORY_1 = Path("/sys/fs/cgroup/memory")
 
 
 def written(place: GroupPlace) -> list[tuple[str, str]]:
@@ -191,24 +195,53 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
         runtime.close()
 
 
-def test_overruns_are_counted(tmp_path: Path) -> None:
-    """Version 1 has a peak usage, which the arena resets; version 2 has event counts."""
-    one = GroupPlace(parent="/kaiten/a", driver="cgroupfs", version=1, root=tmp_path)
-    folder = tmp_path / "memory" / "kaiten" / "a"
-    folder.mkdir(parents=True)
-    (folder / "memory.limit_in_bytes").write_text(f"{1 << 30}\n")
-    (folder / "memory.max_usage_in_bytes").write_text("4096\n")
-    overruns = Overruns(one)
-    assert overruns.count() == 0
-    (folder / "memory.max_usage_in_bytes").write_text(f"{(1 << 30) - 65536}\n")
-    assert [overruns.count(), overruns.count()] == [1, 1]
-    assert (folder / "memory.max_usage_in_bytes").read_text() == "0"
+CACHE = "import sys; [open(sys.argv[1] + '/f' + str(n), 'wb').write(bytes(1 << 20)) for n in range(64)]"
+MEMORY = "bytearray(b'x' * (96 << 20))"
 
-    two = replace(one, parent="/kaiten/b", version=2)
+
+def killed_in(group: Path, program: str, *arguments: str) -> bool:
+    """Run a Python program in a group of version 1, and return whether it was killed."""
+    join = f"import os; open({str(group / 'tasks')!r}, 'w').write(str(os.getpid())); {program}"
+    done = subprocess.run([sys.executable, "-c", join, *arguments], check=False)  # noqa: S603 - our own
+    assert done.returncode in {0, -signal.SIGKILL}
+    return done.returncode != 0
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.skipif(not MEMORY_1.is_dir(), reason="the host has control groups of version 2")
+def test_overruns_are_counted(tmp_path: Path) -> None:
+    """Neither caches that fill the shared group count, nor a bot that reaches its own limit."""
+    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
+    shared = MEMORY_1 / place.path
+    bot = shared / "bot"
+    bot.mkdir(parents=True)
+    overruns = Overruns(place)
+    try:
+        (shared / "memory.limit_in_bytes").write_text(str(48 << 20))
+        assert overruns.count() == 0
+        assert not killed_in(bot, CACHE, str(tmp_path))
+        assert int((shared / "memory.max_usage_in_bytes").read_text()) > 47 << 20
+        assert overruns.count() == 0
+        (bot / "memory.limit_in_bytes").write_text(str(32 << 20))
+        assert killed_in(bot, MEMORY)
+        assert overruns.count() == 0
+        (bot / "memory.limit_in_bytes").write_text("-1")
+        assert killed_in(bot, MEMORY)
+        assert [overruns.count(), overruns.count()] == [1, 1]
+    finally:
+        overruns.close()
+        bot.rmdir()
+        shared.rmdir()
+    assert overruns.count() == 1
+
+
+def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
+    """Without the group's file there are none."""
+    place = replace(V2, parent="/kaiten/b", root=tmp_path)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")
-    assert Overruns(two).count() == 2
-    assert Overruns(replace(two, parent="/none")).count() == 0
+    assert Overruns(place).count() == 2
+    assert Overruns(replace(place, parent="/none")).count() == 0
 
 
 @pytest.mark.docker

@@ -192,9 +192,6 @@ CONTROL: Final = "all-bots-memory"
 _PATIENCE_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.05
 
-_CHARGED_AT_ONCE: Final = 1024 * 1024
-"""The kernel charges in chunks, so usage stops slightly below the limit."""
-
 _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -281,12 +278,18 @@ class CommonGroup:
 
 
 class Overruns:
-    """Counts how often all bots together have reached their shared memory limit. Thread-safe."""
+    """Counts how often all bots together have run out of their shared memory. Thread-safe.
+
+    Only if the kernel found nothing to reclaim: a bot could fill the shared group with what the kernel caches
+    for it, and this stays there when the bot has ended.
+    """
 
     def __init__(self, place: GroupPlace) -> None:
         self._place = place
         self._lock = threading.Lock()
         self._seen = 0
+        self._group = 0  # the inode of the group that the event is registered for; version 1 only
+        self._event = -1
 
     def count(self) -> int:
         """Return the count so far, or what was last known if it can't be read."""
@@ -296,16 +299,34 @@ class Overruns:
             return self._seen
 
     def _version_1(self) -> int:
-        # Current kernels don't update failcnt, so reset the highest usage each time it reaches the limit.
+        # The counters in the group's files also count what bots' own limits cause, or nothing at all.
         folder = self._place.root / "memory" / self._place.path
         with self._lock:
-            highest, limit = (
-                int((folder / f"memory.{name}_in_bytes").read_text()) for name in ("max_usage", "limit")
-            )
-            if highest > limit - _CHARGED_AT_ONCE:
-                self._seen += 1
-                (folder / "memory.max_usage_in_bytes").write_text("0")
+            group = folder.stat().st_ino
+            if group != self._group:
+                self._register(folder)
+                self._group = group
+            with contextlib.suppress(BlockingIOError):
+                self._seen += os.eventfd_read(self._event)
             return self._seen
+
+    def _register(self, folder: Path) -> None:
+        """Create an event that the kernel signals when it kills a process because of this group's limit."""
+        event = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        try:
+            with (folder / "memory.oom_control").open() as file:
+                (folder / "cgroup.event_control").write_text(f"{event} {file.fileno()}")
+        except OSError:
+            os.close(event)
+            raise
+        self.close()
+        self._event = event
+
+    def close(self) -> None:
+        """Stop counting."""
+        if self._event >= 0:
+            os.close(self._event)
+            self._event = -1
 
     def _version_2(self) -> int:
         # Not memory.events, which also counts when bots reach their own limits.

@@ -217,6 +217,7 @@ class DockerRuntime:
     def close(self) -> None:
         """As in :class:`arena.sandbox.runtime.Runtime`."""
         self._client.close()
+        self._overruns.close()
 
 
 def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
