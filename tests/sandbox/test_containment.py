@@ -121,6 +121,19 @@ tell([
     assert report(docker_stage, program) == ["EPERM", "EPERM", "done", "done"] * 2
 
 
+SLACK = """
+import ctypes
+prctl = ctypes.CDLL(None).prctl
+get_slack, set_slack, get_thp, set_thp = 30, 29, 42, 41
+tell([prctl(get_slack), prctl(set_slack, 50_000), prctl(get_thp, 0, 0, 0, 0), prctl(set_thp, 0, 0, 0, 0)])
+"""
+
+
+def test_sleeps_have_no_slack_and_memory_no_huge_pages(docker_stage: DockerStage) -> None:
+    """With slack, sleeps would end at other bots' timers. All containers share the huge page of zeros."""
+    assert report(docker_stage, SLACK) == [1, -1, 1, -1]
+
+
 NAMESPACES = """
 import os, sys, time
 def times():

@@ -160,6 +160,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         **({"CpuShares": _LEAST_SHARES} if spec.gives_way else {}),
         "Memory": memory,
         "MemorySwap": memory,  # includes memory, so there is no swap
+        "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel ends bots first
         "PidsLimit": pids_limit(limits, host),
         **_disk_limits(host.disk),
         "Ulimits": [

@@ -46,18 +46,17 @@ _MEMORY: Final = """
 
 _PROCESSES: Final = """
     arch_prctl capget execve execveat exit exit_group fork get_robust_list getcpu getegid geteuid getgid
-    getgroups getpgid getpgrp getpid getppid getpriority getresgid getresuid getrlimit getrusage getsid
+    getgroups getpgid getpgrp getpid getppid getresgid getresuid getrlimit getrusage getsid
     gettid getuid landlock_add_rule landlock_create_ruleset landlock_restrict_self prlimit64 rseq
     sched_get_priority_max sched_get_priority_min sched_getaffinity sched_getattr sched_getparam
-    sched_getscheduler sched_yield set_robust_list set_tid_address setpgid
-    setpriority setrlimit setsid uname vfork wait4 waitid
+    sched_getscheduler sched_yield set_robust_list set_tid_address setpgid setrlimit setsid uname vfork
+    wait4 waitid
 """
 
 _SIGNALS_AND_TIME: Final = """
-    alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday kill nanosleep pause
+    alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday nanosleep pause
     restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
-    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack signalfd signalfd4 tgkill time timerfd_create
-    timerfd_gettime timerfd_settime times tkill
+    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time times tkill
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
@@ -150,7 +149,8 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             # For the init, whose filter then refuses this option to the bot.
             "PR_SET_SECCOMP": 22,
             "PR_CAPBSET_READ": 23,
-            # A longer slack (PR_SET_TIMERSLACK) would show when other bots' timers end.
+            # The next one and PR_SET_THP_DISABLE are for the init too.
+            "PR_SET_TIMERSLACK": 29,
             "PR_GET_TIMERSLACK": 30,
             "PR_SET_CHILD_SUBREAPER": 36,
             "PR_GET_CHILD_SUBREAPER": 37,
@@ -162,6 +162,9 @@ _BY_ARGUMENT: Final[dict[str, tuple[int, dict[str, int]]]] = {
             "PR_SET_VMA": 0x5356_4D41,
         },
     ),
+    # Not by user (PRIO_USER): the kernel walks over all threads of the host if the user has any, so the
+    # duration discloses which other bots run.
+    "getpriority setpriority": (0, {"PRIO_PROCESS": 0, "PRIO_PGRP": 1}),
     # No system-wide barrier: its duration discloses what the other cores do.
     "membarrier": (
         0,
@@ -221,17 +224,22 @@ _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PR
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
+_PID_BITS: Final = 32
+
 _DONE_WITHOUT: Final = """
     get_mempolicy io_uring_setup
     futex_requeue futex_wait futex_waitv futex_wake
     cachestat fadvise64 mincore openat2 preadv2 process_madvise pwritev2 readahead sync_file_range
     inotify_init inotify_init1 memfd_create pidfd_open sysinfo
+    signalfd signalfd4 timerfd_create
 """
 """Refused with ENOSYS: libraries treat that as an old kernel and use other calls.
 
 The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
-change the page cache; the flags of openat2 are behind a pointer. Those in the last row disclose what others
-do: the host's tasks and memory, opened files, and numbers of files and processes."""
+change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
+do: the host's tasks and memory, opened files, and numbers of files and processes. The descriptors of those in
+the last become ready in a timer's interrupt, which then wakes all epolls that watch one. With thousands of
+epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -270,6 +278,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *_locks(),
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
             *_mapping(),
+            *_killing(),
             # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
             _refused("fsync fdatasync", 0),
             # Some gVisor versions refuse with EPERM whatever error the rule names, and the C library then
@@ -300,6 +309,16 @@ def _locks() -> list[dict[str, Any]]:
         _refused("flock", ENOLCK),
         *(_refused("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
     ]
+
+
+def _killing() -> list[dict[str, Any]]:
+    """Return the rules for signals to any process but -1.
+
+    For -1, which stands for all processes, the kernel walks over those of the whole host.
+    """
+    # Any number in whose lower 32 bits some bit is not set.
+    bits = (1 << place for place in range(_PID_BITS))
+    return [_rule("kill", args=[_argument(0, "MASKED_EQ", bit)]) for bit in bits]
 
 
 def _mapping() -> list[dict[str, Any]]:

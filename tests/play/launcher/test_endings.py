@@ -57,7 +57,7 @@ AT_ONCE = "import os; os.kill(os.getpid(), 9)"
 KILLS = {
     "itself": "os.kill(os.getpid(), signal.SIGKILL)",
     "its init": "os.kill(1, signal.SIGKILL); os.kill(1, signal.SIGTERM); os.kill(1, signal.SIGSTOP)",
-    "everybody": "os.kill(-1, signal.SIGKILL); os.killpg(0, signal.SIGKILL)",
+    "everybody": "os.killpg(0, signal.SIGKILL)",
     "by its exit code": "os._exit(137)",
     "by memory": "hoard = [bytearray(b'x' * 2**20) for _ in range(400)]",
     "by a child": "os.fork() or os.kill(os.getppid(), signal.SIGKILL); signal.pause()",

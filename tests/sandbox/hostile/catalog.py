@@ -27,6 +27,8 @@ TABLES: Final = (
     (52, 53, 54),
     (55, 56),
     (57, 58),
+    (59,),
+    (60,),
 )
 """Numbers of attacks that are played in one match, since none of them disturbs another.
 

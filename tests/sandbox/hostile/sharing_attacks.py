@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.sandbox.hostile import effects, loosening
 from tests.sandbox.hostile.attack import PATIENT, Attack, Control
-from tests.sandbox.hostile.system import counting, hoarding, meeting, probing, whispering
+from tests.sandbox.hostile.system import counting, crowding, hoarding, meeting, probing, whispering
 
 _PRIVATE_FUTEXES: Final = Control(
     name="only private futexes", template=loosening.allowing("futex"), gvisor="it has its own futexes"
@@ -308,5 +308,29 @@ ATTACKS: Final = (
         accomplice=probing.identify,
         achieved=effects.recognised,
         control=Control(name="a user for each seat, masked /proc/sys", template=loosening.share_identity),
+    ),
+    Attack(
+        number=59,
+        name="long interrupts of timers",
+        program=crowding.wake_in_interrupts,
+        achieved=effects.listed("late"),
+        control=Control(
+            name="no descriptors of timers",
+            template=loosening.allowing("timerfd_create", "timerfd_settime"),
+            gvisor="it has its own timers",
+        ),
+        clock=PATIENT,
+    ),
+    Attack(
+        number=60,
+        name="looks for the users of other seats",
+        program=counting.find_users,
+        accomplice=counting.find_users,
+        achieved=effects.listed("users"),
+        control=Control(
+            name="no priorities by user",
+            template=loosening.allowing("getpriority"),
+            gvisor="it has its own users",
+        ),
     ),
 )

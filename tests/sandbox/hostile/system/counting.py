@@ -39,6 +39,10 @@ _SLOTS_SAID: Final = 42
 """More than one pass over all bits. Each bit's last value counts, so the sender may start four slots late."""
 
 _SO_COOKIE: Final = 57
+_NO_USER: Final = 2_000_000_000
+_NEAR: Final = 4
+_SEARCHES: Final = 200
+_WALK_RATIO: Final = 2
 _CLONE: Final = 220 if _ARM else 56
 _CLONE_PIDFD: Final = 0x1000
 
@@ -210,6 +214,31 @@ def ask_for_numbers() -> None:
                 numbers.append(name)
     tell(numbers=numbers)
     play()
+
+
+def find_users() -> None:
+    """Look for users with processes among the users of the seats near this one.
+
+    If a user exists, the kernel walks over all threads of the host to find its processes.
+    """
+    users = []
+    with suppress(PermissionError):
+        never = _walk_seconds(_NO_USER)
+        near = (user for user in range(os.getuid() - _NEAR, os.getuid() + _NEAR + 1) if user != os.getuid())
+        users = [user for user in near if _walk_seconds(user) > _WALK_RATIO * never]
+    tell(users=users)
+    play()
+
+
+def _walk_seconds(user: int) -> float:
+    """Return the shortest time of several searches for a user."""
+    times = []
+    for _ in range(_SEARCHES):
+        begin = time.perf_counter()
+        with suppress(ProcessLookupError):
+            os.getpriority(os.PRIO_USER, user)
+        times.append(time.perf_counter() - begin)
+    return min(times)
 
 
 def _clone_with_descriptor() -> bool:

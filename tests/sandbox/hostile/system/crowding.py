@@ -1,7 +1,10 @@
 """Bots that start many processes or threads, or don't exit. Run in a bot's container."""
 
+import ctypes
 import os
+import select
 import signal
+import struct
 import sys
 import threading
 import time
@@ -18,6 +21,62 @@ _BURNING_SECONDS: Final = 0.5
 _DAEMONS: Final = 3
 _DAEMON_SECONDS: Final = 30
 _DAEMON: Final = f"import time; time.sleep({_DAEMON_SECONDS})  # hostile-daemon"
+
+
+_WAKERS: Final = 20
+_EPOLLS_EACH: Final = 200
+_TIMERS: Final = 16
+_ROUNDS: Final = 10
+_AHEAD_SECONDS: Final = 0.05
+_LATE_SECONDS: Final = 0.005
+
+
+def wake_in_interrupts() -> None:
+    """Let thousands of epolls watch timers that expire together, and report how long their interrupts take.
+
+    The kernel wakes each epoll in the interrupt, and charges the time to the process that it interrupts.
+    """
+    late = []
+    with suppress(OSError):
+        late = [f"{1000 * seconds:.0f} ms" for seconds in _interrupted() if seconds > _LATE_SECONDS]
+    tell(late=late)
+    play()
+
+
+def _interrupted() -> list[float]:
+    """Return for each round how late a sleep ended that was to end with the timers, in seconds."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    timers = [libc.timerfd_create(time.CLOCK_MONOTONIC, 0) for _ in range(_TIMERS)]
+    if min(timers) < 0:
+        raise OSError(ctypes.get_errno(), "timerfd_create")
+    ready, is_ready = os.pipe()
+    wakers = []
+    for _ in range(_WAKERS):
+        if (waker := os.fork()) == 0:
+            epolls = [select.epoll() for _ in range(_EPOLLS_EACH)]
+            for each in epolls:
+                for timer in timers:
+                    each.register(timer, select.EPOLLIN)
+            os.write(is_ready, b"!")
+            signal.pause()
+        wakers.append(waker)
+    try:
+        for _ in wakers:
+            os.read(ready, 1)
+        return [_round(libc, timers) for _ in range(_ROUNDS)]
+    finally:
+        for waker in wakers:
+            os.kill(waker, signal.SIGKILL)
+            os.waitpid(waker, 0)
+
+
+def _round(libc: ctypes.CDLL, timers: list[int]) -> float:
+    end = time.monotonic() + _AHEAD_SECONDS
+    moment = struct.pack("qqqq", 0, 0, int(end), int(end % 1 * 1e9))
+    for timer in timers:
+        libc.timerfd_settime(timer, 1, moment, None)  # TFD_TIMER_ABSTIME
+    time.sleep(max(0.0, end - time.monotonic()))
+    return time.monotonic() - end
 
 
 def fork_bomb() -> None:

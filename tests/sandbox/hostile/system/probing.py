@@ -42,6 +42,7 @@ _CALLS: Final = {
     "name_to_handle_at": (303, 264),
     "get_mempolicy": (239, 236),
     "set_mempolicy": (238, 237),
+    "signalfd4": (289, 74),
 }
 _NEW_USER: Final = 0x1000_0000
 _NEW_MOUNTS: Final = 0x0002_0000
@@ -95,7 +96,7 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "set_mempolicy", call("set_mempolicy", 0, None, 0)
     yield "madvise: merge equal pages", _merges_pages
     yield "fcntl: size of a pipe", lambda: fcntl.fcntl(os.pipe()[1], fcntl.F_SETPIPE_SZ, 4096) > 0
-    yield "prctl: slack of timers", lambda: libc.prctl(29, 2_000_000, 0, 0, 0) == 0  # PR_SET_TIMERSLACK
+    yield "signalfd4", call("signalfd4", -1, room, 8, 0)
     yield "MSG_OOB", _sends_out_of_band
     yield "setuid: root", lambda: libc.setuid(0) == 0
     yield "AF_ALG", lambda: _makes("AF_ALG", socket.SOCK_SEQPACKET)
