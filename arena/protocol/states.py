@@ -8,9 +8,9 @@ class BotState(StrEnum):
 
     ACTIVE = "active"
     BENCHED = "benched"
-    """Games kept failing. The owner or a new version reactivates the bot."""
+    """Paused by the arena or an operator, for a public reason. The bot stays on the leaderboard."""
     RETIRED = "retired"
-    """The owner took the bot off the ladder, and may reactivate it."""
+    """Off the ladder until the owner, an operator or a new version reactivates it."""
     DISQUALIFIED = "disqualified"
     """An operator took the bot off the ladder. Its games don't count."""
 

@@ -49,7 +49,7 @@ def test_roll_back_retire_and_play_again(windows: Windows, place: Place) -> None
     page.get_by_role("button", name="Retire").click()
     expect(page.get_by_role("status")).to_contain_text("The bot is retired")
     page.get_by_role("button", name="Reactivate").click()
-    expect(page.get_by_role("status")).to_contain_text("The bot plays again")
+    expect(page.get_by_role("status")).to_contain_text("The bot is active again")
     page.get_by_role("button", name="Activate version 3").click()
     expect(page.get_by_role("heading", name="Rating of version 3")).to_be_visible()
 

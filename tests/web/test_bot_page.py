@@ -193,11 +193,11 @@ def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
     answer = visitor.post(f"{MINE}/state", data={"state": "retired"})
     assert answer.headers["location"] == f"{MINE}?done=retired#main"
     assert "The bot is retired" in visitor.get(f"{MINE}?done=retired").text
-    assert "its owner took it off the ladder" in browser(world).get(MINE).text
+    assert "It is off the ladder" in browser(world).get(MINE).text
     assert "mine" not in [standing.bot for standing in world.store.ratings.standings()]
     answer = visitor.post(f"{MINE}/state", data={"state": "active"})
     assert answer.headers["location"] == f"{MINE}?done=active#main"
-    assert "took it off" not in browser(world).get(MINE).text
+    assert "off the ladder" not in browser(world).get(MINE).text
     assert visitor.post(f"{MINE}/state", data={"state": "benched"}).status_code == 422
 
 
