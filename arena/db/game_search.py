@@ -31,7 +31,7 @@ class GameOrder(StrEnum):
     WIDEST = "widest"
     """By the points between first and second place, the most first."""
     HIGHEST = "highest"
-    """By the highest points of any seat."""
+    """By the most points scored by a seat."""
     COMEBACK = "comeback"
     """By the points by which the winner trailed after two rounds; only games that a trailing player won.
 

@@ -124,4 +124,5 @@ def test_a_bots_page_lists_its_costliest_decisions(
     assert re.findall(r'href="(/games/[^"]*view[^"]*)"', part) == links
     assert visitor.get(links[0]).status_code == 200
     assert sum(int(times) for times in re.findall(r"(\d+) in round \d", part)) == len(found)
-    assert "Most often it should have taken" in part
+    assert "Cards most often missed: " in part
+    assert "Cards most often taken by mistake: " in part

@@ -61,7 +61,7 @@ def test_page_and_api_show_the_numbers_of_the_store(
         between = "" if best is None else f"{best}" if best == worst else f"{best}{NOTHING}{worst}"
         tied = "tied " if api["tied"] else ""
         assert row == [
-            f"{standing.rank}{tied}from {between}" if between else str(standing.rank),
+            f"{standing.rank}{tied}likely {between}" if between else str(standing.rank),
             f"{api['bot']}@{standing.version}{provisional}by {api['author']}",
             f"{fixed(standing.score)}{fixed(standing.mean)} ± {fixed(2 * standing.deviation)}",
             "",

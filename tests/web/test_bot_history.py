@@ -105,7 +105,7 @@ def test_the_curve_is_also_a_table(world: World, visitor: TestClient, players: i
     page = page_of(visitor, query)
     if players == 5:
         assert played == []
-        assert "No rated games of 5 players yet" in visitor.get(MINE + query).text
+        assert "No rated 5-player games yet" in visitor.get(MINE + query).text
         return
     rows = tables(page)["curve"][1:]
     first, last = played[0]["points"][0], played[-1]["points"][-1]

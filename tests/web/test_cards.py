@@ -50,7 +50,7 @@ def test_the_table_shows_the_stored_statistics(client: TestClient, store: Store,
     table = read_cards(store.cards, players)
     path = f"/cards?players={players}" if players else "/cards"
     if players == 5:
-        assert "No games of 5 players counted yet" in client.get(path).text
+        assert "No 5-player games counted yet" in client.get(path).text
         return
     assert f"<b>{table.games}</b> game" in client.get(path).text
     shown = rows(client, path)
@@ -151,7 +151,7 @@ def test_a_card_without_decisions_has_a_page(client: TestClient) -> None:
     """Soy sauce was in no deck of these games."""
     answer = client.get("/cards/soy_sauce?players=3")
     assert answer.status_code == 200
-    assert "Never seen in games of 3 players" in answer.text
+    assert "Never seen in 3-player games" in answer.text
 
 
 def test_small_samples_are_marked(client: TestClient, store: Store) -> None:
