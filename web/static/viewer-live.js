@@ -41,7 +41,7 @@ async function ended() {
   const isOver = matchState === "done";
   const hasFailed = !isOver && (game === null || status === 404);
   if (isOver) end("This match is over.", "Watch the replay from here");
-  if (hasFailed) end("The arena could not finish this match and is replaying it.", "Watch it", match);
+  if (hasFailed) end("The arena could not finish this match and is playing it again.", "Watch it", match);
   return isOver || hasFailed;
 }
 
