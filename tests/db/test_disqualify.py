@@ -1,4 +1,4 @@
-"""Tests of disqualified and reinstated bots, whose games don't count or count again."""
+"""Tests of disqualified bots, whose games don't count, and of reinstated bots, whose games count again."""
 
 import tempfile
 from collections.abc import Callable, Sequence
@@ -158,7 +158,7 @@ def test_everybody_is_rated_as_if_a_disqualified_bot_had_never_played(
     after: list[Table | NewVersionOf],
     later: list[Table | NewVersionOf],
 ) -> None:
-    """Ratings are equal to the last bit, even after further games. A reinstatement restores all of them."""
+    """Ratings are identical down to the last bit, even after further games. A reinstatement restores them."""
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(sqlite_store(Path(folder) / "arena.sqlite3")) as store,

@@ -137,7 +137,7 @@ class Mending(Notes):
 
 @pytest.mark.parametrize("all_wait", [False, True])
 def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
-    """Other matches are played, or none while all are in backoff. The coordinator does not exit."""
+    """Other matches are played, unless all are in backoff. The coordinator does not exit in either case."""
     long = Backoff(first=LONG, most=LONG)
     delays = RetryDelays(one=long, every=long if all_wait else NONE)
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:

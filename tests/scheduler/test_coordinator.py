@@ -105,7 +105,7 @@ def coordinator_of(  # noqa: PLR0913 - what tests may vary
 def entropy() -> Entropy:
     """Return a source of fixed ids and randomness."""
     numbers = count(1)
-    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    dice = random.Random(7)  # noqa: S311 - a test's dice needn't be secret
     return Entropy(
         now=lambda: datetime(2026, 1, 1, tzinfo=UTC),
         new_id=lambda: f"set{next(numbers)}",
@@ -257,7 +257,7 @@ def test_an_arena_that_can_not_play_stops_before_it_voids_the_queue(store: Store
 
 
 def test_a_match_that_failed_once_is_played_before_the_run_ends(store: Store, run_dir: Path) -> None:
-    """It loses no game."""
+    """All its games are stored."""
     ladder_of(store).add_match()
     blocked = run_dir / "file"
     blocked.write_text("no folder yet")
@@ -366,7 +366,7 @@ def test_submitted_bots_wait_while_the_gate_is_shut(store: Store, run_dir: Path)
 
 
 def test_challenges_do_not_keep_the_ladder_waiting(store: Store, run_dir: Path) -> None:
-    """A rated match is drawn even if only challenges are queued, before all of them are played."""
+    """If only challenges are queued, a rated match is drawn before all of them have been played."""
     ladder = ladder_of(store)
     versions = [candidate.version for candidate in store.ratings.candidates()][:2]
     account = store.people.register(

@@ -80,7 +80,7 @@ def test_three_games_from_the_first_seat_to_the_last() -> None:
 
 @pytest.mark.parametrize("plays", [[], [well], [well, well, well], [late(2), well], [late(1), late(1), well]])
 def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
-    """Two late decisions over all games are allowed."""
+    """Two late decisions are allowed across all games."""
     assert judge([played(play) for play in plays]) is None
 
 

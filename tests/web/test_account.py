@@ -31,7 +31,7 @@ def test_a_password_is_changed(world: World) -> None:
 
 
 def test_guesses_on_the_account_page_are_limited(world: World) -> None:
-    """A session allows ten wrong passwords in a quarter of an hour, counted over all forms."""
+    """A session allows ten wrong passwords in a quarter of an hour, counted across all forms."""
     world.add("ann")
     visitor = logged_in(world, "ann")
     statuses = [

@@ -47,7 +47,7 @@ EVERY_THIRD: Final = ("operator", "bad token", "expired")
 LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | {"user": 200, "other": 200, "operator": 200}
 """Callers without a session are redirected to the login."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
-"""The owner is redirected to the account page. For others with a session it is not found."""
+"""The owner is redirected to the account page. Others with a session get 404."""
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
 
 
@@ -62,7 +62,10 @@ OWNER_DOES: Final = dict.fromkeys(CALLERS, 303) | {"other": 403, "operator": 403
 
 
 def known(status: int, **others: int) -> dict[str, int]:
-    """Return a row with this status for callers with an account, and exceptions; ``_`` stands for a space."""
+    """Return a row: 401 without an account, ``others`` for these callers, and ``status`` for the rest.
+
+    In names of callers, ``_`` stands for a space.
+    """
     told = {caller.replace("_", " "): other for caller, other in others.items()}
     return dict.fromkeys(CALLERS, status) | NOBODY | told
 
@@ -246,7 +249,7 @@ class Scene:
 
 
 def people(world: World) -> tuple[KnownAccount, KnownAccount, KnownAccount]:
-    """Add the user, whose bot has played, another user and an operator."""
+    """Add the user (whose bot has played), another user and an operator."""
     user, other, oper = world.add("user"), world.add("other"), world.add("oper", Role.OPERATOR)
     play(world, user)
     return user, other, oper
@@ -403,9 +406,9 @@ def check_logs(scene: Scene, caller: str) -> None:
 
 @pytest.mark.parametrize("scene", ["anonymous"], indirect=True)
 def test_public_responses_are_revalidated(scene: Scene) -> None:
-    """Every page, document and feed that may be stored has an ETag, and is 304 while nothing changes.
+    """Callers without a session get every public page, document and feed.
 
-    Callers get them without a session.
+    Those that may be stored have an ETag, and a request with it gets 304.
     """
     whole = set()
     for route, statuses in MATRIX.items():

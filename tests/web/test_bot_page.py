@@ -105,7 +105,7 @@ def test_games_can_be_filtered_by_version(world: World) -> None:
 
 
 def test_versions_and_games_come_in_pages(world: World, stable: Stable) -> None:
-    """Every entry appears once over all pages, and paging one list doesn't change the other."""
+    """Every entry appears once across all pages, and paging one list doesn't change the other."""
     for number in range(4, VERSIONS_A_PAGE + 3):
         add_version(world.store, stable.ann, "mine", number)
     for number in range(GAMES_A_PAGE // 2):

@@ -122,7 +122,7 @@ def test_a_game_is_found_only_in_its_own_challenge(world: World, path: str) -> N
 
 
 def test_the_list_has_own_challenges_from_the_newest(world: World, stable: Stable) -> None:
-    """Each is listed once over all pages. Even operators don't see the challenges of others."""
+    """Each is listed once across all pages. Even operators don't see the challenges of others."""
     assert "No challenges yet" in logged_in(world, "ann").get("/challenges").text
     for number in range(A_PAGE + 2):
         world.now = START.replace(year=2027, month=1 + number % 12, day=1 + number)

@@ -1,4 +1,4 @@
-"""Registration, login and logout: forms, cookies, requests of other sites, and limits on attempts."""
+"""Registration, login and logout: forms, cookies, requests from other sites, and limits on attempts."""
 
 import re
 from contextlib import closing
@@ -289,7 +289,7 @@ def test_attempts_per_address_are_limited(world: World) -> None:
 
 
 def test_attempts_per_name_are_limited(world: World) -> None:
-    """The limit is ninety per hour over all addresses."""
+    """The limit is ninety per hour across all addresses."""
     app = browser(world).app
     statuses = []
     for number in range(91):

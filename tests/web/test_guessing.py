@@ -52,7 +52,7 @@ def guess_until_refused(site: tuple[str, int], name: str = "ann") -> list[int]:
 def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
     """The owner needs a browser in which they have logged in before.
 
-    New browsers are refused with any password.
+    New browsers are refused, even with the right password, once their address has sent three wrong ones.
     """
     world.add("ann")
     with serving(site_over(world)) as site:
@@ -77,7 +77,7 @@ def test_unknown_names_have_the_same_limits(world: World) -> None:
 
 
 def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
-    """Ten per hour are allowed over all processes of a site. The owner's other browsers aren't affected."""
+    """Ten per hour are allowed across all processes of a site. The owner's other browsers aren't affected."""
     world.add("ann")
     one, other = logged_in(world, "ann"), logged_in(world, "ann")
     processes = [

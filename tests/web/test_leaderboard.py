@@ -58,7 +58,7 @@ def names(visitor: TestClient, path: str) -> list[str]:
 
 
 def everybody(visitor: TestClient, query: str = "") -> list[str]:
-    """Return the names of all bots in the API's list, over all its pages."""
+    """Return the names of all bots on all pages of the API's list."""
     found: list[str] = []
     path: str | None = f"/api/v1/leaderboard?limit=40&{query}"
     while path:

@@ -63,7 +63,7 @@ def test_decisions_without_notes_and_faults_are_left_out(world: World, stable: S
 
 
 def test_operators_see_every_seat(world: World, stable: Stable) -> None:
-    """They need a session or a token with the scope operate. With another token the game is not found."""
+    """They need a session or a token with the scope operate. Their other tokens get 404."""
     assert stable.house
     session = logged_in(world, "oper")
     told = session.get(LOGGED).json()["seats"]

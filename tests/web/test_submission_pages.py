@@ -110,7 +110,7 @@ def test_own_submissions_are_listed(world: World, ann: KnownAccount, visitor: Te
 
 
 def test_a_submission_is_visible_to_its_owner_and_operators(world: World, ann: KnownAccount) -> None:
-    """For others it is not found, and neither are its games."""
+    """Others get 404 for it and for its games."""
     send(world.store, ann, "a1")
     play(world.store, "a1")
     world.add("ben")

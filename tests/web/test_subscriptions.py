@@ -126,7 +126,7 @@ def test_programs_change_and_test(world: World) -> None:
 
 
 def test_requests_to_confirm_are_limited(world: World) -> None:
-    """They are limited per address over all accounts, and per account over all addresses."""
+    """They are limited per address across all accounts, and per account across all addresses."""
     callers = []
     for name in ("ann", "ben"):
         account = world.add(name)

@@ -162,7 +162,7 @@ def queue_up(store: Store, matches: int) -> None:
         )
         for name in QUICK
     ]
-    dice = random.Random(7)  # noqa: S311 - a test's dice are no secret
+    dice = random.Random(7)  # noqa: S311 - a test's dice needn't be secret
     for number in range(matches):
         store.queue.add(
             NewMatch(
