@@ -53,7 +53,7 @@ def bot_of(store: Store, bot: str, account: KnownAccount, *, source: str = "sha2
 
 
 def add_few_games(store: Store) -> None:
-    """Add four games of two players, few since analyses are slow. The later two games have faults."""
+    """Add only four games, since analyses are slow. They have two players; the last two games have faults."""
     a, b = add_bot(store, "a"), add_bot(store, "b")
     play_matches(store, [(a, b)], Rules(players=2), name="two")
     play_matches(store, [(b, a)], Rules(players=2), name="faulty", faults=0.1)
@@ -196,7 +196,7 @@ def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, 
 
 @cache
 def _play(rules: Rules, seed: str, faults: Sequence[int]) -> tuple[tuple[State, ...], GameRecord]:
-    """Play a game by the stand-in's moves. Each seat is late for this number of decisions, the first ones."""
+    """Play a game by the stand-in's moves. ``faults`` are the numbers of late decisions by seat."""
     state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
     states = [state]
     steps: list[tuple[Decision, ...]] = []

@@ -109,7 +109,7 @@ def test_upsets_and_points_are_highlights(store: Store) -> None:
 
 
 def test_a_day_keeps_a_few(store: Store) -> None:
-    """For each day only a few of each kind are stored."""
+    """Only a few highlights of each kind are stored per day."""
     versions = [add_bot(store, bot) for bot in "ab"]
     assert store.results.record(finished(claimed(store, versions, deals=12), [(1, 2)] * 12))
     found = store.activity.current(LATER).remarkable
@@ -230,7 +230,7 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
 
 @on_both
 def test_the_list_of_quarantined_matches_can_be_limited(store: Store) -> None:
-    """The latest are returned then."""
+    """Then only the latest are returned."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "s", versions, matches=2)
     put_aside(store, minute=1)

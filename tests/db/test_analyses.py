@@ -25,7 +25,7 @@ def wanted_game(store: Store, **filters: tuple[str, ...]) -> str | None:
 
 
 def test_remarkable_games_come_first_and_each_game_once(store: Store) -> None:
-    """Then come the newest, until all games are analysed. A newer analyst starts again."""
+    """Then come the newest, until all games are analysed. A newer version of the analyst starts again."""
     add_few_games(store)
     remarkable = {each.game.game for each in store.activity.current(START).remarkable}
     everything = [game.game for game in store.games.newest()]
@@ -107,7 +107,7 @@ DAY = timedelta(days=1)
 
 @on_both
 def test_todays_puzzle_stays_and_the_best_becomes_tomorrows(store: Store) -> None:
-    """Tomorrow's puzzle can't be found earlier. Tomorrow it is the newest."""
+    """Tomorrow's puzzle can't be found today. Tomorrow it is the newest."""
     add_few_games(store)
     first = puzzled(store, "two-0-0", TODAY)
     known = present(store.puzzles.find(TODAY))

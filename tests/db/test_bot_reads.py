@@ -75,7 +75,7 @@ def test_a_curve_goes_from_the_start_to_now(filled: Store) -> None:
 
 @on_both
 def test_a_long_curve_ends_now_as_well(store: Store) -> None:
-    """Its last point is the last game, even if that isn't at the curve's stride."""
+    """Its last point is the last game, even if its number isn't a multiple of the curve's stride."""
     versions = [add_bot(store, name) for name in "ab"]
     add_matches(store, "long", versions, deals=131, matches=1)
     claim = claim_one(store)

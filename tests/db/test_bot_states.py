@@ -136,7 +136,7 @@ def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None
 
 
 def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
-    """A restored image is restored for all versions of other bots that use it."""
+    """An image is restored for all versions that use it, including those of other bots."""
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
     assert store.bots.note_gone({"sha256:b"}, NOW) == 2
@@ -282,7 +282,7 @@ def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other
 
 
 def test_operators_bench_with_a_reason_and_take_it_back(store: Store) -> None:
-    """Each change is recorded in the audit log, but not calls without effect."""
+    """Each change is recorded in the audit log. Calls without effect aren't."""
     add_bot(store, "mine", source="sha256:a")
     add_bot(store, "mine", source="sha256:b")
     store.bot_states.bench("mine", "it prints nonsense", NOW, ENTRY)

@@ -100,7 +100,7 @@ def test_the_lock_survives_a_lost_connection(postgresql_url: str) -> None:
 
 
 def test_a_lock_that_can_not_be_created_is_reported(sqlite_url: str, tmp_path: Path) -> None:
-    """Here a folder has its name."""
+    """Here, a folder has the name of the lock's file."""
     with closing(open_store(sqlite_url)) as store:
         (tmp_path / "arena.sqlite3.lock").mkdir()
         why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"

@@ -100,7 +100,7 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
 
 @filled_on_both
 def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
-    """It is the first of the list of closest games that ended later. Without one, there is none."""
+    """It is the first in the list of closest games that ended after that time, if there is one."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
     ends = sorted({each.ended for each in closest})
     for since in (ends[0] - timedelta(seconds=1), *ends):
@@ -122,7 +122,7 @@ def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
 
 @filled_on_both
 def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None:
-    """The closest, the highest and the greatest comebacks come first, and among equals the newest."""
+    """The closest games, the most points or the greatest comebacks come first; among equals, the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
     assert [(each.margin, -each.number) for each in closest] == sorted(
         (each.margin, -each.number) for each in closest
@@ -146,7 +146,7 @@ def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None
 
 
 def behind(games: dict[str, GamePage]) -> dict[str, int]:
-    """Return each game's deficit of the winner after two rounds, computed from the replays."""
+    """Return the points by which each game's winner was behind after two rounds, from the replays."""
     found = {}
     for id_, game in games.items():
         replay = parse(game.replay)

@@ -65,7 +65,7 @@ def test_a_new_ladder_has_the_default_settings(store: Store) -> None:
 
 
 def test_settings_can_be_changed_one_by_one(store: Store) -> None:
-    """Other settings stay. Each change is in the audit log, but not one without effect."""
+    """Other settings stay. Each change that has an effect is in the audit log."""
     assert change(store, players=(2, 4))
     assert change(store, deals=1, paused=True)
     assert store.ladder.settings() == LadderSettings(paused=True, players=(2, 4), deals=1)

@@ -223,7 +223,7 @@ def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock:
 
 @on_both
 def test_the_databases_own_clock_goes_on(url: str) -> None:
-    """Its clock never goes back."""
+    """It never goes back."""
     database = Database(url)
     with database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))

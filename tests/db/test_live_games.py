@@ -43,7 +43,7 @@ def rows(url: str) -> list[tuple[str, int]]:
 
 @on_both
 def test_the_newest_game_is_shown_and_the_others_can_be(store: Store, url: str) -> None:
-    """Each game is shown as far as was last reported. Late reports don't undo newer ones."""
+    """Each game is shown up to the last reported round. Late reports don't undo newer ones."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert found(store, "s-0") == WatchedMatch(
         match="s-0",

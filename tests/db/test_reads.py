@@ -73,7 +73,7 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
 
 
 def test_games_are_listed_newest_first(store: Store) -> None:
-    """Pages are cut by number, without a gap or overlap."""
+    """Pages are split by the numbers of games, without a gap or overlap."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     claim = claimed(store, versions, deals=7)
     assert store.results.record(finished(claim, [(1, 2)] * 6 + [(2, 1)]))
@@ -131,7 +131,7 @@ def test_a_game_has_a_page(store: Store) -> None:
 
 
 def test_a_version_has_a_first_game(store: Store) -> None:
-    """Only rated games of that version count. It is None if there are none."""
+    """Only rated games of that version count. Without any, the result is None."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     assert store.games.first_of("a", 1) is None
     assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))

@@ -102,7 +102,7 @@ def long_life(store: Store, games: int) -> None:
 
 @pytest.mark.parametrize("seed", range(many(1, 4)))
 def test_curves_and_meetings_equal_a_rebuild(store: Store, url: str, seed: int) -> None:
-    """They are equal to the last bit, even with new versions, faults and a disqualified bot."""
+    """They are identical down to the last bit, even with new versions, faults and a disqualified bot."""
     live(store, seed, steps=12)
     before = kept(url)
     assert all(before)

@@ -157,7 +157,7 @@ def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
 
 
 def test_logs_and_replays_are_kept_as_long_as_the_settings_say(store: Store) -> None:
-    """They are in days. 0 or unset means forever."""
+    """The settings are in days. 0 or unset means forever."""
     bots = tuple(add_bot(store, name) for name in "ab")
     for number in range(25):
         played(store, f"s{number}", bots, day=number % 5)

@@ -118,7 +118,7 @@ def test_the_counter_changes_with_every_commit(sqlite_url: str) -> None:
 
 
 def test_a_rollback_does_not_change_the_counter(sqlite_url: str) -> None:
-    """Here another author's bot has the name."""
+    """Here, a write fails because another author's bot has the name."""
     with closing(open_store(sqlite_url)) as store:
         add_bot(store, "a", author="ann")
         before = store.pulse()

@@ -27,7 +27,7 @@ def subscribe(
     kind: SubscriptionKind = SubscriptionKind.WEBHOOK,
     mark: str = "mark",
 ) -> KnownSubscription:
-    """Add a subscription. Without topics, it is to all of them."""
+    """Add a subscription, by default to all topics."""
     wanted = NewSubscription(
         account=account.id,
         kind=kind,

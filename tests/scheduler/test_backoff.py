@@ -74,7 +74,7 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 
 def test_an_arena_that_cannot_play_stops() -> None:
-    """It stops after enough failures in a row, of only house bots or of different submitted bots."""
+    """It stops after enough failures in a row with only house bots, or with different submitted bots."""
     house, strangers = VoidsInARow(), VoidsInARow()
     for number in range(VOIDS_IN_A_ROW):
         assert not house.too_many(1)

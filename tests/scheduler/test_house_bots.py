@@ -77,9 +77,9 @@ def test_the_next_start_leaves_it_out_too(store: Store, ladder: Ladder, folders:
 def test_matches_that_were_drawn_wait_for_the_folder(
     store: Store, ladder: Ladder, folders: dict[str, Path], tmp_path: Path, run_dir: Path
 ) -> None:
-    """The bot's matches neither fail nor get quarantined.
+    """The bot's matches neither fail nor get quarantined, and are played once the folder is back.
 
-    Others are played, and these once the folder is back.
+    Other matches are played meanwhile.
     """
     ladder.ensure_round()
     aside = folders["greedy"].rename(tmp_path / "aside")

@@ -85,7 +85,7 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
 
 
 def test_altered_progress_is_refused(claim: Claim) -> None:
-    """Such as another match, game or deal, an unfinished round, or an impossible move or stand-in."""
+    """A report may name another match, game or deal, or have an unfinished round or an impossible move."""
     for words, wrong in altered(claim):
         with pytest.raises(RecordRefused, match=words):
             check_progress(claim, wrong)

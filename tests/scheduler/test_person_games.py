@@ -134,7 +134,7 @@ def last(game: PersonGame) -> Move:
 def test_a_game_is_played_to_its_replay(
     store: Store, run_dir: Path, case: tuple[Rules, list[str], int, Callable[[PersonGame], Move]]
 ) -> None:
-    """It has the person's moves as they were chosen, and follows the rules."""
+    """The replay has the person's moves as they were chosen, and complies with the rules."""
     rules, bots, seat, choose = case
     id_ = asked_for(store, "g", rules, *bots, seat=seat)
     chosen = {}

@@ -88,7 +88,7 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
 ) -> None:
     """They are in order, each with its options.
 
-    An unknown seat or a missing analysis is not found.
+    An unknown seat or a missing analysis gives 404.
     """
     analysis = analyses.analyses.find("three-0-0")
     assert analysis is not None
@@ -113,7 +113,10 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
 def test_a_bots_page_lists_its_costliest_decisions(
     analyses: Store, visitor: TestClient, client: TestClient
 ) -> None:
-    """They link to the moments, with what they have in common. Without analyses the section is missing."""
+    """They link to the moments, and the page says what they have in common.
+
+    Without analyses the section is missing.
+    """
     assert 'id="mistakes"' not in client.get("/bots/random").text
     found = analyses.analyses.costly("random", 1)
     assert found

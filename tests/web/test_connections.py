@@ -112,7 +112,7 @@ def test_the_limit_of_open_files_is_raised() -> None:
 
 
 def test_an_incomplete_header_ends_the_connection() -> None:
-    """It doesn't matter whether any part of the header arrived. Without the limit it waits for the rest."""
+    """It doesn't matter whether any part of the header arrived. Without the limit the server waits."""
     request = b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: b\r\n\r\n"
     with site(header_seconds=0.5) as address, site() as unlimited, ExitStack() as visitors:
         for length in (0, 8, len(request) - 5):
@@ -124,7 +124,7 @@ def test_an_incomplete_header_ends_the_connection() -> None:
 
 
 def test_the_time_limit_applies_only_to_headers() -> None:
-    """A header that drips gets no more time, except on a site without the limit.
+    """A header that arrives byte by byte gets no more time, except on a site without the limit.
 
     Idle connections between requests, and bodies, have other limits.
     """

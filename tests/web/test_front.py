@@ -116,7 +116,7 @@ def test_games_of_the_hour_and_the_day_are_counted(world: World) -> None:
 
 
 def test_games_worth_watching_are_linked(world: World) -> None:
-    """The unlikeliest win has its odds, and the highest score its points."""
+    """The unlikeliest win is linked with its odds, and the highest-scoring game with its points."""
     versions = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
     claim = claimed(world.store, versions, deals=21)
     assert world.store.results.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))
@@ -147,7 +147,7 @@ def caption_of(world: World, now: datetime) -> str:
 
 
 def test_the_most_surprising_or_closest_game_of_the_day_plays(world: World) -> None:
-    """An upset of the last 24 hours comes first, then the closest game of them, then an older upset."""
+    """An upset of the last 24 hours comes first, then the closest game of that time, then an older upset."""
     strong, weak = add_bots(world.store, [("strong-1", "ann"), ("weak-1", "ben")])
     claim = claimed(world.store, [strong, weak], deals=21)
     assert world.store.results.record(finished(claim, [(1, 2)] * 20 + [(2, 1)]))

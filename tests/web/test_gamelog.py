@@ -1,4 +1,4 @@
-"""A bot's logged decisions, from games played with clock and bots from the test."""
+"""A bot's logged decisions, from games played with the test's own clock and bots."""
 
 from arena.db.game_logs import StoredGameLog
 from arena.platform.cpu_time import Spell

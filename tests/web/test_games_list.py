@@ -36,7 +36,7 @@ def test_the_form_matches_the_filters(client: TestClient) -> None:
 def test_headers_sort_the_list(client: TestClient) -> None:
     """A header links to its order, keeps the filters, and marks the current order.
 
-    That of the margin changes its direction.
+    The header of the margin reverses its order.
     """
     text = client.get("/games?players=3&order=closest").text
     heads = dict(re.findall(r'<a href="(/games\?[^"]*)">(Game|Result|Margin)(?=<)', text))

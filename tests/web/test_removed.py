@@ -37,7 +37,7 @@ def test_deleted_logs(world: World, stable: Stable) -> None:
 def test_deleted_replays(world: World, stable: Stable) -> None:
     """The page still shows the result.
 
-    Addresses that need the replay return 410. That of the replay itself names the address of the result.
+    Addresses that need the replay return 410. The replay's own response names the result's address.
     """
     anybody = browser(world)
     before = anybody.get(f"/api/v1/games/{GAME}").json()

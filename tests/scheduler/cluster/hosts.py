@@ -142,7 +142,7 @@ class Hosts:
             process.join()
 
     def _install(self, name: str) -> str | None:
-        """Return the id of a worker's installation, with which its name ends; None if there is none yet."""
+        """Return the id of a worker's installation, the end of its name; None if there is none yet."""
         file = self.folder / name / "install"
         return file.read_text().strip() if file.exists() else None
 

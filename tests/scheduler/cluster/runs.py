@@ -120,7 +120,7 @@ class Notes:
 def cluster_run(
     matches: int, kills: int, scheduler_kills: int = 0, *, seed: int = 1, workers: int = 3
 ) -> Figures:
-    """Play matches on their own scheduler and workers, some of which are killed during the run.
+    """Play matches on a separate scheduler and workers, some of which are killed during the run.
 
     Args:
         matches: The number of matches, each of one deal between two quick bots.
@@ -185,7 +185,7 @@ class _Killer:
 
     Args:
         cluster: The cluster.
-        whom: The kind of process to kill, by how many matches workers have been given so far.
+        whom: The kind of process to kill, by the number of matches that workers have been given.
     """
 
     def __init__(self, cluster: Hosts, whom: dict[int, str]) -> None:

@@ -72,9 +72,9 @@ def workers_of(cluster: Hosts, store: Store, now: Callable[[], datetime]) -> Clu
 def test_false_records_quarantine_no_match_but_put_their_worker_on_probation(
     cluster: Hosts, store: Store, url: str, tmp_path: Path
 ) -> None:
-    """Others play the matches that it voids.
+    """Other workers play the matches that the liar voids.
 
-    It first gets as many as it has seats for, then one per minute.
+    The liar first gets as many as it has seats for, then one per minute.
     """
     cluster.start("records", "records", key="worker", program=liar.main)
     wait_until(lambda: "plays for" in cluster.log("records"))
