@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 
 from arena.protocol.match import Limits
-from arena.sandbox.docker.cgroups import Cap, CommonGroup, GroupPlace, Line, Overruns, cap_for, holds
+from arena.sandbox.docker.cgroups import (
+    Cap,
+    CommonGroup,
+    GroupPlace,
+    Line,
+    Overruns,
+    cap_for,
+    holds,
+    make_room,
+)
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.runtime import Exit, RuntimeTrouble
@@ -233,6 +242,39 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
         bot.rmdir()
         shared.rmdir()
     assert overruns.count() == 1
+
+
+NAMES = """
+import os, sys
+for n in range(60_000):
+    try: os.stat(f"{sys.argv[1]}/{n:0200}")
+    except FileNotFoundError: pass
+"""
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.skipif(not MEMORY_1.is_dir(), reason="the host has control groups of version 2")
+def test_what_ended_bots_leave_in_memory_is_freed(tmp_path: Path) -> None:
+    """Names that a bot has looked up stay in the shared group, until it is more than half full."""
+    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
+    shared = MEMORY_1 / place.path
+    bot = shared / "bot"
+    bot.mkdir(parents=True)
+
+    def used() -> int:
+        return int((shared / "memory.usage_in_bytes").read_text())
+
+    try:
+        assert not killed_in(bot, NAMES, str(tmp_path))
+        bot.rmdir()
+        left = used()
+        assert left > 10 << 20
+        for limit, is_freed in ((3 * left, False), (left + (4 << 20), True)):
+            (shared / "memory.limit_in_bytes").write_text(str(limit))
+            make_room(place)
+            assert (used() < left // 2) is is_freed
+    finally:
+        shared.rmdir()
 
 
 def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:

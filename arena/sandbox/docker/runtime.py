@@ -23,6 +23,7 @@ from arena.sandbox.docker.cgroups import (
     cap_for,
     containers_below,
     end_container,
+    make_room,
 )
 from arena.sandbox.docker.engine import engine_errors, impatient, launch_errors
 from arena.sandbox.docker.images import DockerImages, EngineImage, Warmth, disk_of_engine, is_image_id
@@ -138,6 +139,7 @@ class DockerRuntime:
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
         self._init.ensure()
         self._warm(image)
+        make_room(self._place)
         try:
             sandbox = self._create(replace(spec, source=image.id), image.command)
             self._start(sandbox)
