@@ -345,25 +345,11 @@ static void use_memory(void) {
     begin = sweep, end = stop, count = latency;
 }
 
-/* Walks over all threads of the host. They take longer if there are more threads. */
-
 static double duration(void (*act)(void)) {
     double before = nanoseconds();
     act();
     return nanoseconds() - before;
 }
-
-static void ask_all(void) { getpriority(PRIO_USER, 0); }
-
-static long walk(double until) {
-    double least = 1e9, t;
-    await(until - 0.1);
-    for (int n = 0; n < 100; n++)
-        if ((t = duration(ask_all)) < least) least = t;
-    return least;
-}
-
-static void use_walks(void) { begin = fork_all, end = end_all, count = walk; }
 
 /* Table of futexes: processes with only one thread share it, and waking takes longer if another process waits in the
    same bucket of the table. */
@@ -443,7 +429,6 @@ static const struct {
     {"moves", use_moves, say_halves, hear_halves},
     {"caches", use_caches, say_halves, hear_halves},
     {"memory", use_memory, say_halves, hear_halves},
-    {"walks", use_walks, say_halves, hear_halves},
     {"futexes", use_futexes, say_halves, hear_halves},
     {"sockets", use_sockets, say_halves, hear_halves},
 };

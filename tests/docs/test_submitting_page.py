@@ -37,7 +37,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
     images = MOST_AT_ONCE - FOR_SOURCES
     assert ROWS["concurrent uploads"] == [
-        f"{MOST_AT_ONCE}, of which {images} may be images, and {OF_SOURCE} from one address"
+        f"{MOST_AT_ONCE}; at most {images} of images, and at most {OF_SOURCE} from one address"
     ]
     (time,) = ROWS["time to upload a file"]
     assert time.startswith(f"{PACE.grace:g} s plus the transfer time at {PACE.rate >> 10} KiB/s;")
