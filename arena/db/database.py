@@ -259,10 +259,10 @@ def upsert(connection: Connection, model: type[DeclarativeBase]) -> "sqlite.Inse
     """Return an INSERT into a table that supports ON CONFLICT, for the connection's dialect."""
     # Import only the dialect in use: loading PostgreSQL's takes 25 ms.
     if connection.dialect.name == "sqlite":
-        from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415
+        from sqlalchemy.dialects.sqlite import insert as of_sqlite  # noqa: PLC0415 - as above
 
         return of_sqlite(model)
-    from sqlalchemy.dialects.postgresql import insert as of_postgresql  # noqa: PLC0415
+    from sqlalchemy.dialects.postgresql import insert as of_postgresql  # noqa: PLC0415 - as above
 
     return of_postgresql(model)
 

@@ -64,8 +64,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
             for views in games:
                 chooser = timer.call(allowed, lambda: new_chooser(loaded.bot))
                 for seen in views:
-                    # Called immediately, so the loop's variables haven't changed.
-                    move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023
+                    move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=_refusal(seen, move))
         except OutOfTime as error:
             where, trace = blame(error, loaded.folder)

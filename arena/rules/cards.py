@@ -128,7 +128,7 @@ class Rules:
         if not 2 <= self.players <= 5:  # noqa: PLR2004 - the rule's own numbers
             message = f"{self.players} players: Sushi Go! is for 2 to 5"
             raise InvalidRules(message)
-        if self.dummy and self.players != 2:  # noqa: PLR2004
+        if self.dummy and self.players != 2:  # noqa: PLR2004 - the rule's own number
             message = f"{self.players} players with a dummy: the dummy variant is for exactly 2"
             raise InvalidRules(message)
 

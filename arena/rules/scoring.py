@@ -118,7 +118,7 @@ def score_puddings(rules: Rules, puddings: Sequence[int]) -> tuple[int, ...]:
         return (0,) * len(puddings)
     gain = PUDDING_POINTS // puddings.count(most)
     # Losses are rounded towards zero: -(6 // 4) is -1, whereas -6 // 4 would be -2.
-    loss = 0 if rules.participants == 2 else PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004
+    loss = 0 if rules.participants == 2 else PUDDING_POINTS // puddings.count(fewest)  # noqa: PLR2004 - the rule's own number
     return tuple(gain if count == most else -loss if count == fewest else 0 for count in puddings)
 
 

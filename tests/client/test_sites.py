@@ -51,7 +51,7 @@ def test_the_last_login_is_the_default(file: Path) -> None:
 
 def test_logins_at_the_same_time_are_all_kept(file: Path) -> None:
     """Each thread opens the file separately, like a process."""
-    logins = [Login(site=f"https://{number}.example", token="kaiten_x") for number in range(20)]  # noqa: S106
+    logins = [Login(site=f"https://{number}.example", token="kaiten_x") for number in range(20)]  # noqa: S106 - a test token
     with ThreadPoolExecutor(len(logins)) as pool:
         list(pool.map(lambda login: Sites(file).remember(login), logins))
     assert sorted(each.site for each in Sites(file).all()) == sorted(each.site for each in logins)
@@ -75,7 +75,7 @@ def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
     sites = Sites(file)
     sites.remember(HERE)
     environment = {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": " kaiten_ci\n"}
-    assert chosen(sites, environment) == Login(site="https://ci.example", token="kaiten_ci")  # noqa: S106
+    assert chosen(sites, environment) == Login(site="https://ci.example", token="kaiten_ci")  # noqa: S106 - a test token
     with pytest.raises(WrongLogin, match="ARENA_SITE is not"):
         chosen(sites, {"ARENA_TOKEN": "kaiten_ci"})
     assert sites.all() == (HERE,)

@@ -28,7 +28,7 @@ def seen() -> View:
         ([], Move(())),
     ],
 )
-def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: View) -> None:  # noqa: ANN401
+def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: View) -> None:  # noqa: ANN401 - whatever a bot returns
     """An answer is a card, several cards, a Move or an Answer. It need not be legal here."""
     assert as_move(answer, seen) == move
 
@@ -37,7 +37,7 @@ def test_every_shape_of_an_answer_is_understood(answer: Any, move: Move, seen: V
     "answer",
     [None, "tempura", 3, [1, 2], b"\x01", Answer("tempura"), Move((Card.TEMPURA,), 4)],  # type: ignore[arg-type]
 )
-def test_other_values_are_refused_with_the_reason(answer: Any, seen: View) -> None:  # noqa: ANN401
+def test_other_values_are_refused_with_the_reason(answer: Any, seen: View) -> None:  # noqa: ANN401 - whatever a bot returns
     """Numbers and names are not cards. The error has the value and the permitted types."""
     with pytest.raises(TypeError, match=r"round 1, turn 1: choose\(\) returned .*; it must return a Card"):
         as_move(answer, seen)

@@ -23,8 +23,7 @@ def choose(view: View) -> Move:
 
 def play(attack: Callable[[], object] | None = None) -> None:
     """Play honestly, and call ``attack`` once, when the decision at MOMENT is open."""
-    # Imported here, since programs that never play needn't load gRPC.
-    from arena.sdk import run  # noqa: PLC0415
+    from arena.sdk import run  # noqa: PLC0415 - programs that never play needn't load gRPC
 
     def hooked(view: View) -> Move:
         if attack is not None and (view.round, view.turn) == MOMENT:
