@@ -121,7 +121,7 @@ def test_a_database_from_before_the_first_release_is_refused(
     open_store(url).close()
     run_sql(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - the test's own text
     said = f"at revision {revision_before}, which predates the first release.* set ARENA_DATABASE_URL"
-    with pytest.raises(DatabaseTooOld, match=f"{said}.*to keep its games, use the version that made it"):
+    with pytest.raises(DatabaseTooOld, match=f"{said}.*To keep its games, use the version that made it"):
         open_store(url, migrates=migrates)
     assert revision(url) == revision_before
 
