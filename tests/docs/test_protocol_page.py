@@ -80,6 +80,7 @@ def test_allowances_are_those_of_the_code() -> None:
     flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")
     assert {frames_[getattr(frames, name)][1:] for name in flat} == {(64, 0, 0)}
     assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]
-    assert f"at most {frames.MAX_FRAME_BYTES // 1024} KiB, and {frames.MAX_HEADERS_BYTES // 1024} KiB" in (
+    frame, headers = frames.MAX_FRAME_BYTES // 1024, frames.MAX_HEADERS_BYTES // 1024
+    assert f"at most {frame} KiB long, and a HEADERS frame at most {headers} KiB." in (
         " ".join(PAGE.read_text().split())
     )
