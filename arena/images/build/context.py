@@ -62,7 +62,7 @@ def build(
             if "error" in message:
                 tail = "".join(output).splitlines()[-_TAIL_LINES:]
                 raise ImageTrouble(
-                    "\n".join([f"{folder}: {message['error'].strip()}; the build said:", *tail])
+                    "\n".join([f"{folder}: {message['error'].strip()}; the build's output:", *tail])
                 )
         return str(client.images.get(tag).id)
     except (DockerException, RequestException) as error:
@@ -88,7 +88,7 @@ def fetch_wheels(
     """
     if machine not in _MACHINES:
         raise ImageTrouble(
-            f"There are no grpcio wheels for {machine}: use a host with {' or '.join(_MACHINES)}"
+            f"Images can't be built for the processor {machine}: use a host with {' or '.join(_MACHINES)}"
         )
     lock = folder / pins
     command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", sys.executable]

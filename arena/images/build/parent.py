@@ -133,14 +133,13 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
 def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     if shutil.which("mmdebstrap") and _KEYRING.exists():
         return
-    wanted = " ".join(_NEEDED)
     if os.geteuid() != 0 or not _is_debian():
         raise ImageTrouble(
-            f"The engine could not pull {parents.official}, and {wanted}, which make the same image from "
-            f"Debian's packages, are not installed. Either let the engine pull it, or on Debian or Ubuntu "
-            f"run: sudo apt-get install {wanted}"
+            f"The engine could not pull {parents.official}. Building the image from Debian packages instead "
+            f"requires {' and '.join(_NEEDED)}. Give the engine access to the registry or, on Debian or "
+            f"Ubuntu, run: sudo apt-get install {' '.join(_NEEDED)}"
         )
-    say(f"Installing {wanted} with apt-get: {parents.debian_image} is made from Debian packages")
+    say(f"Installing {' and '.join(_NEEDED)} with apt-get, to make {parents.debian_image}")
     _update_lists()
     _apt_get("install", "--yes", "--no-install-recommends", *_NEEDED)
 
@@ -254,7 +253,7 @@ def _digest(image: Image) -> str:
 
 
 def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
-    """Pull an image by the digest of its tag; None if no registry answers in time."""
+    """Pull an image by the digest of its tag; None if that fails."""
     say(f"Asking the image registry for {name}")
     try:
         client = docker.from_env(timeout=_REGISTRY_SECONDS)
@@ -267,7 +266,7 @@ def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
         client.images.pull(pinned)
         return engine.images.get(pinned)
     except (DockerException, RequestException) as error:
-        say(f"No image registry answers ({_first_line(error)})")
+        say(f"Could not pull {name} ({_first_line(error)})")
         return None
     finally:
         client.close()
