@@ -129,8 +129,8 @@ def _migrate(database: Database) -> None:
         revision = revision_of(connection, database.url)
         if revision is not None and not is_known(revision):
             raise DatabaseNewer(
-                f"{database.url} was made by a newer Kaiten (its tables are at revision {revision}): "
-                "install that version"
+                f"{database.url} was made by a newer version of Kaiten (its tables are at revision "
+                f"{revision}): install that version"
             )
         upgrade(connection)
 

@@ -131,7 +131,9 @@ def test_a_newer_database_is_left_alone(url: str) -> None:
     """The error says what to do."""
     open_store(url).close()
     run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
-    with pytest.raises(DatabaseNewer, match=r"newer Kaiten .* at revision 9999.*install that version"):
+    with pytest.raises(
+        DatabaseNewer, match=r"newer version of Kaiten .* at revision 9999.*install that version"
+    ):
         open_store(url)
 
 

@@ -164,8 +164,8 @@ class BackupArchive:
             entry = self._zip.getinfo(MANIFEST)
             if entry.file_size > _MOST_MANIFEST:
                 raise BackupDamaged(
-                    f"{self._path} is not a backup (its manifest has {entry.file_size} bytes): use another "
-                    "file"
+                    f"{self._path} is not a backup (its manifest is {entry.file_size} bytes long): use "
+                    "another file"
                 )
             self.manifest = _read(self._zip.read(entry), path)
 
@@ -237,7 +237,9 @@ def _read(content: bytes, path: Path) -> BackupManifest:
     try:
         kind = msgspec.json.decode(content, type=_Kind).format
         if kind.startswith(_KIND) and kind != FORMAT:
-            raise BackupNewer(f"{path} was made by a newer Kaiten (its format is {visible(kind)}): {remedy}")
+            raise BackupNewer(
+                f"{path} was made by a newer version of Kaiten (its format is {visible(kind)}): {remedy}"
+            )
         manifest = msgspec.json.decode(content, type=BackupManifest)
     except ValueError as error:
         raise BackupDamaged(f"{path} is not a backup ({error}): use another file") from error

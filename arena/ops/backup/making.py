@@ -159,12 +159,12 @@ def read_back(file: BinaryIO) -> None:
     os.fsync(file.fileno())
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # drop the page cache
     try:
-        with BackupArchive.of(Path("the written backup"), file) as archive:
+        with BackupArchive.of(Path("the backup just written"), file) as archive:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            f"no backup was made: the disk returned different data from what was written ({error}). Check "
-            "the disk, and make a backup elsewhere"
+            "no backup was made: the disk returned different data from what was written, so the backup just "
+            "written is damaged. Check the disk, and make a backup elsewhere"
         ) from error
 
 
