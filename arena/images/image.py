@@ -115,7 +115,11 @@ class Rejected(Exception):
 
 
 class IntakeTrouble(Exception):
-    """The arena can't process uploads at the moment. The message is for the operator."""
+    """The arena can't process uploads at the moment.
+
+    The message is for the operator. The submission's page shows it to the author too, and then says that the
+    arena retries automatically.
+    """
 
 
 MOUNTED: Final = ("dev", "proc", "sys")
@@ -177,7 +181,10 @@ def check_command(command: Command, limits: IntakeLimits) -> None:
     for variable in command.env:
         name = _name(variable)
         if name == variable or not _VARIABLE.fullmatch(name):
-            raise Rejected(f"the image sets a variable (ENV) called {name[:40]!a}: rename or remove it")
+            raise Rejected(
+                f"the image's variable (ENV) {name[:40]!a} has no value or an invalid name: "
+                "rename or remove it"
+            )
         if _OURS.fullmatch(name):
             raise Rejected(f"the image sets {name}, which is reserved for the arena: remove it")
     _check_working_dir(command.working_dir)
@@ -200,13 +207,14 @@ def _check_text(words: Sequence[str], limits: IntakeLimits) -> None:
 def _check_working_dir(path: str) -> None:
     parts = path.split("/")
     if not path.startswith("/") or ".." in parts:
-        raise Rejected(
-            f"the image's WORKDIR {path[:80]!a} is not absolute or contains ..: begin it with /, without .."
-        )
+        raise Rejected(f"the image's WORKDIR {path[:80]!a} must be an absolute path without '..'")
     if _normal(path) != path:
         raise Rejected(f"the image's WORKDIR {path[:80]!a} is not normalised: use {_normal(path)[:80]!a}")
     if parts[1] in MOUNTED:
-        raise Rejected(f"the image's WORKDIR {path[:80]!a} is a system folder: choose another, such as /bot")
+        raise Rejected(
+            f"the image's WORKDIR {path[:80]!a} is a system folder, or in one: "
+            "choose a different WORKDIR, such as /bot"
+        )
 
 
 def _normal(path: str) -> str:

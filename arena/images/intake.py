@@ -181,7 +181,7 @@ def _only(known: Layer, content: bytes) -> Content:
     def give(layer: Layer) -> Iterable[bytes]:
         if layer != known:
             raise IntakeTrouble(
-                f"the layer {layer.digest} of the base image has since been removed: add the bot again"
+                f"the layer {layer.digest} of the base image is no longer stored; another attempt may succeed"
             )
         return [content]
 

@@ -123,5 +123,6 @@ class Objects:
         except OSError as error:
             raise IntakeTrouble(
                 f"could not {doing} {name} in {self._shown}: {error or type(error).__name__}. "
-                "Check that it exists, that this user may write to it, and that its disk has space"
+                f"Check that {self._shown} exists, that the arena's user has access to it, and that its disk "
+                "has space"
             ) from error

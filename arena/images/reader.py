@@ -45,6 +45,8 @@ _TEXT_CHARACTERS: Final = 1_000
 _BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals that an archive can't cause in its reader. A service manager sends them to all its processes."""
 
+_REMEDY: Final = "save the image again; if that doesn't help, report this error to the operator"
+
 
 def ask_reader(job: Job) -> Repacked:
     """Read an archive in a separate process, which has ended when this returns or raises.
@@ -108,7 +110,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
         # The limit on processor time is lower, so a reader that exceeds only this one waited for the host.
         raise IntakeTrouble(
             f"the archive was not read within {limits.wall_seconds:g} s: "
-            "the host is too busy or its disk too slow; send it again later"
+            "the host is too busy or its disk too slow; another attempt may succeed"
         )
     if not messages:
         raise IntakeTrouble(
@@ -124,14 +126,14 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             f"the archive reader was killed by another process ({signal.Signals(-code).name}): "
             "check whether the host is shutting down or out of memory"
         )
-    raise Rejected(f"the archive reader crashed (exit code {code}): save the image again")
+    raise Rejected(f"the archive reader crashed (exit code {code}): {_REMEDY}")
 
 
 def _decode(said: bytes) -> list[FromReader]:
     try:
         return [msgspec.json.decode(line, type=FromReader) for line in said.splitlines()]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise Rejected("the archive reader returned an invalid answer: save the image again") from None
+        raise Rejected(f"the archive reader returned an invalid answer: {_REMEDY}") from None
 
 
 def _heed(answer: Answer) -> Repacked:
@@ -143,9 +145,7 @@ def _heed(answer: Answer) -> Repacked:
         case Stopped(text):
             raise IntakeTrouble(f"the archive reader could not continue: {_plain(text)}")
         case Broken(text):
-            error = Rejected(
-                "the archive reader crashed: save the image again, and report it to the operator"
-            )
+            error = Rejected(f"the archive reader crashed: {_REMEDY}")
             error.add_note(text)
             raise error
 
@@ -224,14 +224,22 @@ def _believe(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: Int
     """Return the image if it matches the output and is within its limits."""
     sizes = [layer.size for layer in repacked.layers]
     if not 1 <= len(sizes) <= limits.layers or any(size < _BLOCK or size % _BLOCK for size in sizes):
-        raise Rejected("the archive reader returned an invalid list of layers")
-    if sum(sizes) != os.fstat(sink.fileno()).st_size or sum(sizes) > limits.image_bytes:
-        raise Rejected("the archive reader wrote more or less than it reported")
+        raise Rejected(f"the archive reader returned an invalid list of layers: {_REMEDY}")
+    if sum(sizes) > limits.image_bytes:
+        raise Rejected(
+            f"the archive reader reported more than {limits.image_bytes} bytes of layers: {_REMEDY}"
+        )
+    if sum(sizes) != os.fstat(sink.fileno()).st_size:
+        raise Rejected(
+            f"the size of the archive reader's output differs from the size that it reported: {_REMEDY}"
+        )
     check_command(repacked.command, limits)
     sink.seek(0)
     for layer in repacked.layers:
         if _digest(sink, layer.size) != layer.digest:
-            raise Rejected("the archive reader wrote layers that differ from those it reported")
+            raise Rejected(
+                f"the archive reader wrote layers that differ from those that it reported: {_REMEDY}"
+            )
     return BotImage(platform=platform, command=repacked.command, layers=repacked.layers)
 
 

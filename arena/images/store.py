@@ -238,7 +238,10 @@ class ImageStore:
                     "Raise ARENA_IMAGE_QUOTA_GIB"
                 )
             for layer in {layer.digest: layer for layer in image.layers if layer.digest in missing}.values():
-                self._objects.write(_blob(layer.digest), _checked(content(layer), layer.digest, layer.size))
+                damage = f"the blob {layer.digest} was damaged before it was stored: check this host's disk"
+                self._objects.write(
+                    _blob(layer.digest), _checked(content(layer), layer.digest, layer.size, damage)
+                )
             if image.id in missing:
                 self._objects.write(_blob(image.id), [image.config()])
             self.records.write(image, now)
@@ -248,7 +251,11 @@ class ImageStore:
 
         Raises IntakeTrouble if the blob is damaged or missing, possibly after yielding most of it.
         """
-        return _checked(self._objects.pieces(_blob(digest)), digest, size, f" in {self._objects}")
+        damage = (
+            f"the blob {digest} in {self._objects} is damaged: "
+            "delete it there, then restore it from a copy or re-add the images that contain it"
+        )
+        return _checked(self._objects.pieces(_blob(digest)), digest, size, damage)
 
     def prune(self, room: Room, now: datetime) -> Pruned:
         """Remove blobs without an image, then the images unused longest until the rest fit."""
@@ -309,8 +316,8 @@ class ImageStore:
             yield
 
 
-def _checked(pieces: Iterable[bytes], digest: str, size: int, where: str = "") -> Iterator[bytes]:
-    """Yield the same pieces, and raise at the end if they don't match the digest."""
+def _checked(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
+    """Yield the same pieces, and raise the error ``damage`` at the end if they don't match the digest."""
     found, count = hashlib.sha256(), 0
     for piece in pieces:
         found.update(piece)
@@ -319,10 +326,7 @@ def _checked(pieces: Iterable[bytes], digest: str, size: int, where: str = "") -
             break
         yield piece
     if count != size or f"sha256:{found.hexdigest()}" != digest:
-        raise IntakeTrouble(
-            f"the blob {digest}{where} is damaged: "
-            "remove it there, then restore a copy of it or add the images that contain it again"
-        )
+        raise IntakeTrouble(damage)
 
 
 def _blob(digest: str) -> str:

@@ -231,7 +231,12 @@ FORGED = {
     "names a layer that is not there": (
         "done([{'digest': 'sha256:x', 'size': 512}])",
         Rejected,
-        "more or less",
+        "output differs from the size",
+    ),
+    "names layers beyond the limit": (
+        "os.truncate(job['output'], 1 << 30); done([{'digest': 'sha256:x', 'size': 1 << 30}])",
+        Rejected,
+        "more than 536870912 bytes of layers",
     ),
     "names another layer": (
         "os.write(job['output'], bytes(512)); done([{'digest': 'sha256:x', 'size': 512}])",

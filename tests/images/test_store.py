@@ -267,6 +267,8 @@ def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
     """The error says what failed and what to check, and no image is stored."""
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")
-    with pytest.raises(IntakeTrouble, match=r"could not list blobs/sha256 in .*that this user may write"):
+    with pytest.raises(
+        IntakeTrouble, match=r"could not list blobs/sha256 in .*that the arena's user has access"
+    ):
         keep(store, ONE)
     assert store.records.ids() == frozenset()

@@ -62,7 +62,8 @@ def _rewrite(
         drain(tar)
         if layer.digest not in {None, packed.digest} or tar.digest != layer.diff_id:
             raise Rejected(
-                f"{what} doesn't match its digest: it was damaged in transit; save and send it again"
+                f"{what} doesn't match its digest: it was damaged in transit; "
+                "save the image and submit the archive again"
             )
     return tuple(layers)
 

@@ -66,7 +66,8 @@ def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) ->
     """
     if not files:
         raise Rejected(
-            "the image has no layers: begin its Dockerfile with FROM and an image that contains your language"
+            "the image has no layers: start its Dockerfile with FROM and an image that has your language's "
+            "runtime"
         )
     if len(files) > most:
         raise Rejected(f"the image has more than {most} layers: merge RUN and COPY steps in its Dockerfile")
@@ -219,16 +220,21 @@ class Search:
 
 
 def _check_layer(layer: Descriptor) -> None:
-    if layer.urls or not layer.media_type.startswith(_LAYERS):
+    if layer.urls:
         raise Rejected(
-            f"the image has a layer that is of the type {shown(layer.media_type)} or outside the archive: "
-            "every layer must be in the archive, as a tar"
+            f"a layer is not in the archive, but at {shown(layer.urls[0])}: "
+            "use a parent image without such layers"
+        )
+    if not layer.media_type.startswith(_LAYERS):
+        raise Rejected(
+            f"a layer has the unsupported type {shown(layer.media_type)}: save the image with docker save"
         )
 
 
 def _altered(descriptor: Descriptor) -> Rejected:
     return Rejected(
-        f"{descriptor.file} doesn't match its digest: it was damaged in transit; save and send it again"
+        f"{descriptor.file} doesn't match its digest: it was damaged in transit; "
+        "save the image and submit the archive again"
     )
 
 

@@ -84,7 +84,8 @@ def image_allowance(limits: IntakeLimits) -> ByteBudget:
     """Return the byte budget of an image's layers."""
     return ByteBudget(
         limits.image_bytes,
-        f"the image's layers have more than {limits.image_bytes} bytes: leave out what the bot doesn't need",
+        f"the image's layers take up more than {limits.image_bytes} bytes: "
+        "leave out what the bot doesn't need",
     )
 
 
@@ -166,8 +167,8 @@ class LayerWriter:
             or any(part.startswith(_WHITEOUT) for part in parts[:-1])
         ):
             raise Rejected(
-                f"a layer has {shown('/'.join(parts))}, but names that begin with {_WHITEOUT} mark removed "
-                "files: rename it"
+                f"a layer contains {shown('/'.join(parts))}, but names that begin with {_WHITEOUT} are "
+                "reserved for marking removed files: rename the file"
             )
         if parts[-1] == _OPAQUE:
             self._tree.empty(parts[:-1])

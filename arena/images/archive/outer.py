@@ -94,7 +94,9 @@ class Archive:
             count.spend(1)
             name = "/".join(split(member.name, _WHAT, limits))
             if name in self._files or name in links:
-                raise Rejected(f"the archive has {shown(name)} twice: save and send it again")
+                raise Rejected(
+                    f"the archive has {shown(name)} twice: save the image and submit the archive again"
+                )
             if member.kind is Kind.FILE:
                 self._files[name] = reader.position, member.size
             elif member.kind is Kind.SYMLINK:
@@ -156,7 +158,8 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
         return Archive(descriptor, size, limits)
     unpacked = ByteBudget(
         limits.archive_bytes,
-        f"the archive has more than {limits.archive_bytes} bytes after decompression: make the image smaller",
+        f"the archive is larger than {limits.archive_bytes} bytes after decompression: "
+        "make the image smaller",
     )
     return Archive(
         scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch), limits

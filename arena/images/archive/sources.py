@@ -14,7 +14,7 @@ _GZIP_CHUNK: Final = 16 * 1024
 """Smaller than ``CHUNK``, because zlib copies its unused input at the end of each member."""
 _ALWAYS_BYTES: Final = 16 * 1024 * 1024
 _GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
-_ENDS_EARLY: Final = "the archive ends early: it was cut off in transit; send it again"
+_ENDS_EARLY: Final = "the archive ends early: it was cut off in transit; submit it again"
 
 
 class Source(Protocol):
@@ -75,7 +75,8 @@ class Gunzip:
                 chunk = self._engine.decompress(self._waiting, min(size, CHUNK))
             except zlib.error as error:
                 raise Rejected(
-                    f"{self._what}: the gzip stream is damaged ({error}); save and submit the archive again"
+                    f"{self._what}: the gzip stream is damaged ({error}); "
+                    "save the image and submit the archive again"
                 ) from error
             self._begun = True
             if self._engine.eof:
@@ -99,7 +100,7 @@ class Gunzip:
         if self._members > self._limits.gzip_members:
             raise Rejected(
                 f"{self._what}: its gzip file has more than {self._limits.gzip_members} members: "
-                "save and send it again"
+                "save the image and submit the archive again"
             )
 
     def _refill(self) -> bool:
@@ -111,7 +112,9 @@ class Gunzip:
             if self._waiting:
                 return True
         if self._begun:
-            raise Rejected(f"{self._what}: the gzip stream ends early; save and submit the archive again")
+            raise Rejected(
+                f"{self._what}: the gzip stream ends early; save the image and submit the archive again"
+            )
         return False
 
 

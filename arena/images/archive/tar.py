@@ -230,7 +230,9 @@ class TarReader:
             raise self._damaged("it ends in the middle of a file")
 
     def _damaged(self, how: str) -> Rejected:
-        return Rejected(f"{self._what} is not a tar, or is damaged ({how}): save and send it again")
+        return Rejected(
+            f"{self._what} is not a tar, or is damaged ({how}): save the image and submit the archive again"
+        )
 
 
 def _header_name(header: bytes) -> bytes:

@@ -60,7 +60,7 @@ class Tree:
         )
         self._text = ByteBudget(
             limits.names_bytes,
-            f"the paths in the image's layers have more than {limits.names_bytes} bytes in total: "
+            f"the paths in the image's layers take up more than {limits.names_bytes} bytes in total: "
             "leave out files that the bot doesn't need",
         )
 
@@ -92,7 +92,8 @@ class Tree:
         if node is None or node.layer != self._layer or node.kind is Kind.FOLDER:
             raise Rejected(
                 f"the hard link {shown('/'.join(parts))} leads to {shown('/'.join(target))}, "
-                "which is not an earlier file in the same layer"
+                "which is not an earlier file in the same layer: "
+                "build the image with docker build, and save it again"
             )
         self._put(self._folder_of(parts, ""), parts, node)
         return node
@@ -115,7 +116,10 @@ class Tree:
         Raises Rejected if the folder is the root, or this layer has already emptied it.
         """
         if not parts:
-            raise Rejected("a layer empties the whole image, which engines ignore: save the image again")
+            raise Rejected(
+                "a layer has a mark that empties the whole image, but engines ignore this mark: "
+                "save the image again"
+            )
         folder = self._folder_of((*parts, ""), "")
         if (folder, "") in self._removed:
             raise _twice(parts)
@@ -196,19 +200,23 @@ class Tree:
         where, node = self.resolve(path)
         if where and where[0] in MOUNTED:
             raise Rejected(
-                f"the image's WORKDIR {shown(path)} leads to {shown('/' + '/'.join(where))}: choose another"
+                f"the image's WORKDIR {shown(path)} leads to {shown('/' + '/'.join(where))}: "
+                "choose a different WORKDIR"
             )
         if node is not None and node.kind is not Kind.FOLDER:
-            raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder: choose another")
+            raise Rejected(f"the image's WORKDIR {shown(path)} is not a folder: choose a different WORKDIR")
         # The engine creates a missing folder, first in the image and again inside a mount over it.
         through_links = where != tuple(path.split("/")[1:])
         for place in _SHADOWED:
             if where[: len(place)] == place and (through_links or where != ("tmp",)):
                 raise Rejected(
-                    f"the image's WORKDIR {shown(path)} is a folder that the arena mounts: choose another"
+                    f"the image's WORKDIR {shown(path)} leads into /{'/'.join(place)}, which is reserved for "
+                    "the arena's mounts: choose a different WORKDIR"
                 )
         if any("/".join(where[: account.count("/") + 1]) == account for account in _ACCOUNTS):
-            raise Rejected(f"the image's WORKDIR {shown(path)} is a system file: choose another")
+            raise Rejected(
+                f"the image's WORKDIR {shown(path)} leads to a system file: choose a different WORKDIR"
+            )
         sizes = [len(part.encode()) for part in where]
         if max(sizes, default=0) > MAX_PART_BYTES or sum(sizes) + len(sizes) > _MAX_PATH_BYTES:
             raise Rejected(f"the image's WORKDIR {shown(path)} is too long: choose a shorter one")

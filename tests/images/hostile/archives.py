@@ -232,8 +232,10 @@ _INDEXES = (
         "a blob that is longer", lambda: _blob_changed(lambda blob: blob + bytes(512)), "match its digest"
     ),
     _files("a digest that is a path", lambda: _layers_of_a_manifest(_climb), "unexpected content"),
-    _files("layers that are elsewhere", lambda: _layers_of_a_manifest(_elsewhere), "outside the archive"),
-    _files("foreign layers", lambda: _layers_of_a_manifest(_foreign), "outside the archive"),
+    _files(
+        "layers that are elsewhere", lambda: _layers_of_a_manifest(_elsewhere), "not in the archive, but at"
+    ),
+    _files("foreign layers", lambda: _layers_of_a_manifest(_foreign), "a layer has the unsupported type"),
     _files("an index in itself", _index_in_itself, "match its digest"),
     _files("a hundred indexes in each other", _nested_indexes, "more than 32 documents"),
     _files("a thousand manifests", lambda: _many_manifests(1_000), "length <= 256"),

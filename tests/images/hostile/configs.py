@@ -82,28 +82,44 @@ CONFIGS = (
         "a thousand variables", Env=[f"V{number}=x" for number in range(1_000)], refused="1000 variables"
     ),
     in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="limit 32768"),
-    in_config("a variable without a name", Env=["=x"], refused="called"),
-    in_config("a variable without a value", Env=["LD_PRELOAD"], refused="called"),
+    in_config("a variable without a name", Env=["=x"], refused="an invalid name"),
+    in_config("a variable without a value", Env=["LD_PRELOAD"], refused="has no value"),
     in_config("a process's folder to start in", WorkingDir="/proc/self/fd/8", refused="is a system folder"),
     in_config("a device's folder to start in", WorkingDir="//dev/./shm/", refused="is a system folder"),
-    in_config("a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="not absolute"),
-    in_config("a folder to start in from nowhere", WorkingDir="proc/self", refused="not absolute"),
+    in_config(
+        "a folder to start in by a detour", WorkingDir="/bot/../proc/self", refused="must be an absolute path"
+    ),
+    in_config(
+        "a folder to start in from nowhere", WorkingDir="proc/self", refused="must be an absolute path"
+    ),
     in_config("a file to start in", WorkingDir="/bot/bot.py", refused="not a folder"),
     in_config("a folder to start in with a long name", WorkingDir="/" + "a" * 256, refused="too long"),
     in_config("a folder to start in with a long path", WorkingDir="/" + "a/" * 2_000, refused="too long"),
-    in_config("a folder to start in beside the socket", WorkingDir="/run/arena/x", refused="mounts"),
-    in_config("a folder to start in beside the init", WorkingDir="/run/arena-init/x", refused="mounts"),
+    in_config(
+        "a folder to start in beside the socket",
+        WorkingDir="/run/arena/x",
+        refused="into /run/arena, .* mounts",
+    ),
+    in_config(
+        "a folder to start in beside the init",
+        WorkingDir="/run/arena-init/x",
+        refused="into /run/arena-init, .* mounts",
+    ),
     in_config(
         "a folder to start in for accounts", WorkingDir="/etc/group/x", refused="not a folder|a system file"
     ),
-    in_config("a folder to start in that is never seen", WorkingDir="/tmp/x", refused="arena mounts"),  # noqa: S108 - in the image
+    in_config(
+        "a folder to start in that is never seen",
+        WorkingDir="/tmp/x",  # noqa: S108 - in the image
+        refused="into /tmp, .* the arena's mounts",
+    ),
     Attack(
         name="a folder to start in that is hidden behind a link",
         build=oci_archive(
             Draft(layers=layered(tar(symlink(b"w", b"/tmp/x"))).layers, config={"WorkingDir": "/w"})
         ),
         control=oci_archive(Draft(config={"WorkingDir": "/tmp"})),  # noqa: S108 - in the image
-        refused="a folder that the arena mounts",
+        refused="leads into /tmp, which is reserved for the arena's mounts",
     ),
     Attack(
         name="a folder to start in that is a link",

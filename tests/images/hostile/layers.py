@@ -68,12 +68,18 @@ _PATHS = (
     in_layer("a name that is not UTF-8", file(b"\xff\xfe"), refused="not UTF-8"),
     in_layer("one name twice", file(b"bot/bot.py", b"other"), refused="twice"),
     in_layer("a root that is a link", symlink(b"./", b"/etc"), refused="root"),
-    in_layer("a mark that removes the folder above", file(b"bot/.wh..."), refused="mark removed files"),
+    in_layer(
+        "a mark that removes the folder above",
+        file(b"bot/.wh..."),
+        refused="reserved for marking removed files",
+    ),
     in_layer("a folder that is removed and filled", file(b".wh.x"), file(b"x/y"), refused="'x/y' twice"),
     in_layer("a folder that is removed and made", file(b".wh.x"), folder(b"x"), refused="'x' twice"),
     in_layer("a removal in what is removed", file(b".wh.x"), file(b"x/.wh.y"), refused="'x/y' twice"),
     in_layer("a mark that empties the image", file(b".wh..wh..opq"), refused="empties the whole image"),
-    in_layer("a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="mark removed files"),
+    in_layer(
+        "a mark that is a link", symlink(b"bot/.wh.x", b"/etc"), refused="reserved for marking removed files"
+    ),
     in_layer("an old driver's own marks", file(b".wh..wh.plnk/1.2", b"x"), harmless=_no_driver_marks),
     in_layer("the system's folder as a link", symlink(b"proc", b"/tmp"), refused="/proc is not a folder"),
     in_layer(
@@ -128,7 +134,7 @@ _HEADERS = (
     in_layer(
         "a size of exabytes",
         header(b"x", raw={124: b"\x80\0\0\0\x3f" + bytes(7)}),
-        refused="layers have more than",
+        refused="layers take up more than",
     ),
     in_layer(
         "a size that is not a number",

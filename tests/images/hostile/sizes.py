@@ -98,7 +98,7 @@ SIZES = (
         name="a layer that is a gzip bomb",
         build=_bomb_of_a_layer,
         control=archive(Draft(packed=zipped)),
-        refused="layers have more than",
+        refused="layers take up more than",
     ),
     Attack(
         name="a gzip bomb behind the end of a layer",
@@ -122,7 +122,7 @@ SIZES = (
         name="the same large layer forty times",
         build=_same_layer(40),
         control=_same_layer(4),
-        refused="layers have more than",
+        refused="layers take up more than",
         raised={"image_bytes": 1024 * _MIB},
     ),
     Attack(
