@@ -109,8 +109,8 @@ class Settings(BaseSettings):
     run_dir: Path | None = Field(
         default=None,
         description=(
-            "Folder for the bots' sockets. No other user may write to it, and its path may have at most "
-            "74 bytes. If unset, `/run/kaiten` for root, otherwise `kaiten-UID` in `$XDG_RUNTIME_DIR` or "
+            "Folder for the bots' sockets. No other user may write to it, and its path may be at most 74 "
+            "bytes long. If unset, `/run/kaiten` for root, otherwise `kaiten-UID` in `$XDG_RUNTIME_DIR` or "
             "`/tmp`."
         ),
     )

@@ -350,7 +350,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
     if message.hello.protocol != PROTOCOL:
         return f"the bot speaks protocol {message.hello.protocol}, but this arena speaks {PROTOCOL}"
     if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
-        return f"Hello.sdk has more than {MAX_SDK_BYTES} bytes"
+        return f"Hello.sdk is longer than {MAX_SDK_BYTES} bytes"
     if message.moves:
         return "the first message contains moves, but no decision has been asked for"
     return None
