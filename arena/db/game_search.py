@@ -1,6 +1,7 @@
 """Searches rated games by players and results.
 
-A search covers only the newest ``WINDOW`` games, so that its cost doesn't grow with the ladder.
+A search covers at most ``WINDOW`` games, so that its cost doesn't grow with the ladder. The next search
+covers the games before them.
 """
 
 from collections.abc import Collection
@@ -16,7 +17,7 @@ from arena.ladder.highlights import HighlightKind
 from arena.protocol.states import BotState
 
 WINDOW: Final = 20_000
-"""Number of games to search. A search that finds nothing takes about 0.1 s."""
+"""Maximum number of games to search. A search that finds nothing takes about 0.1 s."""
 
 DAY_WINDOW: Final = 1_000
 """Number of games in which the front page looks for the closest one, in a few milliseconds."""
@@ -55,14 +56,37 @@ class GameFilter:
     until: date | None = None  # last day of the end, UTC
 
 
-def numbers_of(
-    connection: Connection, wanted: GameFilter, order: GameOrder, before: int | None, limit: int
-) -> tuple[int, ...]:
-    """Return at most ``limit`` numbers of games that match, in order, smaller than ``before``."""
-    newest = select(LadderRow.games - WINDOW).scalar_subquery()
-    found = select(GameRow.number).where(GameRow.number > newest, *_conditions(connection, wanted))
+def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:
+    """Return the numbers of the games to search, and whether older games may match as well.
+
+    They are the newest ``WINDOW`` numbers that are smaller than ``before`` and within the days of the filter.
+    """
+    end: int = connection.execute(select(LadderRow.games)).scalar_one() + 1
     if before is not None:
-        found = found.where(GameRow.number < before)
+        end = min(end, before)
+    # Games are numbered in the order of their ends, so days are ranges of numbers.
+    if wanted.until is not None and wanted.until < date.max:
+        end = min(end, _first_since(connection, wanted.until + timedelta(days=1)) or end)
+    first = 1 if wanted.since is None else _first_since(connection, wanted.since) or end
+    start = max(first, end - WINDOW)
+    return range(start, end), start > first
+
+
+def _first_since(connection: Connection, day: date) -> int | None:
+    """Return the number of the first game that ended on a day or later, or None."""
+    found = select(GameRow.number).where(GameRow.ended >= datetime.combine(day, time(), UTC))
+    return connection.execute(found.order_by(GameRow.ended, GameRow.number).limit(1)).scalar_one_or_none()
+
+
+def numbers_of(
+    connection: Connection, wanted: GameFilter, order: GameOrder, searched: range, limit: int
+) -> tuple[int, ...]:
+    """Return at most ``limit`` of the searched numbers whose games match, in order.
+
+    The filter's days are ignored: ``searched`` is limited to them.
+    """
+    within = GameRow.number >= searched.start, GameRow.number < searched.stop
+    found = select(GameRow.number).where(*within, *_conditions(connection, wanted))
     if order in {GameOrder.CLOSEST, GameOrder.WIDEST}:
         margin = _margin()
         by = margin if order is GameOrder.CLOSEST else margin.desc()
@@ -115,10 +139,6 @@ def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElemen
             exists().where(_here(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over)).correlate(GameRow)
         )
         conditions.append(faulty if wanted.faults else ~faulty)
-    if wanted.since is not None:
-        conditions.append(GameRow.ended >= _midnight(wanted.since))
-    if wanted.until is not None and wanted.until < date.max:
-        conditions.append(GameRow.ended < _midnight(wanted.until + timedelta(days=1)))
     return conditions
 
 
@@ -159,7 +179,3 @@ def _chance() -> ColumnElement[float]:
 
 def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:
     return select(what).select_from(GameSeatRow).where(_here(), seats).correlate(GameRow).scalar_subquery()
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)

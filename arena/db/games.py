@@ -8,7 +8,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, Row, Select, select, text
 
 from arena.db.database import Repository, from_row
-from arena.db.game_search import GameFilter, GameOrder, closest_since, numbers_of, upset_chances
+from arena.db.game_search import (
+    GameFilter,
+    GameOrder,
+    closest_since,
+    numbers_of,
+    numbers_to_search,
+    upset_chances,
+)
 from arena.db.schema import (
     FAULTY,
     BotRow,
@@ -96,6 +103,15 @@ class GameSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchedGames:
+    """The result of a search."""
+
+    games: tuple[GameSummary, ...]
+    searched: range  # numbers of the searched games
+    older: bool  # whether older games may match as well
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GamePage:
     """Everything public about one game."""
 
@@ -146,17 +162,18 @@ class GameRepository(Repository):
                 wanted = wanted.where(GameRow.number.in_([seat.game_number for seat in its]))
             return _summaries(connection, connection.execute(wanted).all())
 
-    def search(
-        self, wanted: GameFilter, order: GameOrder, before: int | None, limit: int
-    ) -> tuple[GameSummary, ...]:
+    def search(self, wanted: GameFilter, order: GameOrder, before: int | None, limit: int) -> SearchedGames:
         """Return at most ``limit`` games that match, with a number smaller than ``before``.
 
-        Only the newest ``WINDOW`` games are searched.
+        At most ``WINDOW`` games are searched.
         """
         with self._transactions.read() as connection:
-            numbers = numbers_of(connection, wanted, order, before, limit)
+            searched, older = numbers_to_search(connection, wanted, before)
+            numbers = numbers_of(connection, wanted, order, searched, limit)
             found = by_number(connection, numbers)
-            return tuple(found[number] for number in numbers)
+            return SearchedGames(
+                games=tuple(found[number] for number in numbers), searched=searched, older=older
+            )
 
     def closest_since(self, moment: datetime) -> GameSummary | None:
         """Return the game with the smallest margin of those that ended after a time, or None.

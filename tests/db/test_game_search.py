@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from arena.db import game_search
 from arena.db.game_search import GameFilter, GameOrder
 from arena.db.games import GamePage, GameSummary
 from arena.db.store import Store
@@ -91,17 +92,43 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
     for given in (one | other for one, other in pairs):
         wanted = GameFilter(**given)
         expected = [game for game, page in games.items() if matches(page, wanted)]
-        found = filled.games.search(wanted, GameOrder.NEWEST, None, 100)
+        found = filled.games.search(wanted, GameOrder.NEWEST, None, 100).games
         assert [each.game for each in found] == expected, given
         if len(expected) > 1:
-            rest = filled.games.search(wanted, GameOrder.NEWEST, found[0].number, 1)
+            rest = filled.games.search(wanted, GameOrder.NEWEST, found[0].number, 1).games
             assert [each.game for each in rest] == expected[1:2]
+
+
+@on_both
+def test_days_choose_the_games_to_search(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search covers a limited number of games: the newest before a number and within the days."""
+    pair = [add_bot(store, name) for name in ("a", "b")]
+    for day in range(6):  # two games a day
+        match = finished(claimed(store, pair, id_=f"s{day}"), [(1, 2)] * 2)
+        assert store.results.record(replace(match, ended=START + timedelta(days=day)))
+
+    def found(*, before: int | None = None, **days: int) -> tuple[list[int], range, bool]:
+        limits: dict[str, Any] = {name: START.date() + timedelta(days=day) for name, day in days.items()}
+        wanted = GameFilter(**limits)
+        told = store.games.search(wanted, GameOrder.NEWEST, before, 9)
+        return [each.number for each in told.games], told.searched, told.older
+
+    monkeypatch.setattr(game_search, "WINDOW", 3)
+    assert found() == ([12, 11, 10], range(10, 13), True)
+    assert found(before=10) == ([9, 8, 7], range(7, 10), True)
+    assert found(until=2) == ([6, 5, 4], range(4, 7), True)
+    assert found(until=2, before=4) == ([3, 2, 1], range(1, 4), False)
+    assert found(since=1, until=2) == ([6, 5, 4], range(4, 7), True)
+    assert found(since=1, until=2, before=4) == ([3], range(3, 4), False)
+    assert found(since=5) == ([12, 11], range(11, 13), False)
+    for nothing in ({"since": 6}, {"until": -1}, {"since": 2, "until": 1}):
+        assert found(**nothing)[::2] == ([], False)
 
 
 @filled_on_both
 def test_the_closest_game_since_a_time_is_found(filled: Store) -> None:
     """It is the first in the list of closest games that ended after that time, if there is one."""
-    closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
+    closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100).games
     ends = sorted({each.ended for each in closest})
     for since in (ends[0] - timedelta(seconds=1), *ends):
         expected = next((each for each in closest if each.ended > since), None)
@@ -123,20 +150,20 @@ def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
 @filled_on_both
 def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None:
     """The closest games, the most points or the greatest comebacks come first; among equals, the newest."""
-    closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100)
+    closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100).games
     assert [(each.margin, -each.number) for each in closest] == sorted(
         (each.margin, -each.number) for each in closest
     )
     assert len(closest) >= len(games) - 3
-    widest = filled.games.search(GameFilter(), GameOrder.WIDEST, None, 100)
+    widest = filled.games.search(GameFilter(), GameOrder.WIDEST, None, 100).games
     assert widest == tuple(sorted(closest, key=lambda each: (-(each.margin or 0), -each.number)))
     unranked = [each for each in filled.games.newest(limit=100) if each.margin is None]
     assert len(unranked) == len(games) - len(closest)
-    highest = filled.games.search(GameFilter(players=3), GameOrder.HIGHEST, None, 100)
+    highest = filled.games.search(GameFilter(players=3), GameOrder.HIGHEST, None, 100).games
     tops = [(-max(seat.points for seat in each.seats), -each.number) for each in highest]
     assert tops == sorted(tops)
     assert len(tops) == sum(page.players == 3 for page in games.values()) > 0
-    comebacks = filled.games.search(GameFilter(), GameOrder.COMEBACK, None, 100)
+    comebacks = filled.games.search(GameFilter(), GameOrder.COMEBACK, None, 100).games
     assert [each.game for each in comebacks] == [
         game
         for game, _ in sorted(behind(games).items(), key=lambda item: -item[1])
@@ -166,6 +193,6 @@ def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
     left = replace(match.games[0], after_two=(50, 20, 24), taken_over=(True, False, False))
     alone = replace(match.games[1], after_two=(20, 50, 24), taken_over=(False, True, True))
     assert store.results.record(replace(match, games=(left, alone)))
-    [found] = store.games.search(GameFilter(), GameOrder.COMEBACK, None, 9)
+    [found] = store.games.search(GameFilter(), GameOrder.COMEBACK, None, 9).games
     assert (found.game, found.behind) == (left.id, 4)
     assert [each.margin for each in store.games.newest()] == [None, 1]

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from arena.db.database import Database
+from arena.db.game_search import GameFilter, GameOrder
 from arena.db.games import GameSummary, RatingChange
 from arena.db.store import Store
 from arena.ladder.matchmaking import Candidate
@@ -192,6 +193,8 @@ _WALK = (
     rf"|Scan (?:Backward )?using (?!ix_match_open)\S+ on {_GROWING}.*(?:\n(?!\s*Index Cond)|\Z)"
 )
 
+_ONE_DAY = GameFilter(players=2, since=START.date(), until=START.date())
+
 
 @on_both
 @pytest.mark.parametrize(
@@ -200,6 +203,7 @@ _WALK = (
         next_claim,
         lambda store: store.leases.release("here"),
         lambda store: store.games.newest(50, 10),
+        lambda store: store.games.search(_ONE_DAY, GameOrder.NEWEST, None, 10),
         lambda store: store.games.find("s-0-1"),
         lambda store: store.games.first_of("a", 1),
         lambda store: store.activity.totals(),

@@ -14,7 +14,7 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
 from tests.web.people import browser
-from web.games.listing import GamesQuery
+from web.games.listing import GamesQuery, ListedGames
 from web.http.rendering import (
     bot_address,
     clock,
@@ -165,9 +165,8 @@ def test_numbers_of_games_have_separators() -> None:
     seats = tuple(SeatResult(bot=bot, version=1, points=9, place=1) for bot in ("ann", "ben"))
     ended = datetime(2026, 11, 23, tzinfo=UTC)
     game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, margin=1, behind=0)
-    shown = render(
-        "games.html", caller=None, games=(game,), chances=None, older=None, query=GamesQuery(), window=1
-    )
+    found = ListedGames(games=(game,), more=False, searched=None, older=None)
+    shown = render("games.html", caller=None, found=found, chances=None, query=GamesQuery())
     assert '<a href="/games/last">1,234,567</a>' in shown
 
 

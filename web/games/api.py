@@ -59,18 +59,23 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         version: OfVersion = None,
         limit: Limit = 50,
     ) -> GameList:
-        """List rated games, newest first: all, those of one bot, or recent ones that match filters."""
+        """List rated games, newest first: all, those of one bot, or those that match filters.
+
+        Each page of a search with other filters covers at most 20,000 games, so it can be empty although
+        there is a next page. Other orders have one page; `before` makes it cover older games.
+        """
         if version is not None and query.bot is None:
             raise Problem(422, "Invalid request. version: requires the bot parameter.")
         if version is not None and query.searches:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
         if version is not None:
-            found = repository.newest(query.before, limit + 1, bot=query.bot, version=version)
+            listed = repository.newest(query.before, limit + 1, bot=query.bot, version=version)
+            games, older = listed[:limit], listed[limit - 1].number if len(listed) > limit else None
         else:
-            found = read_games(repository, query, limit + 1)
-        shown = tuple(map(_line, found[:limit]))
-        more = len(found) > limit and query.order is GameOrder.NEWEST
-        return GameList(games=shown, next=next_page(before=shown[-1].number) if more else None)
+            found = read_games(repository, query, limit)
+            games, older = found.games, found.older if query.order is GameOrder.NEWEST else None
+        following = None if older is None else next_page(before=older)
+        return GameList(games=tuple(map(_line, games)), next=following)
 
     @router.get("/games/{game}")
     def one_game(game: GameId) -> Game:

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from arena.db.game_search import WINDOW, GameFilter, GameOrder
+from arena.db.game_search import GameFilter, GameOrder
 from arena.db.games import GameRepository, GameSummary
 from web.http.parameters import (
     BLANK,
@@ -57,7 +57,7 @@ class GamesQuery:
 
     @property
     def searches(self) -> bool:
-        """True if only the newest games are searched: by filters other than the bot, or in another order."""
+        """True if the list is a search: by filters other than the bot, or in another order."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
@@ -69,11 +69,28 @@ class GamesQuery:
         return f"?{query}" if query else ""
 
 
-def read_games(games: GameRepository, query: GamesQuery, limit: int) -> tuple[GameSummary, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedGames:
+    """A page of games."""
+
+    games: tuple[GameSummary, ...]
+    more: bool  # whether there are more games to list, for a search among those searched
+    searched: range | None  # numbers of the searched games; None if no older game can match
+    older: int | None  # ``before`` of a list that goes on; None if there is none
+
+
+def read_games(games: GameRepository, query: GamesQuery, limit: int) -> ListedGames:
     """Return at most ``limit`` games of a list."""
     if query.searches:
-        return games.search(query.filter, query.order, query.before, limit)
-    return games.newest(query.before, limit, bot=query.bot)
+        found = games.search(query.filter, query.order, query.before, limit + 1)
+        listed, searched = found.games, found.searched if found.older else None
+    else:
+        listed, searched = games.newest(query.before, limit + 1, bot=query.bot), None
+    more = len(listed) > limit
+    older = None if searched is None else searched.start
+    if more and query.order is GameOrder.NEWEST:
+        older = listed[limit - 1].number
+    return ListedGames(games=listed[:limit], more=more, searched=searched, older=older)
 
 
 def public_pages(repository: GameRepository) -> APIRouter:
@@ -82,20 +99,14 @@ def public_pages(repository: GameRepository) -> APIRouter:
 
     @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
-        found = read_games(repository, query, GAMES_A_PAGE + 1)
-        shown = found[:GAMES_A_PAGE]
-        more = len(found) > len(shown)
-        pages = more and query.order is GameOrder.NEWEST
-        numbers = [game.number for game in shown]
+        found = read_games(repository, query, GAMES_A_PAGE)
+        numbers = [game.number for game in found.games]
         return page(
             request,
             "games.html",
-            games=shown,
+            found=found,
             chances=repository.upset_chances(numbers) if query.order is GameOrder.UPSET else None,
-            older=shown[-1].number if pages else None,
-            more=more,
             query=query,
-            window=WINDOW,
         )
 
     return router
