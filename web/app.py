@@ -1,5 +1,6 @@
 """The application: routes, static files, headers and errors put together."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -81,6 +82,25 @@ class Site(FastAPI):
         return SecurityHeaders(_TooLarge(super().build_middleware_stack()))
 
 
+class _Encodings:
+    """Hides an ``Accept-Encoding`` that refuses gzip: the inner layers only look for the word."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["headers"] = [each for each in scope["headers"] if not _refuses_gzip(*each)]
+        await self._app(scope, receive, send)
+
+
+_NO_GZIP: Final = re.compile(rb"\bgzip\s*;\s*q\s*=\s*0(\.0*)?\s*(,|$)", re.IGNORECASE)
+
+
+def _refuses_gzip(name: bytes, value: bytes) -> bool:
+    return name == b"accept-encoding" and _NO_GZIP.search(value) is not None
+
+
 class _TooLarge:
     """Replaces the framework's own plain-text 413 with a problem."""
 
@@ -145,11 +165,13 @@ def create_app(parts: Parts) -> FastAPI:
     # No redirect for an extra slash: it would go to whatever host the request names.
     app = Site(
         lambda site: RequestLog(
-            PageCache(
-                # Inside the cache: a cached page costs so little that it needn't wait for a turn.
-                Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
-                store.pulse,
-                parts.now,
+            _Encodings(
+                PageCache(
+                    # Inside the cache: a cached page costs so little that it needn't wait for a turn.
+                    Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
+                    store.pulse,
+                    parts.now,
+                )
             ),
             parts.metrics,
         ),

@@ -34,7 +34,22 @@ def test_browsers_find_the_icon(world: World) -> None:
     assert answer.headers["content-type"] == "image/svg+xml"
 
 
-@pytest.mark.parametrize("path", ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"])
+_TEXTS = ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"]
+
+
+@pytest.mark.parametrize("path", _TEXTS)
+@pytest.mark.parametrize("refused", ["gzip;q=0", "br, gzip; q=0.0", "gzip;q=0, br;q=1"])
+def test_a_client_can_refuse_compression(world: World, path: str, refused: str) -> None:
+    """A quality of zero refuses gzip, also while a compressed page is cached."""
+    add_bots(world.store, [(f"bot-{number}", "house") for number in range(10)])
+    visitor = browser(world)
+    for accepted, encoding in (("gzip;q=0.5", "gzip"), (refused, None), ("gzip", "gzip"), (refused, None)):
+        answer = visitor.get(path, headers={"Accept-Encoding": accepted})
+        assert answer.headers.get("content-encoding") == encoding
+        assert "Accept-Encoding" in answer.headers["vary"]
+
+
+@pytest.mark.parametrize("path", _TEXTS)
 def test_text_is_compressed(world: World, path: str) -> None:
     """The text is the same with and without compression, even if cached. A 304 has no encoding."""
     add_bots(world.store, [(f"bot-{number}", "house") for number in range(10)])
