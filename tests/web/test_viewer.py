@@ -162,6 +162,14 @@ def test_an_unknown_frame_is_not_found(client: TestClient, path: str, status: in
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.parametrize("frame", ["4/1", "1/9", "2/8?step=end"])
+def test_an_unknown_frame_of_a_game_leads_to_the_game(client: TestClient, frame: str) -> None:
+    """The error page links to the game's page."""
+    text = client.get(f"{GAME}/{frame}").text
+    assert "This game has no such turn or step." in text
+    assert f'<a href="{GAME}">Game 11</a>' in text
+
+
 @pytest.mark.parametrize(
     ("query", "status"), [("?view=seat:4", 404), ("?view=seat:x", 422), ("", 200), ("?view=all", 200)]
 )

@@ -40,14 +40,27 @@ _HINTS: Final = {
 }
 
 
+FRONT_PAGE: Final = ("/", "Front page")
+
+
 class Problem(HTTPException):
-    """An error with a hint about what to do; an empty hint means the status's default."""
+    """An error with a hint about what to do; an empty hint means the status's default.
+
+    ``instead`` is the address and the name of a page to visit instead; by default, the front page.
+    """
 
     def __init__(
-        self, status: int, detail: str, *, hint: str = "", headers: Mapping[str, str] | None = None
+        self,
+        status: int,
+        detail: str,
+        *,
+        hint: str = "",
+        headers: Mapping[str, str] | None = None,
+        instead: tuple[str, str] = FRONT_PAGE,
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.hint = hint
+        self.instead = instead
 
 
 def too_much(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
@@ -99,17 +112,21 @@ def document(status: int, detail: str, hint: str) -> ProblemDocument:
 
 def answer_problem(request: Request, problem: Problem) -> Response:
     """Return the response for a problem."""
-    return answer(request, problem.status_code, problem.detail, hint=problem.hint)
+    return answer(request, problem.status_code, problem.detail, hint=problem.hint, instead=problem.instead)
 
 
-def answer(request: Request, status: int, detail: str, *, hint: str = "") -> Response:
+def answer(
+    request: Request, status: int, detail: str, *, hint: str = "", instead: tuple[str, str] = FRONT_PAGE
+) -> Response:
     """Return the response for an error. Only programs get the hint: a page's detail says what to do."""
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
         detail = "There is nothing at this address."
     if request.url.path.startswith("/api/") or request.url.path.endswith((".json", ".csv")):
         return Response(msgspec.json.encode(document(status, detail, hint)), status, media_type=MEDIA_TYPE)
-    return page(request, "error.html", status=status, code=status, title=title, detail=detail)
+    return page(
+        request, "error.html", status=status, code=status, title=title, detail=detail, instead=instead
+    )
 
 
 _log = structlog.get_logger()
@@ -122,8 +139,10 @@ def install_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
         with suppress(StoreError):  # the page's header names the user even if no route matched
             await run_in_threadpool(note_caller, request)
-        hint = error.hint if isinstance(error, Problem) else ""
-        made = answer(request, error.status_code, error.detail, hint=hint)
+        if isinstance(error, Problem):
+            made = answer_problem(request, error)
+        else:
+            made = answer(request, error.status_code, error.detail)
         made.headers.update(error.headers or {})
         if methods := _methods(request) if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else ():
             made.headers["Allow"] = ", ".join(sorted(methods))

@@ -26,7 +26,7 @@ from web.viewer.scene import frames
 from web.viewer.screen import BACK, FORWARD, Screen, Shown, embed_code, screen
 from web.viewer.words import STAGES, card_name, number, where
 
-Round = Annotated[str, Path(pattern=r"^[1-3]$")]
+Round = Annotated[str, Path(pattern=r"^[1-9]$")]
 Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
 Step = Annotated[FilmStage, Query()]
 View = Annotated[str, Query(pattern=EYES_PATTERN)]
@@ -74,7 +74,7 @@ def asked_film(shown: Shown, asked: AskedFrame) -> Film:
     """Return the game of a requested frame. Raises HTTPException (404) if there is no such frame."""
     played = film(shown.replay)
     if asked.frame not in played.frames:
-        raise HTTPException(404, "This game has no such turn or step.")
+        raise Problem(404, "This game has no such turn or step.", instead=(shown.home, shown.title))
     seated(played, asked.eyes)
     return played
 
