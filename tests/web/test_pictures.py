@@ -34,6 +34,23 @@ def named(client: TestClient, path: str) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize(
+    ("path", "title", "description"),
+    [
+        ("/", "Where bots play Sushi Go!", "Write a bot"),
+        ("/leaderboard?players=3", "Leaderboard, 3 players", "Bots that play Sushi Go!"),
+        ("/bots/greedy", "greedy", "A bot that plays Sushi Go!, by house. Rank "),
+    ],
+)
+def test_a_page_describes_itself(client: TestClient, path: str, title: str, description: str) -> None:
+    """Previews on other sites have the page's title and a description, and so have search results."""
+    told = named(client, path)
+    assert told["og:title"] == title
+    assert (told["og:description"] or "").startswith(description)
+    [meta] = [each for _, each in Page(client.get(path).text).tags if each.get("name") == "description"]
+    assert meta["content"] == told["og:description"]
+
+
+@pytest.mark.parametrize(
     ("path", "title", "picture"),
     [
         (GAME, "Game 11", f"{GAME}/og.png"),
