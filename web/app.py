@@ -190,7 +190,7 @@ def create_app(parts: Parts) -> FastAPI:
         leaderboard_pages(boards, store.histories),
         calibration_pages(calibrations),
         badge_pages(boards, store.bots),
-        public_pages(store.games),
+        public_pages(store.games, store.bots),
         data_pages(parts.exports),
         crawler_pages(boards, shelf),
         status_pages(store, parts.receiver.has_room, parts.now),

@@ -112,6 +112,18 @@ class Bots(Repository):
         with self._transactions.read() as connection:
             return find(connection, name)
 
+    def find_in_any_case(self, name: str) -> KnownBot | None:
+        """Return the bot with this name, else one whose name differs only in case, or None.
+
+        Only old names can differ only in case (:mod:`arena.db.names`).
+        """
+        with self._transactions.read() as connection:
+            alike = _bots().where(func.lower(BotRow.name) == name.lower()).order_by(BotRow.id).limit(1)
+            found = find(connection, name)
+            if found is None and (row := connection.execute(alike).one_or_none()) is not None:
+                found = _known(row)
+            return found
+
     def of_account(self, account: int) -> tuple[KnownBot, ...]:
         """Return the bots of an account, sorted by name."""
         with self._transactions.read() as connection:

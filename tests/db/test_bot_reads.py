@@ -38,6 +38,17 @@ def pages(games: GameRepository) -> list[GamePage]:
     return [page for page in found if page and any(seat.bot == "mine" for seat in page.seats)]
 
 
+@on_both
+def test_a_bot_is_found_in_any_case(store: Store, url: str) -> None:
+    """A bot with exactly this name comes first."""
+    for name in ("Mine", "other"):
+        add_bot(store, name)
+    with closing(Database(url)) as database, database.write() as connection:  # as in old databases
+        connection.execute(text("UPDATE bot SET name = 'mine' WHERE name = 'other'"))
+    found = {name: store.bots.find_in_any_case(name) for name in ("mINE", "mine", "Mine", "mine2")}
+    assert [bot and bot.name for bot in found.values()] == ["Mine", "mine", "Mine", None]
+
+
 @filled_on_both
 def test_opponents_are_those_of_the_games(filled: Store) -> None:
     """Opponents with the most games come first, in pages, each with the rating of its active version."""

@@ -220,7 +220,13 @@ def test_a_comparison_without_bots_is_a_form(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["bots=greedy,random", "bots=greedy&bots=random", "bots=+greedy+,&bots=random,greedy"]
+    "query",
+    [
+        "bots=greedy,random",
+        "bots=greedy&bots=random",
+        "bots=+greedy+,&bots=random,greedy",
+        "bots=Greedy,RANDOM",
+    ],
 )
 def test_compared_bots_come_in_fields_or_in_a_list(client: TestClient, query: str) -> None:
     """Each bot is compared once, and its name stays in the form."""

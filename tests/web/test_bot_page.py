@@ -22,6 +22,17 @@ pytestmark = pytest.mark.usefixtures("stable")
 MINE = "/bots/mine"
 
 
+def test_a_bot_is_found_in_any_case(world: World) -> None:
+    """Its page and its games have one address, with the bot's own spelling."""
+    visitor = browser(world)
+    moved = visitor.get("/bots/MINE", follow_redirects=False)
+    assert (moved.status_code, moved.headers["location"]) == (308, MINE)
+    shown, typed = (visitor.get(f"/games?bot={name}") for name in ("mine", "MINE"))
+    assert shown.text == typed.text
+    assert "/games/logged-0-0" in typed.text
+    assert visitor.get("/bots/MINE2").status_code == 404
+
+
 def forms(page: Page) -> list[str]:
     """Return the targets of the page's forms that change data, without the header's form."""
     return [

@@ -52,8 +52,8 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
     @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
-        names = _typed(bots)
-        known = [name for name in names if store.bots.find(name) is not None]
+        found = {name: store.bots.find_in_any_case(name) for name in _typed(bots)}
+        known = list(dict.fromkeys(bot.name for bot in found.values() if bot is not None))
         compared = [
             ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
             for name in known
@@ -62,10 +62,10 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
         return page(
             request,
             "compare.html",
-            names=names,
+            names=[name if bot is None else bot.name for name, bot in found.items()],
             most=MOST_COMPARED,
             bots=compared,
-            missing=[name for name in names if name not in known],
+            missing=[name for name, bot in found.items() if bot is None],
             plot=draw_together([store.histories.curve(name) for name in known]),
             meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
             suggested=[row.bot for row in boards.board(Wanted(limit=_SUGGESTED)).rows],

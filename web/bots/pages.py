@@ -108,6 +108,9 @@ class _Bots:
     def show(
         self, request: Request, bot: BotName, where: Annotated[Where, Depends()], done: str = ""
     ) -> Response:
+        known = self._store.bots.find_in_any_case(bot)
+        if known is not None and known.name != bot:
+            return RedirectResponse(f"/bots/{known.name}", 308)
         return self._page(request, read_bot(self._store.bots, bot), where, done=done)
 
     def play_version(

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from arena.db.bots import Bots
 from arena.db.game_search import GameFilter, GameOrder
 from arena.db.games import GameRepository, GameSummary
 from web.http.parameters import (
@@ -93,12 +94,14 @@ def read_games(games: GameRepository, query: GamesQuery, limit: int) -> ListedGa
     return ListedGames(games=listed[:limit], more=more, searched=searched, older=older)
 
 
-def public_pages(repository: GameRepository) -> APIRouter:
+def public_pages(repository: GameRepository, bots: Bots) -> APIRouter:
     """Return the route of the list of games."""
     router = PageRouter()
 
     @router.get("/games")
     def games(request: Request, query: Annotated[GamesQuery, Depends()]) -> Response:
+        if query.bot is not None and (bot := bots.find_in_any_case(query.bot)) is not None:
+            query = replace(query, bot=bot.name)
         found = read_games(repository, query, GAMES_A_PAGE)
         numbers = [game.number for game in found.games]
         return page(
