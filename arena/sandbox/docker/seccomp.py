@@ -56,7 +56,8 @@ _PROCESSES: Final = """
 _SIGNALS_AND_TIME: Final = """
     alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday nanosleep pause
     restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
-    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time times tkill
+    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time timerfd_create timerfd_gettime times
+    tkill
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
@@ -231,15 +232,16 @@ _DONE_WITHOUT: Final = """
     futex_requeue futex_wait futex_waitv futex_wake
     cachestat fadvise64 mincore openat2 preadv2 process_madvise pwritev2 readahead sync_file_range
     inotify_init inotify_init1 memfd_create pidfd_open sysinfo
-    signalfd signalfd4 timerfd_create
+    signalfd signalfd4 timerfd_settime
 """
 """Refused with ENOSYS: libraries treat that as an old kernel and use other calls.
 
 The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
 change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
-do: the host's tasks and memory, opened files, and numbers of files and processes. The descriptors of those in
-the last become ready in a timer's interrupt, which then wakes all epolls that watch one. With thousands of
-epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts."""
+do: the host's tasks and memory, opened files, and numbers of files and processes. With those in the last,
+descriptors become ready in a timer's interrupt, which then wakes all epolls that watch one. With thousands of
+epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts. Java's Netty
+creates a timer's descriptor, and fails if it can't, but since Linux 5.11 waits without setting the timer."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:

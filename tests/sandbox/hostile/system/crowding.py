@@ -74,7 +74,8 @@ def _round(libc: ctypes.CDLL, timers: list[int]) -> float:
     end = time.monotonic() + _AHEAD_SECONDS
     moment = struct.pack("qqqq", 0, 0, int(end), int(end % 1 * 1e9))
     for timer in timers:
-        libc.timerfd_settime(timer, 1, moment, None)  # TFD_TIMER_ABSTIME
+        if libc.timerfd_settime(timer, 1, moment, None) < 0:  # TFD_TIMER_ABSTIME
+            raise OSError(ctypes.get_errno(), "timerfd_settime")
     time.sleep(max(0.0, end - time.monotonic()))
     return time.monotonic() - end
 
