@@ -56,8 +56,7 @@ _PROCESSES: Final = """
 _SIGNALS_AND_TIME: Final = """
     alarm clock_getres clock_gettime clock_nanosleep getitimer gettimeofday nanosleep pause
     restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend
-    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time timerfd_create timerfd_gettime times
-    tkill
+    rt_sigtimedwait rt_tgsigqueueinfo setitimer sigaltstack tgkill time timerfd_gettime times tkill
 """
 
 _POSIX_TIMERS: Final = "timer_create timer_delete timer_getoverrun timer_gettime timer_settime"
@@ -223,6 +222,10 @@ _ADDRESS_BITS: Final = 7
 _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
 """Options that may only be read."""
 
+_TFD_NONBLOCK: Final = 0x800
+"""Java's Netty creates a timer's descriptor with this flag, and fails if it can't, but since Linux 5.11 waits
+without setting the timer. C++'s Asio creates one without the flag, and if it can't, waits without timers."""
+
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
 _PID_BITS: Final = 32
@@ -240,8 +243,7 @@ The flags of the futex calls in the second row are out of a filter's reach. The 
 change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
 do: the host's tasks and memory, opened files, and numbers of files and processes. With those in the last,
 descriptors become ready in a timer's interrupt, which then wakes all epolls that watch one. With thousands of
-epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts. Java's Netty
-creates a timer's descriptor, and fails if it can't, but since Linux 5.11 waits without setting the timer."""
+epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -281,6 +283,8 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
             *_mapping(),
             *_killing(),
+            _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
+            _refused("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
             # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
             _refused("fsync fdatasync", 0),
             # Some gVisor versions refuse with EPERM whatever error the rule names, and the C library then

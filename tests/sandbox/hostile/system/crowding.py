@@ -46,7 +46,7 @@ def wake_in_interrupts() -> None:
 def _interrupted() -> list[float]:
     """Return for each round how late a sleep ended that was to end with the timers, in seconds."""
     libc = ctypes.CDLL(None, use_errno=True)
-    timers = [libc.timerfd_create(time.CLOCK_MONOTONIC, 0) for _ in range(_TIMERS)]
+    timers = [libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK) for _ in range(_TIMERS)]
     if min(timers) < 0:
         raise OSError(ctypes.get_errno(), "timerfd_create")
     ready, is_ready = os.pipe()
