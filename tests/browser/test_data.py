@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from arena.ops.export.manifest import MANIFEST
 from tests.browser.visits import Windows, elsewhere
@@ -73,3 +74,13 @@ def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> N
             assert refused == {"refused": "TypeError"}
         visit.forgive("CORS policy")
         visit.forgive("Failed to load resource")
+
+
+def test_the_day_of_a_file_is_the_same_in_all_zones(browser: Browser, url: str) -> None:
+    """It stays the day in the file's name, even where UTC's midnight is in the evening before."""
+    context = browser.new_context(timezone_id="America/New_York")
+    page = context.new_page()
+    page.goto(f"{url}/data")
+    day = page.locator("time").first
+    expect(day).to_have_text(START.date().isoformat())
+    context.close()

@@ -1,11 +1,12 @@
 // Shows times in the visitor's zone, with UTC as the tooltip. Without scripts, times are UTC and marked as such.
+// Days without a time, such as that of a data file, are the same in all zones.
 
 const two = (number) => String(number).padStart(2, "0");
 
 /** Rewrite all times of a document or an element, and remove the marks that say UTC. */
 export function localise(root) {
   if (!new Date().getTimezoneOffset() && Intl.DateTimeFormat().resolvedOptions().timeZone === "UTC") return;
-  for (const time of root.querySelectorAll("time[datetime]:not([title])")) {
+  for (const time of root.querySelectorAll("time[datetime*=T]:not([title])")) {
     const at = new Date(time.dateTime);
     const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
     const clock = `${two(at.getHours())}:${two(at.getMinutes())}`;
