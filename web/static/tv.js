@@ -5,17 +5,32 @@ import "./viewer.js";
 
 const LINGER_MILLIS = 15_000;
 const PATIENCE_MILLIS = 60_000;
+const RETRY_MILLIS = 5000;
 
 const film = document.getElementById("film");
 const isLive = Boolean(document.querySelector("[data-match]"));
 let leaving = 0;
 
-function leave(millis) {
+/** Open the next game after this time, or later if the site doesn't return its page: an error page would stay. */
+function leave(millis, retry = RETRY_MILLIS) {
   clearTimeout(leaving);
-  leaving = setTimeout(() => location.replace(document.getElementById("next-show").href), millis);
+  leaving = setTimeout(async () => {
+    const mine = leaving;
+    try {
+      const { href } = document.getElementById("next-show");
+      const answer = await fetch(href, { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MILLIS) });
+      if (answer.ok && leaving === mine) return location.replace(answer.url);
+    } catch {
+      // The site can't be reached at the moment.
+    }
+    if (leaving === mine) leave(retry, Math.min(2 * retry, PATIENCE_MILLIS));
+  }, millis);
 }
 
-film.addEventListener("playing", () => clearTimeout(leaving));
+film.addEventListener("playing", () => {
+  clearTimeout(leaving);
+  leaving = 0;
+});
 film.addEventListener("over", () => leave(isLive && !film.matches(".ended") ? PATIENCE_MILLIS : LINGER_MILLIS));
 film.addEventListener("gone", () => leave(LINGER_MILLIS));
 
