@@ -291,3 +291,20 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_pa
         store.leases.void("s-0", 1, "engine gone", START)
         state(page, "The arena could not finish this match and is playing it again.")
         expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", "/live/s-0")
+
+
+def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) -> None:
+    """Nobody has to reload the page. Without scripts it has a link."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
+        claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
+        plain = windows.open(site.url, "phone", "dark", script=False)
+        plain.open("/tv")
+        expect(plain.page.get_by_role("link", name="Load it again")).to_be_visible()
+        visit = windows.open(site.url, "desktop", "light")
+        visit.page.clock.install()
+        visit.open("/tv")
+        expect(visit.page.get_by_role("heading", name="No games yet")).to_be_visible()
+        expect(visit.page.get_by_role("link", name="Load it again")).not_to_be_visible()
+        show(store, claim, 1)
+        come(visit.page, visit.page.locator("#film[data-ready]"))
+        expect(visit.page).to_have_url(f"{site.url}/tv/live/s-0/1")

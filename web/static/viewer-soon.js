@@ -1,4 +1,4 @@
-// Reloads the page once the match can be watched. Without scripts, visitors use the page's link.
+// Reloads the page once there is something to watch. Without scripts, visitors use the page's link.
 
 import { refresh } from "./fresh.js";
 import { poll } from "./polling.js";
