@@ -453,6 +453,19 @@ def checked(page: Page, town: Town) -> None:
     expect(page).to_have_url(f"{town.here}/start")
 
 
+def reset_after_a_question(page: Page) -> None:
+    """Replace the source with the example, which keeps it unless the question is confirmed."""
+    source = page.get_by_role("textbox", name="Source")
+    reset = page.get_by_role("button", name="Reset to the example")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    reset.click()
+    expect(source).to_contain_text("# mine")
+    page.once("dialog", lambda dialog: dialog.accept())
+    reset.click()
+    expect(source).to_be_focused()
+    expect(source).not_to_contain_text("# mine")
+
+
 def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: Town) -> None:
     """The source survives reloads, a login and a refusal. Each language has an example of its own."""
     visit = windows.open(town.here, "desktop", "dark")
@@ -494,9 +507,7 @@ def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: T
     expect(refusal).not_to_contain_text("`")
     page.locator("[data-start]").evaluate("form => { form.dataset.most = 99; form.requestSubmit(); }")
     expect(refusal).to_have_text("The code is too long: the limit is 99 bytes.")
-    page.get_by_role("button", name="Reset to the example").click()
-    expect(source).to_be_focused()
-    expect(source).not_to_contain_text("# mine")
+    reset_after_a_question(page)
     source.press("Control+a")
     source.press("Delete")
     page.get_by_label("Name of the bot").fill("wendys")

@@ -102,6 +102,8 @@ kind.addEventListener("change", () => {
   refuse();
 });
 form.querySelector("[data-again]").addEventListener("click", () => {
+  const isChanged = editor.text !== sources.get(kind.value).value;
+  if (isChanged && !confirm("Replace your code with the example? This can't be undone.")) return;
   try {
     localStorage.removeItem(kept(kind.value));
   } catch {}
