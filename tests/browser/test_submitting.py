@@ -515,3 +515,18 @@ def test_a_bot_is_written_in_the_browser_and_submitted(windows: Windows, town: T
     expect(page.get_by_role("alert")).to_contain_text("There is no code yet")
     look(visit, "start-refused")
     visit.forgive("409")
+
+
+def test_two_tabs_show_the_same_source(windows: Windows, town: Town) -> None:
+    """What is typed in one appears in the other, which would otherwise overwrite it at the next input."""
+    visit = windows.open(town.here, "desktop", "light")
+    tabs = [visit.page, visit.page.context.new_page()]
+    first, second = (page.get_by_role("textbox", name="Source") for page in tabs)
+    for page in tabs:
+        page.goto(f"{town.here}/start")
+        expect(page.get_by_role("textbox", name="Source")).to_contain_text("def choose(view: View)")
+    for typed, other, text in ((first, second, "# one "), (second, first, "# two ")):
+        typed.press("Control+Home")
+        typed.press_sequentially(text)
+        expect(other).to_contain_text(text)
+    expect(first).to_contain_text("# two # one")

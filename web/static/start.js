@@ -1,5 +1,5 @@
 // The editor in which a bot is written, checked and submitted. The browser stores the language, the bot's name and,
-// until it is reset, the text of each language.
+// until it is reset, the text of each language, which all tabs of this page show.
 
 import { edit } from "./editor.js";
 import { localise } from "./times.js";
@@ -110,6 +110,12 @@ form.querySelector("[data-again]").addEventListener("click", () => {
   show();
   editor.focus();
 });
+// Show what another tab of this page stored. Otherwise the next input here would overwrite it.
+for (const event of ["storage", "pageshow"]) {
+  addEventListener(event, () => {
+    if (![null, editor.text].includes(stored(kind.value))) show();
+  });
+}
 if (sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
