@@ -38,7 +38,7 @@ class Own:
 
         ``address`` is the client's, for the audit log. Raises Busy, PasswordRefused or WrongCredentials.
         """
-        checked = self._sessions.check(session.account.name, old, address=address)
+        checked = self._sessions.confirm(session.account, old, address=address)
         account = checked.account
         check_new_password(new, account.name)
         now, hash_ = self._sources.now(), self._passwords.hash(new)
@@ -59,7 +59,7 @@ class Own:
 
         Raises Busy or WrongCredentials.
         """
-        checked = self._sessions.check(account.name, password, address=address)
+        checked = self._sessions.confirm(account, password, address=address)
         while True:
             pseudonym, now = self._sources.new_pseudonym(), self._sources.now()
             entry = by_account(now, Visit.DELETE, pseudonym, address)

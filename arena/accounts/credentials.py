@@ -117,6 +117,13 @@ class Sessions:
             return replace(found, password=new)
         return self.check(name, password, address=address)  # another login or the owner replaced the hash
 
+    def confirm(self, account: KnownAccount, password: str, *, address: str = "") -> StoredPassword:
+        """Like :meth:`check`, for a user who is logged in and so didn't enter the name."""
+        try:
+            return self.check(account.name, password, address=address)
+        except WrongCredentials as error:
+            raise WrongCredentials("the password is wrong: check it, and try again") from error
+
     def open(
         self, checked: StoredPassword, browser: str, *, instead_of: str | None, address: str = ""
     ) -> str:

@@ -105,6 +105,14 @@ def test_unknown_names_take_the_same_work(world: World, name: str) -> None:
     assert hasher.verified == 1
 
 
+def test_a_user_who_is_logged_in_confirms_only_the_password(world: World) -> None:
+    """The error doesn't mention the name, which the user wasn't asked for."""
+    ann, sessions = world.add("ann"), world.accounts.sessions
+    assert sessions.confirm(ann, PASSWORD).account == ann
+    with pytest.raises(WrongCredentials, match=r"^the password is wrong: check it, and try again$"):
+        sessions.confirm(ann, "not the password")
+
+
 class Waiting(PasswordHasher):
     """A hasher that waits for the test before it hashes."""
 

@@ -138,6 +138,22 @@ def test_an_invalid_token_is_refused_with_the_reason(world: World) -> None:
     assert "operate" not in visitor.get("/account").text
 
 
+def test_a_refused_form_keeps_what_was_typed(world: World) -> None:
+    """All but the password. Only the password is called wrong."""
+    ann = world.add("ann")
+    keep = [world.accounts.tokens.create(ann, name=name, scopes={May.READ}, days=7)[1].id for name in "ab"]
+    visitor = logged_in(world, "ann")
+    fields = {"name": "my laptop", "scopes": "tokens", "days": "7", "password": "wrong"}
+    text = visitor.post("/account/tokens", data=fields).text
+    assert "The password is wrong: check it, and try again." in text
+    assert 'value="my laptop"' in text
+    assert re.findall(r'name="scopes" value="(\w+)" checked', text) == ["tokens"]
+    assert re.findall(r'<option value="(\d+)" selected', text) == ["7"]
+    text = visitor.post("/account/password", data={"old": "wrong", "new": NEW, "keep": keep[1]}).text
+    assert re.findall(r'name="keep" value="(\d+)" checked', text) == [str(keep[1])]
+    assert re.findall(r'<option value="(\d+)" selected', text) == ["90"]
+
+
 def test_an_account_is_deleted(world: World) -> None:
     """Deletion requires the password. The page names the pseudonym, and the session's cookie is removed."""
     world.add("ann")

@@ -57,10 +57,16 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
     ],
 )
 def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
-    """Page and API give the reason."""
+    """Page and API give the reason. The page keeps what was typed, in the same form."""
     ann = world.add("ann")
     answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
     assert (answer.status_code, why in answer.text) == (422, True)
+    typed = HOOK | change
+    assert re.findall(r'type="(\w+)" value="([^"]+)" required', answer.text) == [
+        ("email" if typed["kind"] == "mail" else "url", typed["address"])
+    ]
+    form = answer.text.partition(f'value="{typed["kind"]}"')[2].partition("</form>")[0]
+    assert re.findall(r'value="(\w+)" checked', form) == typed["topics"]
     answer = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT})).post(API, json=HOOK | change)
     assert answer.status_code == 422
     assert change == {"topics": []} or why in answer.json()["detail"]

@@ -108,7 +108,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         try:
             if caller.session is not None:
                 attempts.once_more(caller.session)
-                by = accounts.sessions.check(caller.account.name, wanted.password, address=address)
+                by = accounts.sessions.confirm(caller.account, wanted.password, address=address)
             secret, token = accounts.tokens.create(
                 caller.account,
                 name=wanted.name,

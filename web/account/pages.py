@@ -1,5 +1,6 @@
 """Pages of accounts: registration, log-in, and the user's own account."""
 
+from collections.abc import Collection, Mapping
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Form, HTTPException, Path, Query, Request, Response
@@ -151,6 +152,8 @@ _SCOPES: Final = {
     Scope.TOKENS: "create and revoke tokens",
     Scope.OPERATE: "act as an operator",
 }
+_NEW_TOKEN: Final = {"name": "", "scopes": {Scope.READ, Scope.SUBMIT}, "days": 90}
+"""The form for a new token, before anything is typed."""
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST)]
 Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
@@ -197,7 +200,7 @@ class _OwnAccount:
                 session, old, new, keep=keep, address=address_of(request)
             )
         except AccountError as error:
-            return self._page(request, session, wrong="password", error=error)
+            return self._page(request, session, wrong="password", error=error, keep=keep)
         answer = _back("password")
         set_browser_mark(request, answer, self._accounts.sessions.mark(changed))
         return answer
@@ -220,12 +223,13 @@ class _OwnAccount:
         self._attempts.once_more(session)
         address = address_of(request)
         try:
-            checked = self._accounts.sessions.check(session.account.name, password, address=address)
+            checked = self._accounts.sessions.confirm(session.account, password, address=address)
             secret, token = self._accounts.tokens.create(
                 checked.account, name=name, scopes=chosen, days=days, by=checked, address=address
             )
         except (AccountError, TooManyTokens) as error:
-            return self._page(request, session, wrong="tokens", error=error)
+            typed = {"name": name, "scopes": chosen, "days": days}
+            return self._page(request, session, wrong="tokens", error=error, typed=typed)
         # The secret is shown only in this response: no address contains it and nothing stores it.
         overheard = can_be_overheard(request)
         return page(request, "token.html", secret=secret, token=token, can_be_overheard=overheard)
@@ -247,7 +251,7 @@ class _OwnAccount:
         clear_session(request, made)
         return made
 
-    def _page(
+    def _page(  # noqa: PLR0913 - what the page shows
         self,
         request: Request,
         session: OpenSession,
@@ -255,8 +259,14 @@ class _OwnAccount:
         done: str = "",
         wrong: str = "",
         error: Exception | None = None,
+        typed: Mapping[str, object] = _NEW_TOKEN,
+        keep: Collection[int] = (),
     ) -> Response:
-        """Return the account page; ``wrong`` names the form that the error belongs to."""
+        """Return the account page.
+
+        ``wrong`` names the form that the error belongs to. ``typed`` is the input about a new token, and
+        ``keep`` has the ids of the tokens that were ticked at the new password.
+        """
         may = scopes_of(session.account.role)
         return page(
             request,
@@ -271,6 +281,8 @@ class _OwnAccount:
             token_name_length=NAME_LENGTH,
             done=done,
             wrong=wrong,
+            typed=typed,
+            keep=keep,
             error=None if error is None else str(error),
             can_be_overheard=can_be_overheard(request),
             shortest=SHORTEST,

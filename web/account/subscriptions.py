@@ -1,5 +1,6 @@
 """Notifications: an account's subscriptions, for people and programs, and the links in their emails."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -33,6 +34,9 @@ _TOPICS: Final = {
     Topic.SUBMISSION: "a submission or check is accepted or rejected",
     Topic.LADDER: "the ladder is paused or resumed",
 }
+
+_EMPTY: Final = {"address": "", "topics": tuple(Topic)}
+"""A form for a new subscription."""
 
 Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A subscription's id.")]
 Topics = Annotated[list[Topic], Form(default_factory=list)]
@@ -235,7 +239,8 @@ class _OwnPages:
                 session.account, kind, address.strip(), topics, address=address_of(request)
             )
         except (SubscriptionRefused, TooManySubscriptions) as error:
-            return self._page(request, session.account, wrong=kind, error=str(error))
+            typed = {"address": address, "topics": topics}
+            return self._page(request, session.account, wrong=kind, error=str(error), typed=typed)
         if secret is None:
             return _back("mail")
         # Like a token's secret, this secret is shown only in this response.
@@ -263,10 +268,17 @@ class _OwnPages:
             self._subscriptions.remove(session.account, number, address=address_of(request)), "removed"
         )
 
-    def _page(
-        self, request: Request, account: KnownAccount, *, done: str = "", wrong: str = "", error: str = ""
+    def _page(  # noqa: PLR0913 - what the page shows
+        self,
+        request: Request,
+        account: KnownAccount,
+        *,
+        done: str = "",
+        wrong: str = "",
+        error: str = "",
+        typed: Mapping[str, object] = _EMPTY,
     ) -> Response:
-        """Return the page; ``wrong`` names the form that the error belongs to."""
+        """Return the page; ``wrong`` names the form that the error belongs to, and ``typed`` is its input."""
         return page(
             request,
             "notifications.html",
@@ -278,6 +290,7 @@ class _OwnPages:
             done=done,
             wrong=wrong,
             error=error,
+            typed=typed,
         )
 
 
