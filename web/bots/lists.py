@@ -52,7 +52,8 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
     @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
-        found = {name: store.bots.find_in_any_case(name) for name in _typed(bots)}
+        typed = _typed(bots)
+        found = {name: store.bots.find_in_any_case(name) for name in typed[:MOST_COMPARED]}
         known = list(dict.fromkeys(bot.name for bot in found.values() if bot is not None))
         compared = [
             ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
@@ -63,6 +64,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             request,
             "compare.html",
             names=[name if bot is None else bot.name for name, bot in found.items()],
+            left_out=typed[MOST_COMPARED:],
             most=MOST_COMPARED,
             bots=compared,
             missing=[name for name, bot in found.items() if bot is None],
@@ -121,6 +123,6 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
 
 def _typed(texts: list[str]) -> list[str]:
-    """Return the distinct names in lists separated by commas: at most ``MOST_COMPARED``."""
+    """Return the distinct names in lists separated by commas."""
     names = [name.strip() for text in texts for name in text.split(",")]
-    return list(dict.fromkeys(name for name in names if name))[:MOST_COMPARED]
+    return list(dict.fromkeys(name for name in names if name))
