@@ -17,10 +17,11 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_matches
 from tests.db.builders import START, claim_one
+from tests.db.test_submissions import new
 from tests.web.app import parts_over
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
-from tests.web.submitted import CRASH, finish_game, play, queue, send
+from tests.web.submitted import CRASH, PLENTY, finish_game, play, queue, send
 from web.app import create_app
 from web.docs.pages import Downloads
 from web.submissions.pages import A_PAGE, samples
@@ -176,6 +177,17 @@ def test_a_rejected_submission_shows_the_cause_and_what_to_try(
     assert '<a href="/bots/mine"><bdi>mine</bdi></a><span class="version">@1</span> keeps playing' in text
     assert "/submit?bot=mine" in Page(text).links
     assert ("data-over" in text, "data-last" in text, "pending" in text) == (True, True, False)
+
+
+def test_a_rejected_check_is_called_a_check(world: World, ann: KnownAccount, visitor: TestClient) -> None:
+    """Nothing was submitted."""
+    store = world.store
+    store.submissions.add(replace(new("c1", "mine", ann.name, ann.id), check_only=True), PLENTY)
+    send(store, ann, "a1")
+    for id_, what in (("c1", "check"), ("a1", "submission")):
+        play(store, id_, 1)
+        store.submissions.reject(id_, CRASH, START)
+        assert f"The {what} was rejected." in read(visitor, f"/submissions/{id_}")
 
 
 def test_memory_and_the_arenas_own_faults_are_named(
