@@ -16,7 +16,7 @@ from tests.builders import START, add_bots, play_matches
 from tests.db.builders import add_matches
 from tests.web.html import Page
 from tests.web.people import browser
-from tests.web.stable import Stable, disqualify, fill_stable
+from tests.web.stable import Stable, disqualify, fill_stable, play_logged
 from tests.web.test_bot_page import MINE, tables
 from web.bots.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
 from web.bots.history import OPPONENTS_A_PAGE
@@ -212,6 +212,15 @@ def test_cards_are_compared_with_all_bots(visitor: TestClient) -> None:
     assert {"Wasabi", "Chopsticks", "Pudding"} < {row[0] for row in rows}
     assert all(row[2].endswith("%") and row[3].endswith("%") for row in rows)
     assert all(int(row[1]) > 0 for row in rows)
+
+
+def test_a_single_game_is_not_counted(world: World) -> None:
+    """The pages of a bot with one game call it the last game."""
+    play_logged(world.store, tuple(add_bots(world.store, [("first", "house"), ("second", "house")])))
+    for page in ("/bots/first", "/bots/first/picks"):
+        text = browser(world).get(page).text
+        assert "last game" in text
+        assert "last 1" not in text
 
 
 def test_faults_link_to_their_decisions(world: World, visitor: TestClient) -> None:
