@@ -93,7 +93,9 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
     assert "you@" not in visitor.get(frame[1]).text
     assert parse(visitor.get(f"{path}/replay.json").content).seats[game_at(world, path).seat].bot == "you"
     assert visitor.get(f"{path}/games/person-2/1/1").status_code == 404
-    assert f'<a href="{path}">' in visitor.get("/play").text
+    text = visitor.get("/play").text
+    assert re.search(rf'<a href="{path}"><time datetime="[^"]+">{world.now:%Y-%m-%d} \d\d:\d\d</time>', text)
+    assert "The newest 10 are listed." in text
     other = browser(world)
     assert f'<a href="{path}">' not in other.get("/play").text
     for address in (path, frame[1], f"{path}/replay.json", f"{path}/games/person-1/frames.json"):

@@ -161,6 +161,7 @@ class _Play:
             tables=self._tables,
             bots=self._bots(account),
             most=MOST_OPPONENTS,
+            most_listed=_HISTORY,
             open_game=None if visitor is None else self._games.open_of(visitor),
             games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
         )
