@@ -5,10 +5,12 @@ import socket
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -206,6 +208,36 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
 
 CACHE = "import sys; [open(sys.argv[1] + '/f' + str(n), 'wb').write(bytes(1 << 20)) for n in range(64)]"
 MEMORY = "bytearray(b'x' * (96 << 20))"
+NAMES = """
+import os, sys
+for n in range(60_000):
+    try: os.stat(f"{sys.argv[1]}/{n:0200}")
+    except FileNotFoundError: pass
+"""
+
+
+@pytest.fixture
+def group_1() -> Iterator[tuple[GroupPlace, Path, Path]]:
+    """Yield a place of version 1 with a folder for all bots and one for a bot; skip on other hosts."""
+    if not MEMORY_1.is_dir():
+        pytest.skip("the host has control groups of version 2")
+    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
+    shared = MEMORY_1 / place.path
+    bot = shared / "bot"
+    bot.mkdir(parents=True)
+    for group in (shared, bot):
+        (group / "memory.swappiness").write_text("0")
+    yield place, shared, bot
+    if bot.is_dir():
+        bot.rmdir()
+    shared.rmdir()
+
+
+@pytest.fixture
+def on_disk() -> Iterator[str]:
+    """Yield a folder on a disk: the kernel can't drop files that are only in memory."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield folder
 
 
 def killed_in(group: Path, program: str, *arguments: str) -> bool:
@@ -216,19 +248,19 @@ def killed_in(group: Path, program: str, *arguments: str) -> bool:
     return done.returncode != 0
 
 
+def used(group: Path) -> int:
+    """Return how much memory a group of version 1 uses, in bytes."""
+    return int((group / "memory.usage_in_bytes").read_text())
+
+
 @pytest.mark.usefixtures("root")
-@pytest.mark.skipif(not MEMORY_1.is_dir(), reason="the host has control groups of version 2")
-def test_overruns_are_counted(tmp_path: Path) -> None:
+def test_overruns_are_counted(group_1: tuple[GroupPlace, Path, Path], on_disk: str) -> None:
     """Neither caches that fill the shared group count, nor a bot that reaches its own limit."""
-    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
-    shared = MEMORY_1 / place.path
-    bot = shared / "bot"
-    bot.mkdir(parents=True)
-    overruns = Overruns(place)
-    try:
-        (shared / "memory.limit_in_bytes").write_text(str(48 << 20))
+    place, shared, bot = group_1
+    (shared / "memory.limit_in_bytes").write_text(str(48 << 20))
+    with closing(Overruns(place)) as overruns:
         assert overruns.count() == 0
-        assert not killed_in(bot, CACHE, str(tmp_path))
+        assert not killed_in(bot, CACHE, on_disk)
         assert int((shared / "memory.max_usage_in_bytes").read_text()) > 47 << 20
         assert overruns.count() == 0
         (bot / "memory.limit_in_bytes").write_text(str(32 << 20))
@@ -237,44 +269,23 @@ def test_overruns_are_counted(tmp_path: Path) -> None:
         (bot / "memory.limit_in_bytes").write_text("-1")
         assert killed_in(bot, MEMORY)
         assert [overruns.count(), overruns.count()] == [1, 1]
-    finally:
-        overruns.close()
-        bot.rmdir()
-        shared.rmdir()
     assert overruns.count() == 1
 
 
-NAMES = """
-import os, sys
-for n in range(60_000):
-    try: os.stat(f"{sys.argv[1]}/{n:0200}")
-    except FileNotFoundError: pass
-"""
-
-
 @pytest.mark.usefixtures("root")
-@pytest.mark.skipif(not MEMORY_1.is_dir(), reason="the host has control groups of version 2")
-def test_what_ended_bots_leave_in_memory_is_freed(tmp_path: Path) -> None:
-    """Names that a bot has looked up stay in the shared group, until it is more than half full."""
-    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
-    shared = MEMORY_1 / place.path
-    bot = shared / "bot"
-    bot.mkdir(parents=True)
-
-    def used() -> int:
-        return int((shared / "memory.usage_in_bytes").read_text())
-
-    try:
-        assert not killed_in(bot, NAMES, str(tmp_path))
-        bot.rmdir()
-        left = used()
-        assert left > 10 << 20
-        for limit, is_freed in ((3 * left, False), (left + (4 << 20), True)):
-            (shared / "memory.limit_in_bytes").write_text(str(limit))
-            make_room(place)
-            assert (used() < left // 2) is is_freed
-    finally:
-        shared.rmdir()
+def test_what_ended_bots_leave_in_memory_is_freed(
+    group_1: tuple[GroupPlace, Path, Path], on_disk: str
+) -> None:
+    """Names that a bot has looked up stay in the shared group, until they are much of its limit."""
+    place, shared, bot = group_1
+    assert not killed_in(bot, NAMES, on_disk)
+    bot.rmdir()
+    assert used(shared) > 10 << 20
+    for parts, is_freed in ((12, False), (4, True)):
+        left = used(shared)
+        (shared / "memory.limit_in_bytes").write_text(str(parts * left))
+        make_room(place)
+        assert (used(shared) < left // 2) is is_freed
 
 
 def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ import contextlib
 import math
 import os
 import re
+import shlex
 import signal
+import subprocess
 import threading
 import time
 from dataclasses import dataclass
@@ -319,14 +321,18 @@ class Overruns:
         except OSError:
             os.close(event)
             raise
-        self.close()
+        self._forget()
         self._event = event
 
-    def close(self) -> None:
-        """Stop counting."""
+    def _forget(self) -> None:
         if self._event >= 0:
             os.close(self._event)
             self._event = -1
+
+    def close(self) -> None:
+        """Stop counting."""
+        with self._lock:
+            self._forget()
 
     def _version_2(self) -> int:
         # Not memory.events, which also counts when bots reach their own limits.
@@ -334,21 +340,31 @@ class Overruns:
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
 
-def make_room(place: GroupPlace) -> None:
-    """Free what the kernel caches for all bots together, if that group is more than half full.
+_LEFT_OVER: Final = 8
+"""Ended bots may leave this fraction of all bots' memory: with five slots, less than the reserve."""
 
-    Some of it outlives the bot that caused it, such as the names that it looked up. If the group were full, a
-    bot that needs memory would have to free it, in its own time: 100 MiB of names take seconds.
+_FREEING_SECONDS: Final = 1.0
+"""The kernel may free memory for as long as running bots let it cache more."""
+
+
+def make_room(place: GroupPlace) -> None:
+    """Free what the kernel caches for all bots together, if ended bots have left much of it.
+
+    Names that a bot has looked up, for example, outlive it. If the group were full, a bot that needs memory
+    would have to free it, in its own time: 100 MiB of names take seconds.
     """
-    with contextlib.suppress(OSError, ValueError):
-        if place.version == 1:
-            folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
-        else:
-            folder, used, most, free = "", "current", "max", "reclaim"
-        path = place.root / folder / place.path
-        usage = int((path / f"memory.{used}").read_text())
-        if usage > int((path / f"memory.{most}").read_text()) // 2:
-            (path / f"memory.{free}").write_text(str(usage))
+    if place.version == 1:
+        folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
+    else:
+        folder, used, most, free = "", "current", "max", "reclaim"
+    path = place.root / folder / place.path
+    with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
+        in_use = sum(int(file.read_text()) for file in path.glob(f"*/memory.{used}"))
+        left = int((path / f"memory.{used}").read_text()) - in_use
+        if left > int((path / f"memory.{most}").read_text()) // _LEFT_OVER:
+            command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
+            # Only a process can be killed while the kernel frees memory.
+            subprocess.run(["sh", "-c", command], check=False, timeout=_FREEING_SECONDS)  # noqa: S603, S607 - ours
 
 
 def containers_below(place: GroupPlace) -> frozenset[str]:

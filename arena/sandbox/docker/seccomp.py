@@ -237,7 +237,7 @@ _DONE_WITHOUT: Final = """
     inotify_init inotify_init1 memfd_create pidfd_open sysinfo
     signalfd signalfd4 timerfd_settime
 """
-"""Refused with ENOSYS: libraries treat that as an old kernel and use other calls.
+"""Refused with ENOSYS: nearly all libraries treat that as an old kernel and use other calls.
 
 The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
 change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
