@@ -64,27 +64,28 @@ def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | 
     end: int = connection.execute(select(LadderRow.games)).scalar_one() + 1
     if before is not None:
         end = min(end, before)
-    # Games are numbered in the order of their ends, so days are ranges of numbers.
+    # Games are numbered in the order of their ends, except where the clock was set back.
     if wanted.until is not None and wanted.until < date.max:
-        end = min(end, _first_since(connection, wanted.until + timedelta(days=1)) or end)
-    first = 1 if wanted.since is None else _first_since(connection, wanted.since) or end
+        end = min(end, _first_since(connection, _midnight(wanted.until + timedelta(days=1))) or end)
+    first = 1 if wanted.since is None else _first_since(connection, _midnight(wanted.since)) or end
     start = max(first, end - WINDOW)
     return range(start, end), start > first
 
 
-def _first_since(connection: Connection, day: date) -> int | None:
-    """Return the number of the first game that ended on a day or later, or None."""
-    found = select(GameRow.number).where(GameRow.ended >= datetime.combine(day, time(), UTC))
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _first_since(connection: Connection, moment: datetime) -> int | None:
+    """Return the number of the first game that ended at a time or later, or None."""
+    found = select(GameRow.number).where(GameRow.ended >= moment)
     return connection.execute(found.order_by(GameRow.ended, GameRow.number).limit(1)).scalar_one_or_none()
 
 
 def numbers_of(
     connection: Connection, wanted: GameFilter, order: GameOrder, searched: range, limit: int
 ) -> tuple[int, ...]:
-    """Return at most ``limit`` of the searched numbers whose games match, in order.
-
-    The filter's days are ignored: ``searched`` is limited to them.
-    """
+    """Return at most ``limit`` of the searched numbers whose games match, in order."""
     within = GameRow.number >= searched.start, GameRow.number < searched.stop
     found = select(GameRow.number).where(*within, *_conditions(connection, wanted))
     if order in {GameOrder.CLOSEST, GameOrder.WIDEST}:
@@ -139,6 +140,10 @@ def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElemen
             exists().where(_here(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over)).correlate(GameRow)
         )
         conditions.append(faulty if wanted.faults else ~faulty)
+    if wanted.since is not None:
+        conditions.append(GameRow.ended >= _midnight(wanted.since))
+    if wanted.until is not None and wanted.until < date.max:
+        conditions.append(GameRow.ended < _midnight(wanted.until + timedelta(days=1)))
     return conditions
 
 
