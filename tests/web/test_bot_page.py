@@ -25,8 +25,8 @@ MINE = "/bots/mine"
 def test_a_bot_is_found_in_any_case(world: World) -> None:
     """Its page and its games have one address, with the bot's own spelling."""
     visitor = browser(world)
-    moved = visitor.get("/bots/MINE", follow_redirects=False)
-    assert (moved.status_code, moved.headers["location"]) == (308, MINE)
+    moved = visitor.get("/bots/MINE?players=3", follow_redirects=False)
+    assert (moved.status_code, moved.headers["location"]) == (307, f"{MINE}?players=3")
     shown, typed = (visitor.get(f"/games?bot={name}") for name in ("mine", "MINE"))
     assert shown.text == typed.text
     assert "/games/logged-0-0" in typed.text

@@ -110,7 +110,8 @@ class _Bots:
     ) -> Response:
         known = self._store.bots.find_in_any_case(bot)
         if known is not None and known.name != bot:
-            return RedirectResponse(f"/bots/{known.name}", 308)
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(f"/bots/{known.name}{query}", 307)
         return self._page(request, read_bot(self._store.bots, bot), where, done=done)
 
     def play_version(
