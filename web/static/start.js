@@ -111,11 +111,12 @@ form.querySelector("[data-again]").addEventListener("click", () => {
   editor.focus();
 });
 // Show what another tab of this page stored. Otherwise the next input here would overwrite it.
-for (const event of ["storage", "pageshow"]) {
-  addEventListener(event, () => {
-    if (![null, editor.text].includes(stored(kind.value))) show();
-  });
-}
+addEventListener("storage", ({ key }) => {
+  if (key === kept(kind.value)) show();
+});
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) show();
+});
 if (sources.has(stored("language"))) kind.value = stored("language");
 bot.value ||= stored("bot") ?? "";
 show();
