@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Row,
     Select,
@@ -118,11 +119,7 @@ class Bots(Repository):
         Only old names can differ only in case (:mod:`arena.db.names`).
         """
         with self._transactions.read() as connection:
-            alike = _bots().where(func.lower(BotRow.name) == name.lower()).order_by(BotRow.id).limit(1)
-            found = find(connection, name)
-            if found is None and (row := connection.execute(alike).one_or_none()) is not None:
-                found = _known(row)
-            return found
+            return find(connection, name) or _first(connection, func.lower(BotRow.name) == name.lower())
 
     def of_account(self, account: int) -> tuple[KnownBot, ...]:
         """Return the bots of an account, sorted by name."""
@@ -277,7 +274,11 @@ def _note_gone(connection: Connection, gone: Collection[int], back: Collection[i
 
 def find(connection: Connection, name: str) -> KnownBot | None:
     """Return the bot with this name, or None."""
-    row = connection.execute(_bots().where(BotRow.name == name)).one_or_none()
+    return _first(connection, BotRow.name == name)
+
+
+def _first(connection: Connection, condition: ColumnElement[bool]) -> KnownBot | None:
+    row = connection.execute(_bots().where(condition).order_by(BotRow.id).limit(1)).one_or_none()
     return None if row is None else _known(row)
 
 

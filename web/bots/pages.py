@@ -108,11 +108,11 @@ class _Bots:
     def show(
         self, request: Request, bot: BotName, where: Annotated[Where, Depends()], done: str = ""
     ) -> Response:
-        known = self._store.bots.find_in_any_case(bot)
-        if known is not None and known.name != bot:
+        known = self._store.bots.find_in_any_case(bot) or read_bot(self._store.bots, bot)  # raises a 404
+        if known.name != bot:
             query = f"?{request.url.query}" if request.url.query else ""
             return RedirectResponse(f"/bots/{known.name}{query}", 307)
-        return self._page(request, read_bot(self._store.bots, bot), where, done=done)
+        return self._page(request, known, where, done=done)
 
     def play_version(
         self, request: Request, session: Session, bot: BotName, number: VersionNumber
