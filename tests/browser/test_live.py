@@ -294,7 +294,7 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_pa
 
 
 def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) -> None:
-    """Nobody has to reload the page. Without scripts it has a link."""
+    """The page reloads by itself. Without scripts it has a link."""
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
         claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
         plain = windows.open(site.url, "phone", "dark", script=False)

@@ -77,7 +77,7 @@ class ListedGames:
     games: tuple[GameSummary, ...]
     more: bool  # whether there are more games to list, for a search among those searched
     searched: range | None  # numbers of the searched games; None if no older game can match
-    older: int | None  # ``before`` of a list that goes on; None if there is none
+    older: int | None  # ``before`` of the next page; None on the last page
 
 
 def read_games(games: GameRepository, query: GamesQuery, limit: int) -> ListedGames:

@@ -72,8 +72,8 @@ class RateLimits:
     def log_in(self, request: Request, name: str) -> Iterator[None]:
         """Count the log-in attempt made in the context. Some limits count only wrong passwords.
 
-        Browsers that have logged in to the account have their own limits, so nobody else can lock them out.
-        Raises Problem (429) after too many attempts.
+        Browsers that have logged in to the account have their own limits, so other people's attempts can't
+        lock them out. Raises Problem (429) after too many attempts.
         """
         # Count before the password is checked, so that simultaneous attempts can't exceed a limit.
         of_failures = self._count_log_in(request, name)
