@@ -112,6 +112,8 @@ def test_from_a_container_to_a_rated_bot_and_back(
         registered(address, "bob", tmp_path / "bob") as bob,
         ThreadPoolExecutor(len(targets)) as pool,
     ):
+        # Rated games would only delay the submissions.
+        assert arena.run("admin", "ladder", "--pause").code == 0
         runs = {}
         for number, (bot, target) in enumerate(targets.items(), 1):
             # The site receives one file of an author at a time, and an image takes long on a busy host.
@@ -123,6 +125,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
             visit = windows.open(address, "desktop", "light")
             visit.open("/")
             _write_and_submit(visit.page)
+            assert arena.run("admin", "ladder", "--resume").code == 0
             _follow_to_the_leaderboard(visit.page)
             windows.close()
         row = ann.get("/bots/first-try")

@@ -1,7 +1,7 @@
 """An arena that plays untrusted bots on any host. Run as a program, it plays until it is killed."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -46,20 +46,29 @@ def send(
         return incoming.finish().id
 
 
+def refill_of(arena: Arena) -> Callable[[], bool]:
+    """Return a function that adds a rated match once all submissions are over.
+
+    Earlier ones would only take processor time from the submissions.
+    """
+
+    def refill() -> bool:
+        if all(each.stage.over for each in arena.store.submissions.newest()):
+            arena.ladder.add_match()
+        return True
+
+    return refill
+
+
 def main() -> None:
     """Run the arena and play until killed."""
     settings = settings_in(Path(sys.argv[1]), Path(sys.argv[2]))
-
-    def refill() -> bool:
-        arena.ladder.add_match()
-        return True
-
     with (
         closing(docker.from_env()) as client,
         opened(settings, client) as arena,
         arena.coordinator() as coordinator,
     ):
-        coordinator.run(refill)
+        coordinator.run(refill_of(arena))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent
 from tests.images.archives import Draft, docker_25
 from tests.soak import SOAK
 from tests.submissions import programs
-from tests.submissions.opened import HOUSE, opened, send
+from tests.submissions.opened import HOUSE, opened, refill_of, send
 
 pytestmark = pytest.mark.docker
 
@@ -45,10 +45,6 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
         played = {line.bot for line in arena.store.ratings.standings() if line.games}
         return all(each.stage.over for each in found().values()) and rated <= played
 
-    def refill() -> bool:
-        arena.ladder.add_match()
-        return True
-
     with arena.coordinator(events.append) as coordinator:
         deadline = time.monotonic() + PATIENCE
 
@@ -59,7 +55,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        coordinator.run(refill)
+        coordinator.run(refill_of(arena))
         watcher.join()
     assert not [event for event in events if isinstance(event, AttemptFailed) and not event.lost]
     assert done(), found()
