@@ -8,7 +8,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from arena.ladder.leaderboard import BoardLine
 from arena.ladder.posterior import stated
@@ -26,6 +26,8 @@ class BoardOrder(StrEnum):
     """The order of a leaderboard's lines, by a field of :class:`Row`; lines without a value come last."""
 
     SCORE = "score"
+    BOT = "bot"
+    MEAN = "mean"
     CHANGE = "change"
     GAMES = "games"
     WIN_SHARE = "win_share"
@@ -36,8 +38,8 @@ class BoardOrder(StrEnum):
 
     @property
     def ascends(self) -> bool:
-        """True if the smallest value comes first."""
-        return self in {BoardOrder.MEAN_PLACE, BoardOrder.MEDIAN_MILLIS}
+        """True if the smallest value comes first, unless the order is reversed."""
+        return self in {BoardOrder.BOT, BoardOrder.MEAN_PLACE, BoardOrder.MEDIAN_MILLIS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,7 @@ class Wanted:
     house: bool = True  # whether to include house bots
     search: str = ""  # part of the name of a bot or author, ignoring case; empty for all
     order: BoardOrder = BoardOrder.SCORE
+    reverse: bool = False  # whether to reverse the order; lines without a value still come last
     offset: int = 0  # number of lines to skip
     limit: int  # maximum number of lines
 
@@ -103,8 +106,8 @@ class Standings:
         found = self._order if wanted.house else self._without_house
         if wanted.search:
             found = self._matching(wanted.search.casefold(), found)
-        if wanted.order is not BoardOrder.SCORE:
-            found = self._sorted(found, wanted.order, today)
+        if wanted.reverse or wanted.order is not BoardOrder.SCORE:
+            found = self._sorted(found, wanted, today)
         shown = found[wanted.offset : wanted.offset + wanted.limit]
         return len(found), [self._row(key, today) for key in shown]
 
@@ -154,12 +157,13 @@ class Standings:
         found = sorted(self._keys[bot] for bot in bots)
         return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
 
-    def _sorted(self, keys: list[_Key], order: BoardOrder, today: int) -> list[_Key]:
+    def _sorted(self, keys: list[_Key], wanted: Wanted, today: int) -> list[_Key]:
         """Return lines in another order; those with equal values stay in order of score."""
-        value = _VALUES[order]
-        values = {key: value(self._lines[key[-1]].entry, today) for key in keys}
-        sign = 1 if order.ascends else -1
-        return sorted(keys, key=lambda key: _last(values[key], sign))
+        value = _VALUES[wanted.order]
+        values = {key: value(self._lines[key[-1]], today) for key in keys}
+        known = [key for key in keys if values[key] is not None]
+        known.sort(key=values.__getitem__, reverse=wanted.order.ascends == wanted.reverse)
+        return known + [key for key in keys if values[key] is None]
 
     def _orders(self, line: BoardLine) -> tuple[list[_Key], ...]:
         """Return the sorted lists that contain a line."""
@@ -224,11 +228,6 @@ class Standings:
         return any(max(between(own, other), between(other, own)) < SHARE for other in others)
 
 
-def _last(value: float | None, sign: int) -> tuple[bool, float]:
-    """Return a sort key that puts missing values last."""
-    return value is None, 0.0 if value is None else sign * value
-
-
 def _change(entry: Entry, today: int) -> float | None:
     before = stood(entry.closings, today - DAYS)
     return None if before is None else conservative(entry.rating) - conservative(before)
@@ -238,16 +237,16 @@ def _share(count: int, entry: Entry) -> float | None:
     return count / entry.games if entry.games else None
 
 
-_VALUES: Final[Mapping[BoardOrder, Callable[[Entry, int], float | None]]] = {
-    BoardOrder.SCORE: lambda entry, _: conservative(entry.rating),
-    BoardOrder.CHANGE: _change,
-    BoardOrder.GAMES: lambda entry, _: entry.games,
-    BoardOrder.WIN_SHARE: lambda entry, _: _share(entry.wins, entry),
-    BoardOrder.MEAN_PLACE: lambda entry, _: _share(entry.place_sum, entry),
-    BoardOrder.FAULT_SHARE: lambda entry, _: _share(entry.faulty, entry),
-    BoardOrder.MEDIAN_MILLIS: lambda entry, _: median(entry.times),
-    BoardOrder.LAST_PLAYED: lambda entry, _: (
-        None if entry.last_played is None else entry.last_played.timestamp()
-    ),
+_VALUES: Final[Mapping[BoardOrder, Callable[[BoardLine, int], Any]]] = {
+    BoardOrder.SCORE: lambda line, _: conservative(line.entry.rating) if line.entry.games else None,
+    BoardOrder.BOT: lambda line, _: clean_name(line.bot).casefold(),
+    BoardOrder.MEAN: lambda line, _: line.entry.rating.mean if line.entry.games else None,
+    BoardOrder.CHANGE: lambda line, today: _change(line.entry, today),
+    BoardOrder.GAMES: lambda line, _: line.entry.games,
+    BoardOrder.WIN_SHARE: lambda line, _: _share(line.entry.wins, line.entry),
+    BoardOrder.MEAN_PLACE: lambda line, _: _share(line.entry.place_sum, line.entry),
+    BoardOrder.FAULT_SHARE: lambda line, _: _share(line.entry.faulty, line.entry),
+    BoardOrder.MEDIAN_MILLIS: lambda line, _: median(line.entry.times),
+    BoardOrder.LAST_PLAYED: lambda line, _: line.entry.last_played,
 }
-"""Returns a line's sort value from its entry and the day."""
+"""Returns a line's sort value for a day, which all lines can be compared by; None if it has none."""

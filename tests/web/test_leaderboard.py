@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -306,23 +307,46 @@ def test_lists_are_read_when_the_site_starts(crowd: World, monkeypatch: pytest.M
         assert set(asked) == {(OVERALL, 0)}
 
 
-@pytest.mark.parametrize("order", [each for each in BoardOrder if each is not BoardOrder.SCORE])
-def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder) -> None:
+def sort_value(row: dict[str, Any], order: BoardOrder) -> Any:  # noqa: ANN401 - a number or text
+    """Return the value by which a row of the API is sorted."""
+    match order:
+        case BoardOrder.BOT:
+            return row["bot"].casefold()
+        case BoardOrder.SCORE | BoardOrder.MEAN if not row["games"]:
+            return None
+    return row[order]
+
+
+@pytest.mark.parametrize("reverse", ["no", "yes"])
+@pytest.mark.parametrize("order", list(BoardOrder))
+def test_rows_can_be_sorted_by_a_column(visitor: TestClient, order: BoardOrder, reverse: str) -> None:
     """Page and API agree. Rows without a value come last, and equal ones are in order of score."""
-    rows = visitor.get(f"/api/v1/leaderboard?limit=500&order={order}").json()["rows"]
-    values = [row[order] for row in rows]
+    query = f"order={order}&reverse={reverse}"
+    rows = visitor.get(f"/api/v1/leaderboard?limit=500&{query}").json()["rows"]
+    values = [sort_value(row, order) for row in rows]
     present = [value for value in values if value is not None]
-    assert present == sorted(present, reverse=not order.ascends)
+    ascends = order.ascends != (reverse == "yes")
+    assert present == sorted(present, reverse=not ascends)
     assert values == present + [None] * (len(values) - len(present))
     by_score = [row["bot"] for row in visitor.get("/api/v1/leaderboard?limit=500").json()["rows"]]
     assert sorted(by_score) == sorted(row["bot"] for row in rows)
-    for one, other in pairwise(rows):
-        if one[order] == other[order]:
-            assert by_score.index(one["bot"]) < by_score.index(other["bot"])
-    assert names(visitor, f"/leaderboard?order={order}") == [row["bot"] for row in rows[:A_PAGE]]
-    text = visitor.get(f"/leaderboard?order={order}").text
-    assert text.count("aria-sort") == 1
+    for (row, value), (other, next_value) in pairwise(zip(rows, values, strict=True)):
+        if value == next_value:
+            assert by_score.index(row["bot"]) < by_score.index(other["bot"])
+    assert names(visitor, f"/leaderboard?{query}") == [row["bot"] for row in rows[:A_PAGE]]
+    text = visitor.get(f"/leaderboard?{query}").text
+    if order is not BoardOrder.MEAN:  # a scale has its place
+        assert text.count("aria-sort") == text.count("ascending" if ascends else "descending") == 1
     assert f'<option value="{order}" selected>' in text
+
+
+def test_a_second_click_reverses_the_order(visitor: TestClient) -> None:
+    """Another column begins in its usual order. The usual order isn't in addresses."""
+    links = Page(visitor.get("/leaderboard?order=fault_share").text).links
+    assert "/leaderboard?order=fault_share&reverse=yes" in links
+    links = Page(visitor.get("/leaderboard?order=fault_share&reverse=yes").text).links
+    assert {"/leaderboard?order=fault_share", "/leaderboard?order=bot"} <= set(links)
+    assert visitor.get("/leaderboard?reverse=perhaps").status_code == 422
 
 
 def test_an_order_is_kept_with_the_other_parameters(visitor: TestClient) -> None:

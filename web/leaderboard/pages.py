@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -56,6 +56,10 @@ _CSV: Final = "text/csv; charset=utf-8; header=present"
 Order = Annotated[
     BoardOrder, Query(description="The field to sort by; the best or largest value comes first.")
 ]
+Reverse = Annotated[
+    Literal["no", "yes"],
+    Query(description="Whether to reverse the order. Bots without a value come last either way."),
+]
 PageNumber = Annotated[int, Query(alias="page", ge=1, le=2**31)]
 
 
@@ -67,6 +71,12 @@ class Asked:
     house: House = "with"
     search: Search = ""
     order: Order = BoardOrder.SCORE
+    reverse: Reverse = "no"
+
+    @property
+    def ascends(self) -> bool:
+        """True if the smallest value comes first."""
+        return self.order.ascends != (self.reverse == "yes")
 
     @property
     def is_narrow(self) -> bool:
@@ -80,6 +90,7 @@ class Asked:
             house=self.house != "without",
             search=self.search,
             order=self.order,
+            reverse=self.reverse == "yes",
             offset=offset,
             limit=limit,
         )
@@ -91,13 +102,19 @@ class Asked:
             "house": self.house,
             "search": self.search,
             "order": self.order,
+            "reverse": self.reverse,
             "page": 1,
         } | other
         said = {name: value for name, value in asked.items() if value not in {None, "", _UNSAID.get(name)}}
         return f"{path}?{urlencode(said)}" if said else path
 
 
-_UNSAID: Final[dict[str, int | str]] = {"house": "with", "order": BoardOrder.SCORE, "page": 1}
+_UNSAID: Final[dict[str, int | str]] = {
+    "house": "with",
+    "order": BoardOrder.SCORE,
+    "reverse": "no",
+    "page": 1,
+}
 
 
 def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
