@@ -54,8 +54,8 @@ _HELD: Final = (
     "worker. If its host is down, try again in 30 seconds"
 )
 _LOST: Final = (
-    "another coordinator took over this database while this host could not reach it: "
-    "stop one of the two coordinators, or add this host to the other one as a worker"
+    "this host could not reach the database, and another coordinator took it over, so this one has stopped: "
+    "stop the other one before you restart this one, or add this host to the other one as a worker"
 )
 
 
@@ -134,7 +134,7 @@ class ProgramFiles:
 
 _NAME: Final = 64
 _HOUSE_SECONDS: Final = 2.0
-"""Interval of checks for changed house bots."""
+"""Interval between checks for house bots whose source is missing, or is back."""
 
 _log = structlog.get_logger()
 

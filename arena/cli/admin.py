@@ -173,7 +173,7 @@ def disqualify(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask for confirmation.")] = False,
 ) -> None:
-    """Take a bot off the ladder permanently, and recompute all ratings without its games."""
+    """Take a bot off the ladder until it is reinstated, and recompute all ratings without its games."""
     with _operating() as operators:
         known = operators.find(bot)
         if not yes:

@@ -186,7 +186,7 @@ class Report:
         for seat, bot in zip(result.seats, result.game.bots, strict=True):
             if seat.is_taken_over and bot in late:
                 self.hopeless = True
-                say(f"{self._names[bot]} was too slow three times in one game: stopping")
+                say(f"{self._names[bot]} was taken over after a timeout: stopping")
 
     def tell(self, mistake: Mistake) -> None:
         """Report a mistake if it is the first of its kind."""

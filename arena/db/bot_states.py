@@ -30,7 +30,7 @@ from arena.protocol.news import Topic, state_changed
 from arena.protocol.states import BotState, MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
 
-_NO_IMAGE = "its image was removed while it was disqualified: submit it again"
+_NO_IMAGE = "the image of its active version was removed while the bot was disqualified"
 
 
 class BotStates(Repository):
@@ -172,8 +172,8 @@ class BotStates(Repository):
 def bench_failing(connection: Connection, played: Collection[tuple[int, str]], at: datetime) -> list[str]:
     """Bench bots whose latest games keep failing, and return their names. House bots are exempt.
 
-    ``played`` pairs each version that the stand-in has just replaced with a description of the failure. The
-    caller has the ladder lock.
+    ``played`` contains pairs: a version whose seat the stand-in has just taken over, and a description of the
+    failure. The caller has the ladder lock.
     """
     benched: dict[int, str] = {}
     for version, trouble in played:

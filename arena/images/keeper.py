@@ -76,9 +76,9 @@ class ImageKeeper:
     def _listed(self) -> frozenset[str]:
         """Return the ids of all images.
 
-        Images in use are never pruned. If all images of submitted bots are missing, this is not the image
-        store but, for example, the empty mount point of a disk that is not mounted. Raises StoreError, or
-        IntakeTrouble if they are all missing, or the images can't be listed.
+        Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
+        not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
+        StoreError, or IntakeTrouble if they are all missing, or the images can't be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()

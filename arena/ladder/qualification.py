@@ -216,7 +216,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
             continue
         if replays == MOST_REPLAYS:
             why = "because the host was busy"
-            tried = f"{cause.text}. Before that, games were replayed {replays} times {why}"
+            tried = f"{cause.text}. Before that, games were repeated {replays} times {why}"
             cause = replace(cause, text=tried)
             break
         replays += 1
@@ -296,7 +296,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case _ if kind is CauseKind.START:
             text = f"the bot could not be started: {_line(_CANNOT_START, report.stderr) or how}"
         case Fault.ABSENT:
-            text = f"the bot never connected to the referee: {how}"
+            text = f"the bot sent no Hello to the referee: {how}"
         case Fault.CRASH if _played_nothing(failure, report):
             text = f"the bot disconnected before its first move: {how}"
         case Fault.CRASH:

@@ -249,4 +249,4 @@ _VALUES: Final[Mapping[BoardOrder, Callable[[BoardLine, int], Any]]] = {
     BoardOrder.MEDIAN_MILLIS: lambda line, _: median(line.entry.times),
     BoardOrder.LAST_PLAYED: lambda line, _: line.entry.last_played,
 }
-"""Returns a line's sort value for a day, which all lines can be compared by; None if it has none."""
+"""Returns a value by which lines can be sorted on a given day, or None if the line has no such value."""

@@ -51,8 +51,8 @@ class CpuFiles:
 class Spell(NamedTuple):
     """The time between two looks at a sandbox, in seconds."""
 
-    # The host's share. A wait counts once it is over, so it may have begun before the first look. This is
-    # negative if earlier spells counted waits that turn out to have delayed nothing.
+    # The host's share. A wait counts once it is over, so it may have begun before the first look. The
+    # value is negative if earlier spells counted waits that turn out to have delayed nothing.
     waited: float
     needed: float  # minimum time that the sandbox's work in the spell takes, with its quota on an idle host
 

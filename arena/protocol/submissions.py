@@ -166,7 +166,7 @@ HINTS: Final = {
         "image, and all users must be able to read and run it (chmod -R a+rX)."
     ),
     CauseKind.MEMORY: (
-        "Load less data, or load it later. The limit is usually 256 MiB, including files in /tmp; an "
+        "Use less memory. The limit is usually 256 MiB, including files in /tmp; an "
         "operator can lower it. `arena check` applies the usual limit on your machine."
     ),
     CauseKind.NETWORK: (

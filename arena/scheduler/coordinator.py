@@ -119,7 +119,7 @@ class Coordinator:
         if self._program_changed:
             raise ArenaTrouble(
                 "the program's files have changed since it started. Running matches were finished and no "
-                "new ones will start: restart it to continue with the new version"
+                "new ones will start: restart the arena to continue with the new version"
             )
 
     def stop(self) -> None:

@@ -99,7 +99,7 @@ _SMOOTH: Final = 0.2
 _SHUT: Final = 0.05
 _OPEN: Final = 0.08
 """Shares of a core. If the measured share falls below the first, no match starts until it has reached the
-second."""
+second, or a minute has passed in which no seat was in use."""
 
 _RISE: Final = 0.8
 """More seats open only if this fraction of the measured share suffices, to keep their number stable."""

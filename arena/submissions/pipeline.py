@@ -53,8 +53,8 @@ LONGEST_REST_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _HOST_IN_DOUBT: Final = (
-    "the bot was late while the host was busy. The game will be repeated "
-    f"({{replays}} of at most {MOST_REPLAYS} times), which doesn't count towards the quota"
+    "the bot was late while the host was busy. Its games with faults will be repeated "
+    f"({{replays}} of at most {MOST_REPLAYS} times) without using up the quota"
 )
 
 
@@ -203,7 +203,7 @@ class Pipeline:
             self._enter(submission)
 
     def _rested(self, match: str) -> float:
-        """Return the seconds since the first call with this match: the time that the next one has waited."""
+        """Return the seconds since the first call with this match: the delay of the next match so far."""
         now = self._clock()
         return now - self._rests.setdefault(match, now)
 

@@ -63,7 +63,7 @@ def test_a_coordinator_that_loses_the_lock_stops(make: Make, postgresql_url: str
                 end_sessions(postgresql_url)
             return True
 
-        ended = "another coordinator took over this database"
+        ended = "another coordinator took it over"
         with pytest.raises(CannotStart, match=ended), arena.coordinator() as coordinator:
             coordinator.run(take_over)
         assert coordinator.stopped

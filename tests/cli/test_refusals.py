@@ -92,7 +92,7 @@ REFUSED = {
     "rerun first.py first.py": "first.py, line 1: not JSON",
     "rerun empty.jsonl first.py": "empty.jsonl contains no replay",
     "rerun untrue.jsonl first.py": "untrue.jsonl, line 1: totals[0]: is ",
-    "rerun g.jsonl last.py": "last didn't play game game-1: use --of with one of its bots (",
+    "rerun g.jsonl last.py": "last didn't play game game-1: use --of with a bot of that game (",
     "rerun g.jsonl last.py --of first@2": "first@2 didn't play game game-1",
     "replay verify empty.jsonl": "empty.jsonl contains no replay",
     "replay verify blank.jsonl": "blank.jsonl contains no replay",

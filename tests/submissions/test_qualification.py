@@ -132,7 +132,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
 @pytest.mark.parametrize(
     ("play", "report", "kind", "words"),
     [
-        (ABSENT, NEVER, Kind.SILENT, "never connected to the referee: no valid Hello"),
+        (ABSENT, NEVER, Kind.SILENT, "sent no Hello to the referee: no valid Hello"),
         (
             ABSENT,
             replace(NEVER, stderr='Stack (most recent call first):\n  File "/bot/bot.py", line 7 in load\n'),
@@ -293,7 +293,7 @@ WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which t
 
 
 def test_games_that_a_busy_host_delayed_are_repeated() -> None:
-    """They are repeated at most twice. Then the verdict counts, and says how often games were replayed.
+    """They are repeated at most twice. Then the verdict counts, and says how often games were repeated.
 
     If the host didn't delay the bot, the verdict counts immediately.
     """
@@ -307,7 +307,7 @@ def test_games_that_a_busy_host_delayed_are_repeated() -> None:
     over = standing([kept_waiting] * 3)
     assert over.cause is not None
     assert over.cause.kind is Kind.SILENT
-    assert over.cause.text.endswith("Before that, games were replayed 2 times because the host was busy")
+    assert over.cause.text.endswith("Before that, games were repeated 2 times because the host was busy")
     at_once = standing([played(ABSENT, NEVER)])
     assert (at_once.replays, at_once.cause) == (0, judge([played(ABSENT, NEVER)]))
     crash = standing([played(gone(Fault.CRASH, WAITED), ENDED)])

@@ -267,4 +267,4 @@ def test_games_are_listed_by_bot_and_version(world: World, stable: Stable) -> No
     for nothing in ("bot=mine&version=9", "bot=random", "bot=nobody"):
         assert visitor.get(f"/api/v1/games?{nothing}").json() == {"games": [], "next": None}
     refused = visitor.get("/api/v1/games?version=2")
-    assert (refused.status_code, "requires the bot parameter" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "requires the parameter `bot`" in refused.json()["detail"]) == (422, True)

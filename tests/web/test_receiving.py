@@ -64,7 +64,7 @@ def test_a_body_that_is_too_slow_on_average_is_refused(came: list[tuple[float, i
 
     Without the minimum rate, the same body is received.
     """
-    with pytest.raises(Problem, match="arrived too slowly: after 30 seconds, less than 64 KiB") as refused:
+    with pytest.raises(Problem, match="after the first 30 seconds, it must average 64 KiB") as refused:
         received(came)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
     assert received(came, replace(PACE, grace=1000.0)) == sum(size for _, size in came)

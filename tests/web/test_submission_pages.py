@@ -125,14 +125,14 @@ def test_a_submission_is_visible_to_its_owner_and_operators(world: World, ann: K
 
 
 def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClient) -> None:
-    """Each says what happens at the moment. A lack of resources is described as the arena's problem."""
+    """Each says what happens at the moment. A lack of resources needs nothing from the author."""
     store = world.store
     send(store, ann, "a0", "first")
     send(store, ann, "a1")
     path = "/submissions/a1"
     assert "1 other submission comes first" in read(visitor, path)
     store.submissions.wait("a1", "no room on the <disk>")
-    assert "Waiting: no room on the &lt;disk&gt;. This is a problem with the arena" in read(visitor, path)
+    assert "Waiting: no room on the &lt;disk&gt;. The arena retries automatically" in read(visitor, path)
     store.submissions.wait("a1", None)
     store.submissions.inspected("a1", "sha256:a1", START)
     assert "The engine is loading it" in read(visitor, path)

@@ -178,7 +178,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
 def _check_reads(caller: Caller) -> None:
     if Scope.READ not in caller.scopes:
-        raise Problem(403, "This requires the read and submit scopes.")
+        raise Problem(403, "This request requires the read and submit scopes.")
 
 
 def _found(known: KnownSubscription | None) -> Subscription:

@@ -65,7 +65,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         there is a next page. Other orders have one page; `before` makes it cover older games.
         """
         if version is not None and query.bot is None:
-            raise Problem(422, "Invalid request. version: requires the bot parameter.")
+            raise Problem(422, "Invalid request. version: requires the parameter `bot`.")
         if version is not None and query.searches:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
         if version is not None:

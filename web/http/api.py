@@ -295,7 +295,7 @@ def guard(scope: Scope | None = None) -> object:
         if scope is not None and scope not in caller.scopes:
             raise Problem(
                 403,
-                f"This requires the {scope} scope.",
+                f"This request requires the {scope} scope.",
                 hint=f"Create a token with the {scope} scope at /account.",
             )
         return caller

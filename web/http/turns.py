@@ -24,7 +24,7 @@ class _Gate:
 
 
 class Turns:
-    """ASGI middleware that runs at most ``AT_ONCE`` requests for pages from one address; others wait.
+    """ASGI middleware that runs at most ``AT_ONCE`` GET requests from one address; others wait.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
     stream can last for hours. Not thread-safe: one event loop uses it.

@@ -98,7 +98,7 @@ class _Body:
             )
         return Problem(
             408,
-            f"The body arrived too slowly: after {pace.grace:g} seconds, less than "
+            f"The upload was too slow: after the first {pace.grace:g} seconds, it must average "
             f"{pace.rate // 1024} KiB per second.",
             hint="Send it over a faster connection, or make it smaller.",
         )
