@@ -244,7 +244,7 @@ class Settings(BaseSettings):
         default=RegistrationMode.OPEN,
         description=(
             "Who may register on the site: everyone (`open`), holders of an invitation (`invitation`), "
-            "or no one (`closed`). [Registration](operating.md#registration)."
+            "or no one (`closed`). [Invitations](operating.md#accounts)."
         ),
     )
     trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
