@@ -67,7 +67,7 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players for which the longest-waiting version has the fewest games or queued games.
+    """Return the number of players for which the longest-waiting version has the fewest games, also queued.
 
     So every version plays about equally often with each number of players. Raises TooFewBots.
     """
