@@ -80,7 +80,7 @@ def test_the_index_leads_to_every_document(client: TestClient) -> None:
     """It links to them by title, with their first sentences."""
     text = client.get("/docs").text
     assert set(ADDRESSES) <= set(Page(text).links)
-    assert "How a bot gets from a file to the leaderboard" in text
+    assert "How to submit a bot, how it gets onto the leaderboard" in text
 
 
 @pytest.mark.parametrize("address", ["/docs", *ADDRESSES])
