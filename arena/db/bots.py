@@ -316,15 +316,14 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         .where(BotVersionRow.source == new.source, BotVersionRow.gone.is_not(None))
         .values(gone=None)
     )
-    previous = connection.execute(
-        select(BotVersionRow.id, BotVersionRow.source)
-        .where(BotVersionRow.bot_id == bot.id)
-        .where(BotVersionRow.number == bot.playing)
-    ).one_or_none()
-    if previous is not None and previous.source == new.source:
+    versions = select(BotVersionRow.id, BotVersionRow.source).where(BotVersionRow.bot_id == bot.id)
+    playing = connection.execute(versions.where(BotVersionRow.number == bot.playing)).one_or_none()
+    if playing is not None and playing.source == new.source:
         if bot.state != BotState.ACTIVE:
             set_playing(connection, bot.id, bot.playing, new.created)
-        return int(previous.id)
+        return int(playing.id)
+    # Not the one that plays: authors could choose the luckiest of many equal versions to start from.
+    previous = connection.execute(versions.where(BotVersionRow.number == bot.newest)).one_or_none()
     number = bot.newest + 1
     values = {
         "bot_id": bot.id,

@@ -74,9 +74,13 @@ _CHANGE = 1.0
 many versions yet. A version that plays like the old one keeps approximately the same rank."""
 
 
-def next_version(old: Rating, new_bot: Rating) -> Rating:
-    """Return a new version's rating: the old mean with a larger deviation, but at most that of a new bot."""
-    return Rating(old.mean, min(math.hypot(old.deviation, _CHANGE), max(old.deviation, new_bot.deviation)))
+def next_version(old: Rating, new_bot: Rating, doubt: float = 0.0) -> Rating:
+    """Return a new version's rating: the old mean with a larger deviation, but at most that of a new bot.
+
+    ``doubt`` increases the deviation further.
+    """
+    deviation = math.hypot(old.deviation, _CHANGE, doubt)
+    return Rating(old.mean, min(deviation, max(old.deviation, new_bot.deviation)))
 
 
 def conservative(rating: Rating) -> float:

@@ -54,7 +54,7 @@ class Entry:
 
     rating: Rating  # as published
     skill: Rating  # the skill from all games; rank intervals are computed from it
-    sound: Rating  # the skill from games in which it had no fault; the next version starts from it
+    sound: Rating  # the skill from games in which it had no fault
     games: int = 0  # rated games
     wins: int = 0  # games in which it was first or tied for first
     place_sum: int = 0
@@ -94,12 +94,14 @@ def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Ent
 
 
 def _next(old: Entry) -> Entry:
-    """Return the entry of a bot's next version. Its mean is not affected by the old version's faults."""
-    skill = next_version(old.sound, PRIOR)
-    rating = old.rating
-    if old.faulty:
-        rating = Rating(old.sound.mean, max(old.rating.deviation, old.sound.deviation))
-    return Entry(rating=next_version(rating, initial()), skill=skill, sound=skill)
+    """Return the entry of a bot's next version.
+
+    Its means are those of all games, because a bot could have faults on purpose in games that it is losing.
+    What faults may have cost makes the ratings less certain, so that a repaired bot rises soon.
+    """
+    cost = max(0.0, old.sound.mean - old.skill.mean)
+    skill = next_version(old.skill, PRIOR, cost)
+    return Entry(rating=next_version(old.rating, initial(), cost), skill=skill, sound=skill)
 
 
 def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[Key, Entry]:

@@ -73,13 +73,13 @@ def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store
     assert store.ladder.rebuild().differing == 0
 
 
-def test_a_new_version_after_a_rollback_starts_from_the_one_that_played(store: Store, other: int) -> None:
-    """The new version has the next number, and the mean of the version that it replaces."""
+def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, other: int) -> None:
+    """Otherwise an author could submit equal versions, and always continue from the one with most luck."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
-    before = line(store)
     second = add_bot(store, "mine", source="sha256:b")
     play(store, (other, second), 2)
+    before = line(store)
     store.bot_states.play_version("mine", 1, NOW)
     add_bot(store, "mine", source="sha256:c")
     after = line(store)

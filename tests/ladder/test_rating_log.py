@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.ladder.posterior import PRIOR, learn
-from arena.ladder.rating import Rating, initial, next_version, update
+from arena.ladder.rating import Rating, conservative, initial, next_version, update
 from arena.ladder.rating_log import (
     LISTS,
     MOST,
@@ -108,8 +108,8 @@ def test_a_new_version_carries_on_in_every_list() -> None:
     assert new[3, 2].rating == Rating(old[1, 2].rating.mean, math.hypot(old[1, 2].rating.deviation, 1))
 
 
-def test_losses_by_faults_are_not_inherited() -> None:
-    """The next version of one that lost by faults starts as if these losses had never happened."""
+def test_losses_by_faults_make_the_next_version_less_certain() -> None:
+    """Its means are those of all games. Its deviations grow by what the faults may have cost."""
     events: list[Event] = [VersionStarted(version=version, previous=None) for version in (1, 2)]
     events += [game((1, 2), (1, 2))] * 10
     sound = rebuild(events)
@@ -118,8 +118,27 @@ def test_losses_by_faults_are_not_inherited() -> None:
     assert old[1, 0].sound == sound[1, 0].skill
     assert old[1, 0].skill.mean < old[2, 0].skill.mean
     new = apply(old, VersionStarted(version=3, previous=1))[3, 0]
-    assert new.rating.mean == new.skill.mean == sound[1, 0].skill.mean
-    assert new.rating.deviation > old[1, 0].rating.deviation
+    cost = sound[1, 0].skill.mean - old[1, 0].skill.mean
+    assert cost > 1
+    assert new.rating == next_version(old[1, 0].rating, initial(), cost)
+    assert new.skill == new.sound == next_version(old[1, 0].skill, PRIOR, cost)
+    assert (new.rating.mean, new.skill.mean) == (old[1, 0].rating.mean, old[1, 0].skill.mean)
+    assert new.rating.deviation > next_version(old[1, 0].rating, initial()).deviation
+
+
+def test_faults_in_lost_games_improve_no_version() -> None:
+    """If a bot has a fault in every game that it loses, no version starts with a higher mean or score."""
+    entries = rebuild([VersionStarted(version=version, previous=None) for version in (1, 2)])
+    lost = replace(game((1, 2), (2, 1)), faulty=(True, False))
+    for version in range(3, 9):
+        previous = 1 if version == 3 else version - 1
+        for result in [game((1, 2), (1, 2)), lost] * 20:
+            entries |= apply(entries, replace(result, versions=(previous, 2)))
+        entries |= apply(entries, VersionStarted(version=version, previous=previous))
+        new, old = entries[version, 0].rating, entries[previous, 0].rating
+        assert new.mean == old.mean
+        assert conservative(new) < conservative(old)
+    assert entries[8, 0].skill.mean < PRIOR.mean + 1
 
 
 def test_after_a_fault_other_games_count() -> None:
