@@ -61,6 +61,7 @@ class Relay:
     ) -> None:
         self._now = now
         self._expects = False
+        self._held = False  # whether the bot doesn't read, so that bytes for it wait here
         # When the first bytes after `expect` went to the bot. Not updated if the bot sent something in
         # between: the bot may have delayed them by HTTP/2 flow control.
         self.told_at = 0.0
@@ -120,7 +121,7 @@ class Relay:
 
     def expect(self) -> None:
         """Record that a message to the bot is about to be sent."""
-        self._expects = True
+        self._expects = not self._held
 
     def tell(self) -> None:
         """Record that bytes go to the bot."""
@@ -132,6 +133,11 @@ class Relay:
         """Record that bytes came from the bot."""
         self._expects = False
         self.heard_at = self._now.arrived()
+
+    def hold(self, *, held: bool) -> None:
+        """Record that the bot has stopped reading, or reads again. It delays what waits meanwhile itself."""
+        self._held = held
+        self._expects = False
 
     def leave(self, outer: "_Outer") -> None:
         """Forget a connection that has ended."""
@@ -244,6 +250,16 @@ class _Outer(_End):
         """Leave the relay."""
         super().connection_lost(exc)
         self.relay.leave(self)
+
+    def pause_writing(self) -> None:
+        """Stop reading from the server, because the bot doesn't read."""
+        super().pause_writing()
+        self.relay.hold(held=True)
+
+    def resume_writing(self) -> None:
+        """Read from the server again."""
+        self.relay.hold(held=False)
+        super().resume_writing()
 
     def join(self, inner: asyncio.Transport) -> None:
         """Connect to the server, and send it the bytes that waited."""

@@ -1,0 +1,101 @@
+"""The relay measures when bytes reach the bot: delays of the referee don't count against the bot."""
+
+import asyncio
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from arena.play.referee.clock import AttendedTime
+from arena.play.referee.frames import PREFACE, Breach, SendBudget
+from arena.play.referee.relay import Relay, listen
+from tests.patience import WAIT_SECONDS
+from tests.play.referee.wire import SETTINGS, frame
+
+FILLING = b"x" * 65536
+
+
+class Watcher:
+    """A watcher of a relay in which nothing goes wrong."""
+
+    def breached(self, breach: Breach) -> None:
+        """Fail."""
+        raise breach
+
+    def failed(self, error: Exception) -> None:
+        """Fail."""
+        raise error
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Yield a folder with a short path, for sockets."""
+    path = Path(tempfile.mkdtemp(prefix="kaiten-t-"))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["reads", "lets bytes wait"])
+def test_only_the_referees_own_delay_is_excused(folder: Path, *, reads: bool) -> None:
+    """A request is late by the referee's fault unless the bot itself has stopped reading.
+
+    Such a bot could think at no cost: what waits in the relay meanwhile would look late.
+    """
+    told, seconds = asyncio.run(_told_after_a_pause(folder, reads=reads))
+    assert (told > seconds) is reads
+
+
+async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, float]:
+    """Send a bot more than it can hold, and then a request.
+
+    Returns the time at which bytes of the request went to the bot, and the time at which it was made.
+    """
+    served: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+    server = await asyncio.start_unix_server(
+        lambda reader, writer: served.put_nowait((reader, writer)), folder / "inner.sock"
+    )
+    now = AttendedTime(time.monotonic, lambda: 0.0)
+    relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
+    await relay.open()
+    with socket.socket(socket.AF_UNIX) as bot:
+        bot.setblocking(False)  # noqa: FBT003 - the function's own signature
+        loop = asyncio.get_running_loop()
+        await loop.sock_connect(bot, str(folder / "bot.sock"))
+        await loop.sock_sendall(bot, PREFACE + frame(SETTINGS))
+        _, writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+        sent = await _fill(writer)  # the bot hasn't read anything so far
+        if reads:
+            await _read(bot, sent)
+        relay.expect()
+        made = now()
+        writer.write(b"request")
+        await _read(bot, len(b"request") + (0 if reads else sent))
+        told = relay.told_at
+    writer.close()
+    relay.shut()
+    server.close()
+    return told, made
+
+
+async def _fill(writer: asyncio.StreamWriter) -> int:
+    """Send until nothing more fits into the buffers on the way to the bot; return the number of bytes."""
+    sent = 0
+    while True:
+        writer.write(FILLING)
+        sent += len(FILLING)
+        try:
+            await asyncio.wait_for(writer.drain(), 1)
+        except TimeoutError:
+            return sent
+
+
+async def _read(bot: socket.socket, size: int) -> None:
+    loop = asyncio.get_running_loop()
+    while size:
+        piece = await asyncio.wait_for(loop.sock_recv(bot, size), WAIT_SECONDS)
+        assert piece
+        size -= len(piece)
