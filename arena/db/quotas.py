@@ -130,6 +130,9 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
 
 _DAY: Final = timedelta(days=1)
 
+MOST_AT_ONCE: Final = 8
+"""Maximum unfinished submissions and checks of one author, so that few authors can't fill all places."""
+
 
 def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
     """Check that an author may send this file now.
@@ -156,6 +159,10 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
         raise QuotaReached(
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
+        )
+    if _count(connection, _of(new.author, new.account), text(ON_ITS_WAY)) >= MOST_AT_ONCE:
+        raise QuotaReached(
+            f"{new.author} has {MOST_AT_ONCE} submissions and checks in progress: wait until one has ended"
         )
     if _count(connection, text(ON_ITS_WAY)) >= quota.on_their_way:
         raise QuotaReached(f"{quota.on_their_way} submissions are in progress: try again later")

@@ -122,6 +122,10 @@ class IntakeTrouble(Exception):
     """
 
 
+class TooSlow(IntakeTrouble):
+    """An archive wasn't read in time, because the host was too busy or its disk too slow."""
+
+
 MOUNTED: Final = ("dev", "proc", "sys")
 """Root folders that the runtime mounts over; an image's own content there is never visible."""
 

@@ -85,9 +85,17 @@ class Intake:
     ``folder``, for temporary files, is created if missing. ``now`` returns UTC.
     """
 
-    def __init__(
-        self, store: ImageStore, bases: Bases, folder: Path, platform: Platform, now: Callable[[], datetime]
+    def __init__(  # noqa: PLR0913 - what reading and storing images takes
+        self,
+        store: ImageStore,
+        bases: Bases,
+        folder: Path,
+        platform: Platform,
+        now: Callable[[], datetime],
+        *,
+        limits: IntakeLimits = DEFAULT_LIMITS,  # on other people's archives
     ) -> None:
+        self._limits = limits
         self._store = store
         self._bases = bases
         self._folder = folder
@@ -108,10 +116,10 @@ class Intake:
         except OSError as error:
             raise Rejected(f"{file} can't be read: {error.strerror}") from error
         if is_archive(beginning):
-            return self._repacked(file, room)
+            return self._repacked(file, room, self._limits)
         return self._wrapped(beginning, language_for(file.name), room)
 
-    def _repacked(self, archive: Path, room: Room, limits: IntakeLimits = DEFAULT_LIMITS) -> BotImage:
+    def _repacked(self, archive: Path, room: Room, limits: IntakeLimits) -> BotImage:
         with workspace(self._folder) as folder:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None

@@ -38,6 +38,7 @@ from arena.images.image import (
     IntakeTrouble,
     Platform,
     Rejected,
+    TooSlow,
     check_command,
 )
 
@@ -108,7 +109,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
         return _heed(messages[1])
     if not in_time:
         # The limit on processor time is lower, so a reader that exceeds only this one waited for the host.
-        raise IntakeTrouble(
+        raise TooSlow(
             f"the archive was not read within {limits.wall_seconds:g} s: "
             "the host is too busy or its disk too slow; another attempt may succeed"
         )

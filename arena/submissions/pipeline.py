@@ -17,13 +17,13 @@ from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken, StoreError
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission, QualificationGame
-from arena.images.image import BotImage, IntakeTrouble, Rejected
+from arena.images.image import BotImage, IntakeTrouble, Rejected, TooSlow
 from arena.images.intake import Intake
 from arena.images.keeper import ImageKeeper
 from arena.ladder.matchmaking import TooFewBots
 from arena.ladder.qualification import GAMES, MOST_REPLAYS, Played, standing
 from arena.platform.names import WrongName, check_name, is_reserved
-from arena.platform.recurring import Recurring
+from arena.platform.recurring import Backoff, Recurring
 from arena.protocol.controls import Gate, admit
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
@@ -34,6 +34,9 @@ from arena.submissions.uploads import Uploads
 _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
+_SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
+"""Pauses of a submission whose file takes too long to read, since meanwhile all others wait."""
+
 _QUARANTINE_SECONDS: Final = 60.0
 """Pause of a submission after a game that the arena could not play."""
 
@@ -100,6 +103,7 @@ class Pipeline:
         self._clock = clock
         self._rest_until: dict[str, float] = {}
         self._rests: dict[str, float] = {}  # start of the pause after a match, by the match's id
+        self._slow: dict[str, int] = {}  # how often a file took too long to read, by the submission's id
         self._pruned: float | None = None
 
     def step(self) -> None:
@@ -110,6 +114,7 @@ class Pipeline:
         for submission in waiting:
             first.setdefault(submission.bot, submission)  # one version of a bot at a time
         self._rest_until = {id_: end for id_, end in self._rest_until.items() if end > self._clock()}
+        self._slow = {each.id: self._slow[each.id] for each in waiting if each.id in self._slow}
         inspected = False
         for submission in first.values():
             if submission.id in self._rest_until or (inspected and submission.stage is Stage.RECEIVED):
@@ -153,6 +158,9 @@ class Pipeline:
             image = self._intake.take(file, self._keeper.room())
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
+        except TooSlow as error:
+            self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
+            raise _Wait(str(error), _SLOW.after(times)) from error
         else:
             self._keeper.note_gone()
             same = self._store.submissions.same_image(submission.bot, image.id)

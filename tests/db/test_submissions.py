@@ -10,7 +10,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.errors import BotTaken, QuotaReached, SameContent
 from arena.db.matches import NewQualification
-from arena.db.quotas import AccountQuota, NewSubmission, Quota, UploadAllowance
+from arena.db.quotas import MOST_AT_ONCE, AccountQuota, NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
@@ -250,6 +250,17 @@ def test_submissions_have_quotas(store: Store) -> None:
         store.submissions.add(new("u4", bot="other", author="ann"), quota)
     assert [each.id for each in store.submissions.newest(limit=2)] == ["u3", "u2"]
     assert [each.id for each in store.submissions.newest(before=2)] == ["u1"]
+
+
+def test_an_author_has_few_in_progress(store: Store) -> None:
+    """So a few authors can't fill all places. Others may still submit, and so may the author later."""
+    for number in range(MOST_AT_ONCE):
+        store.submissions.add(new(f"u{number}"), PLENTY)
+    with pytest.raises(QuotaReached, match="ben has 8 submissions and checks in progress"):
+        store.submissions.add(new("mine"), PLENTY)
+    store.submissions.add(new("hers", bot="other", author="ann"), PLENTY)
+    store.submissions.reject("u0", CAUSE, START)
+    store.submissions.add(new("mine"), PLENTY)
 
 
 def test_checks_have_their_own_quota(store: Store) -> None:

@@ -9,13 +9,14 @@ from datetime import datetime, timedelta
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from arena.db.matches import Claim
 from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
-from arena.images.image import Platform
+from arena.images.image import DEFAULT_LIMITS, Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
 from arena.platform.files import Disk
@@ -64,6 +65,7 @@ class Place:
         self.engine = Engine()
         self.gate = Gate()
         self.quota = 1 << 40
+        self.limits = DEFAULT_LIMITS
         self.uploads = Uploads(folder / "uploads", Disk(folder / "uploads", 0))
         self._images = store_in(folder)
         self._folder = folder
@@ -90,6 +92,7 @@ class Place:
             self._folder / "incoming",
             Platform("linux", "amd64"),
             self.time,
+            limits=self.limits,
         )
         keeper = ImageKeeper(
             images=self._images,
@@ -317,6 +320,20 @@ def test_a_rejected_file_is_removed(place: Place, tmp_path: Path) -> None:
     causes = [place.found(each).cause for each in (bad, lost)]
     assert [cause and cause.kind for cause in causes] == [CauseKind.FILE, CauseKind.LOST]
     assert list((tmp_path / "uploads").iterdir()) == []
+
+
+def test_a_file_that_is_read_slowly_does_not_keep_others_waiting(place: Place) -> None:
+    """Each time it takes too long, it pauses longer. A file that came later has its turn meanwhile."""
+    place.limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_seconds=0.001)
+    place.start()
+    slow, later = place.send("slow"), place.send("later")
+    place.step()
+    assert "not read within 0.001 s" in (place.found(slow).waiting or "")
+    soon = timedelta(seconds=11)
+    place.step(soon)
+    assert place.found(later).waiting is None
+    place.step(soon)
+    assert "not read within 0.001 s" in (place.found(later).waiting or "")
 
 
 def test_a_failed_game_rejects_nothing(place: Place) -> None:
