@@ -18,6 +18,7 @@ from arena.platform.recurring import Recurring
 from arena.play.analysis.analyst import ANALYST, VERSION
 from arena.play.analysis.grading import merit, puzzle_in
 from arena.protocol.analysis import Analysis
+from arena.protocol.decoding import prepared
 
 _log = structlog.get_logger()
 
@@ -114,7 +115,7 @@ def _analysed(process: "subprocess.Popen[bytes]", replay: str) -> Analysis | Non
     try:
         process.stdin.write(replay.encode() + b"\n")
         process.stdin.flush()  # not closed: the process exits at the end of its input
-        return msgspec.json.decode(process.stdout.read(), type=Analysis)
+        return msgspec.json.decode(process.stdout.read(), type=prepared(Analysis))
     except (BrokenPipeError, msgspec.DecodeError):
         return None
     finally:

@@ -20,6 +20,7 @@ from arena.db.store import Store
 from arena.ops.monitoring import loop_check, new_registry
 from arena.platform.settings import Address, Settings
 from arena.protocol.controls import Gate, HostReport, unaccepted
+from arena.protocol.decoding import prepared
 from arena.protocol.match import FORMAT, RuntimeName
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def refusal(member: "ClusterMember", runtime: RuntimeName, store: Store, gate: G
     if card.format != FORMAT:  # same version number, different code
         return f"it plays matches in format {card.format}; the coordinator sends format {FORMAT}"
     try:
-        report = msgspec.json.decode(card.report, type=HostReport)
+        report = msgspec.json.decode(card.report, type=prepared(HostReport))
     except msgspec.DecodeError as error:
         return f"its report can't be read: {error}"
     store.activity.record_host(report, card.accepted)

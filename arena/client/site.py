@@ -16,6 +16,7 @@ from requests.auth import AuthBase
 
 from arena import __version__
 from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
+from arena.protocol.decoding import prepared
 
 MOST_BYTES: Final = 32 * 1024 * 1024
 """Size limit of an uncompressed response; an arena's responses are far smaller."""
@@ -198,7 +199,7 @@ class SiteClient:
     def read(self, answer: object, kind: type[T]) -> T:
         """Convert a response to ``kind``, ignoring unknown members."""
         try:
-            read = msgspec.convert(answer, kind)
+            read = msgspec.convert(answer, prepared(kind))
         except msgspec.ValidationError as error:
             raise self._strange(str(error)) from error
         for moment in _moments(read):

@@ -15,6 +15,7 @@ import msgspec
 import platformdirs
 
 from arena.platform.environment import SITE_VARIABLE, TOKEN_VARIABLE
+from arena.protocol.decoding import prepared
 
 
 class ClientError(Exception):
@@ -107,7 +108,7 @@ class Sites:
     def all(self) -> tuple[Login, ...]:
         """Return the logins, oldest first. Raises WrongLogin."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=_Kept).sites
+            return msgspec.json.decode(self._file.read_bytes(), type=prepared(_Kept)).sites
         except FileNotFoundError:
             return ()
         except (OSError, msgspec.DecodeError) as error:

@@ -15,6 +15,7 @@ from arena.db.queue import OpenMatch
 from arena.db.schema import OPEN, BotRow, GameRow, HostReportRow, LadderRow, MatchRow
 from arena.ladder.highlights import Highlight, HighlightKind
 from arena.protocol.controls import HostReport, unaccepted
+from arena.protocol.decoding import prepared
 from arena.protocol.states import MatchKind, MatchState
 
 
@@ -137,7 +138,7 @@ class ActivityRepository(Repository):
             )
             return tuple(
                 HostStatus(
-                    report=msgspec.json.decode(row.report, type=HostReport),
+                    report=msgspec.json.decode(row.report, type=prepared(HostReport)),
                     accepted=frozenset(row.accepted),
                 )
                 for row in rows

@@ -21,6 +21,7 @@ from arena.db.schema import (
     PuzzleRow,
 )
 from arena.protocol.analysis import COSTLY, AnalysedDecision, Analysis
+from arena.protocol.decoding import prepared
 
 _HIGHLIGHT_DAYS: Final = 2
 _NEWEST: Final = 500
@@ -53,7 +54,7 @@ def packed(analysis: Analysis) -> bytes:
 
 def unpacked(document: bytes) -> Analysis:
     """Read a stored analysis."""
-    return msgspec.json.decode(zlib.decompress(document), type=Analysis)
+    return msgspec.json.decode(zlib.decompress(document), type=prepared(Analysis))
 
 
 class Analyses(Repository):

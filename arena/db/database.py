@@ -16,6 +16,7 @@ from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from arena.db.errors import DatabaseDamaged, DatabaseUnavailable, DatabaseUnwritable, StoreError
+from arena.protocol.decoding import prepared
 
 if TYPE_CHECKING:
     from psycopg import Error as PostgresError
@@ -233,7 +234,7 @@ class Database:
 
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
     """Create a record from the columns that are named like its fields; ``others`` are the other fields."""
-    return msgspec.convert(row._asdict() | others, kind)
+    return msgspec.convert(row._asdict() | others, prepared(kind))
 
 
 def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[str, Any]]) -> None:

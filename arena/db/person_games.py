@@ -16,6 +16,7 @@ from arena.db.database import Repository, from_row
 from arena.db.errors import QuotaReached
 from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
 from arena.protocol.analysis import Analysis
+from arena.protocol.decoding import prepared
 from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
@@ -182,7 +183,7 @@ class PersonGames(Repository):
             ).one_or_none()
             if row is None or row.asked is None or row.chosen is not None:
                 return False
-            view = msgspec.json.decode(row.asked, type=View)
+            view = msgspec.json.decode(row.asked, type=prepared(View))
             if (view.round, view.turn) != (choice.round, choice.turn):
                 return False
             connection.execute(
@@ -265,7 +266,9 @@ class PersonGames(Repository):
                 )
             )
             return {
-                row.id: None if row.chosen is None else msgspec.json.decode(row.chosen, type=ChosenMove)
+                row.id: None
+                if row.chosen is None
+                else msgspec.json.decode(row.chosen, type=prepared(ChosenMove))
                 for row in rows
             }
 
@@ -328,9 +331,9 @@ def _known(
             PersonGame,
             row,
             account=row.account_id,
-            rules=msgspec.json.decode(row.rules, type=Rules),
+            rules=msgspec.json.decode(row.rules, type=prepared(Rules)),
             opponents=tuple(bots[version] for version in row.opponents),
-            asked=None if row.asked is None else msgspec.json.decode(row.asked, type=View),
+            asked=None if row.asked is None else msgspec.json.decode(row.asked, type=prepared(View)),
             chosen=row.chosen is not None,
             analysis=None if row.analysis is None else unpacked(row.analysis),
             before=before,

@@ -16,6 +16,7 @@ from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, Unrate
 from arena.ladder.rating import game_time
 from arena.ladder.rating_log import GamePlayed
 from arena.platform.environment import reach
+from arena.protocol.decoding import prepared
 from arena.protocol.match import encode, public_trouble
 from arena.protocol.states import MatchKind, MatchState
 
@@ -33,7 +34,7 @@ def with_authors(replay: str, authors: Sequence[str]) -> str:
 
     ``replay`` must be compact JSON text, as :func:`arena.play.replay.document.encode` writes it.
     """
-    seats = msgspec.json.decode(replay, type=_ReplaySeats).seats
+    seats = msgspec.json.decode(replay, type=prepared(_ReplaySeats)).seats
     for seat, now in zip(seats, authors, strict=True):
         if seat.author != now:
             replay = replay.replace(f'"author":{_text(seat.author)}', f'"author":{_text(now)}')

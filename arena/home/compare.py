@@ -19,6 +19,7 @@ from arena.home.resultsfile import WrongResults, read_results
 from arena.home.sprt import Hypotheses, SprtState, judge
 from arena.home.tally import beaten_share, home_game
 from arena.play.replay.document import Variant
+from arena.protocol.decoding import prepared
 from arena.rules import Rules
 
 RESULTS_FORMAT: Final = "kaiten-compare/1"
@@ -145,8 +146,8 @@ def read_comparison(
     if not lines:
         return wanted, ()
     try:
-        known = msgspec.json.decode(lines[0], type=Comparison)
-        results = tuple([msgspec.json.decode(line, type=DealResult) for line in lines[1:]])
+        known = msgspec.json.decode(lines[0], type=prepared(Comparison))
+        results = tuple([msgspec.json.decode(line, type=prepared(DealResult)) for line in lines[1:]])
     except msgspec.MsgspecError as error:
         raise WrongResults(f"{path} is not a file of comparison results: {error}") from error
     if known.format != RESULTS_FORMAT:

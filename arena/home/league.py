@@ -23,6 +23,7 @@ from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, dr
 from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
 from arena.ladder.standings import Standings, Wanted
 from arena.play.replay.document import Variant
+from arena.protocol.decoding import prepared
 from arena.protocol.documents import Leaderboard
 from arena.rules import Rules
 
@@ -227,8 +228,8 @@ def read_league(path: Path, wanted: LeagueRules, *, any_seed: bool) -> tuple[Lea
     if not lines:
         return wanted, ()
     try:
-        known = msgspec.json.decode(lines[0], type=LeagueRules)
-        log = tuple([msgspec.json.decode(line, type=Line) for line in lines[1:]])
+        known = msgspec.json.decode(lines[0], type=prepared(LeagueRules))
+        log = tuple([msgspec.json.decode(line, type=prepared(Line)) for line in lines[1:]])
     except msgspec.MsgspecError as error:
         raise WrongResults(f"{path} is not a league file: {error}") from error
     if known.format != LEAGUE_FORMAT:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from arena.play.replay.document import Cards, HexSeed, Variant
+from arena.protocol.decoding import prepared
 from arena.protocol.match import Decision, move_of
 from arena.rules import GameLog, Move, Rules, View, asked, replay, shuffled_deck, view
 
@@ -83,7 +84,7 @@ def encode_puzzle(puzzle: Puzzle) -> bytes:
 def parse_puzzle(text: bytes) -> Puzzle:
     """Read a puzzle without playing it. Raises InvalidPuzzle."""
     try:
-        puzzle = msgspec.json.decode(text, type=Puzzle)
+        puzzle = msgspec.json.decode(text, type=prepared(Puzzle))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise InvalidPuzzle(f"not a puzzle: {error}") from error
     if puzzle.format != PUZZLE_FORMAT:

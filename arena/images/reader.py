@@ -41,6 +41,7 @@ from arena.images.image import (
     TooSlow,
     check_command,
 )
+from arena.protocol.decoding import prepared
 
 _TEXT_CHARACTERS: Final = 1_000
 _BY_OTHERS: Final = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
@@ -132,7 +133,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
 
 def _decode(said: bytes) -> list[FromReader]:
     try:
-        return [msgspec.json.decode(line, type=FromReader) for line in said.splitlines()]
+        return [msgspec.json.decode(line, type=prepared(FromReader)) for line in said.splitlines()]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise Rejected(f"the archive reader returned an invalid answer: {_REMEDY}") from None
 

@@ -21,6 +21,7 @@ import msgspec
 
 from arena.images.image import BotImage, IntakeTrouble, Layer
 from arena.images.objects import INCOMING, Objects
+from arena.protocol.decoding import prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,7 @@ class Records:
             return None
         damage = f"the record {name} in {self._objects} is damaged: remove it and add the image again"
         try:
-            record = msgspec.json.decode(content, type=_Record)
+            record = msgspec.json.decode(content, type=prepared(_Record))
         except ValueError as error:
             raise IntakeTrouble(damage) from error
         if record.image.id != id_:

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from arena.protocol.decoding import prepared
 from arena.protocol.faults import Fault
 from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
 
@@ -178,7 +179,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 
     Raises ValueError if the bytes don't encode that kind. The error message locates the problem.
     """
-    return msgspec.json.decode(data, type=kind)
+    return msgspec.json.decode(data, type=prepared(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from arena.protocol.decoding import prepared
 from arena.protocol.languages import LANGUAGES
 
 
@@ -150,7 +151,7 @@ def encode_cause(cause: Cause) -> bytes:
 
 def decode_cause(data: bytes) -> Cause:
     """Decode JSON from :func:`encode_cause`."""
-    return msgspec.json.decode(data, type=Cause)
+    return msgspec.json.decode(data, type=prepared(Cause))
 
 
 HINTS: Final = {

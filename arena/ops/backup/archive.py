@@ -16,6 +16,7 @@ import msgspec
 
 from arena.db.opening import NO_UPGRADE, is_known, is_too_old
 from arena.platform.speech import visible
+from arena.protocol.decoding import prepared
 
 MANIFEST: Final = "manifest.json"
 FORMAT: Final = "kaiten-backup/1"
@@ -235,12 +236,12 @@ def _read(content: bytes, path: Path) -> BackupManifest:
     """Return the manifest; raises as :meth:`BackupArchive.opened`."""
     remedy = "install that version, or a newer one"
     try:
-        kind = msgspec.json.decode(content, type=_Kind).format
+        kind = msgspec.json.decode(content, type=prepared(_Kind)).format
         if kind.startswith(_KIND) and kind != FORMAT:
             raise BackupNewer(
                 f"{path} was made by a newer version of Kaiten (its format is {visible(kind)}): {remedy}"
             )
-        manifest = msgspec.json.decode(content, type=BackupManifest)
+        manifest = msgspec.json.decode(content, type=prepared(BackupManifest))
     except ValueError as error:
         raise BackupDamaged(f"{path} is not a backup ({error}): use another file") from error
     if manifest.format != FORMAT or not all(map(_NAMES.fullmatch, manifest.parts)):

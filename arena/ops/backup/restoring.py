@@ -33,6 +33,7 @@ from arena.ops.backup.archive import (
     unpacked,
 )
 from arena.platform.files import UNFINISHED_RESTORE, sync
+from arena.protocol.decoding import prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Note:
     def left_in(cls, folder: Path) -> Self | None:
         """Return the folder's note, or None if it is missing or incomplete."""
         try:
-            return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=cls)
+            return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=prepared(cls))
         except (FileNotFoundError, ValueError):  # killed while writing the note, before anything else
             return None
 

@@ -9,6 +9,7 @@ import msgspec
 
 from arena.platform.files import sync
 from arena.platform.settings import Settings
+from arena.protocol.decoding import prepared
 
 FORMAT: Final = "kaiten-games/1"
 MANIFEST: Final = "manifest.json"
@@ -54,7 +55,7 @@ def read_manifest(folder: Path) -> ExportManifest:
     """Read a folder's manifest; it is empty if the file is missing. Raises ExportTrouble if it is damaged."""
     file = folder / MANIFEST
     try:
-        return msgspec.json.decode(file.read_bytes(), type=ExportManifest)
+        return msgspec.json.decode(file.read_bytes(), type=prepared(ExportManifest))
     except FileNotFoundError:
         return ExportManifest()
     except msgspec.DecodeError as error:

@@ -30,6 +30,7 @@ from arena.play.referee.spec import (
     RoundsOver,
     Started,
 )
+from arena.protocol.decoding import prepared
 from arena.protocol.match import MOST_PROGRESS_BYTES, MatchRecord, MatchSpec, Progress, decode, encode
 from arena.rules import Move, View
 from arena.sandbox.runtime import Runtime
@@ -103,7 +104,7 @@ class RefereeProcess:
             return
         while line := self._process.stdout.readline(_LINE_BYTES):
             try:
-                yield msgspec.json.decode(line, type=FromReferee)
+                yield msgspec.json.decode(line, type=prepared(FromReferee))
             except msgspec.DecodeError as error:
                 raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 

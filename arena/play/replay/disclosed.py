@@ -21,6 +21,7 @@ from arena.play.replay.document import (
     scored,
     turns_of,
 )
+from arena.protocol.decoding import prepared
 from arena.rules import Rules, State
 
 DISCLOSED_FORMAT: Final = "kaiten-live/1"
@@ -113,7 +114,7 @@ def encode_disclosed(game: DisclosedGame) -> str:
 def parse_disclosed(text: str) -> DisclosedGame:
     """Read text from :func:`encode_disclosed`. Raises InvalidReplay."""
     try:
-        game = msgspec.json.decode(text, type=DisclosedGame)
+        game = msgspec.json.decode(text, type=prepared(DisclosedGame))
     except msgspec.MsgspecError as error:
         raise InvalidReplay(f"not a valid partial game: {error}") from error
     if game.format != DISCLOSED_FORMAT:

@@ -4,6 +4,7 @@ from typing import Annotated, Final, TypeVar
 
 import msgspec
 
+from arena.protocol.decoding import prepared
 from arena.protocol.match import RuntimeName
 
 EXTRA: Final = "kaiten"
@@ -75,13 +76,13 @@ def write(message: WorkerCard | WorkerState | Answer) -> bytes:
 
 def read_answer(data: bytes) -> Answer:
     """Decode an answer; raise ValueError if it is invalid."""
-    answer: Answer = msgspec.msgpack.decode(data, type=Answer)
+    answer: Answer = msgspec.msgpack.decode(data, type=prepared(Answer))
     return answer
 
 
 def read(data: bytes, kind: type[T]) -> T:
     """Decode a card or a state; raise ValueError if it is invalid."""
-    return msgspec.msgpack.decode(data, type=kind)
+    return msgspec.msgpack.decode(data, type=prepared(kind))
 
 
 def topic_of(session: str) -> str:
