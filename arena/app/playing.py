@@ -124,9 +124,9 @@ def prepare(arena: Arena, runtime: RuntimeName, say: Callable[[str], None]) -> N
     Raises ImageTrouble or RuntimeTrouble.
     """
     if arena.swept:
-        say(f"removed {arena.swept} sandboxes left by an earlier run")
+        say(f"sandboxes left by an earlier run, now removed: {arena.swept}")
     if arena.waiting_again:
-        say(f"requeued {arena.waiting_again} unfinished matches from an earlier run")
+        say(f"unfinished matches of an earlier run, now requeued: {arena.waiting_again}")
     arena.enter_house_bots(house_bots(runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)

@@ -59,7 +59,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
         health = SchedulerHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
-                say(f"removed {setup.swept} sandboxes left by an earlier run")
+                say(f"sandboxes left by an earlier run, now removed: {setup.swept}")
             post = _post(settings, port, _admitted(settings, runtime, say))
             with _looked_after(runtime, install, seating), sentinel(slots):
                 asyncio.run(run_worker(post, seating, health, say))

@@ -274,7 +274,7 @@ def prune_images() -> None:
             fail(str(error), WRONG)
     write_down("prune-images", detail=f"{len(pruned.images)} removed")
     typer.echo(
-        f"{len(pruned.images)} images removed, {pruned.freed / _MIB:.1f} MiB freed, "
+        f"images removed: {len(pruned.images)}, {pruned.freed / _MIB:.1f} MiB freed, "
         f"{pruned.left / _MIB:.1f} MiB in use"
     )
 

@@ -129,7 +129,7 @@ class _Session:
         for result in results:
             self._progress.add(result)
         if results:
-            say(f"continuing after {len(results)} deals")
+            say(f"continuing; deals so far: {len(results)}")
         elif self._file is not None:
             try:
                 self._file.write(self._comparison)

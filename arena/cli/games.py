@@ -68,7 +68,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
 def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
     """Wait for a challenge to end, report its games, and return it."""
     shown = f"progress: {_page(site, asked)}"
-    look = f"the challenge continues; {shown}"
+    look = f"The challenge continues; {shown}"
     told: Any = None
     try:
         say(shown)
@@ -76,10 +76,10 @@ def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN4
             for number, game in enumerate(site.read(told, ChallengeSummary).games, 1):
                 say(f"game {number}: {visible(_result(game))}")
     except KeyboardInterrupt:
-        say(f"stopped following; {look}")
+        say(f"stopped following. {look}")
         raise typer.Exit(INTERRUPTED) from None
     except SiteTrouble as trouble:
-        raise SiteTrouble(f"{trouble}. {look}") from trouble
+        raise SiteTrouble(f"{str(trouble).removesuffix('.')}. {look}") from trouble
     return told
 
 

@@ -231,7 +231,7 @@ class Report:
         if found:
             print_table(_COLUMNS, map(_cells, found), numbers=_COLUMNS[1:])
         again = [
-            f"{count - 1} more mistakes by {self._names[kind[0]]} ({kind[1]})"
+            f"further mistakes by {self._names[kind[0]]} ({kind[1]}): {count - 1}"
             for kind, count in self._kinds.items()
             if count > 1
         ]

@@ -279,7 +279,7 @@ def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JS
         say(f"stopped following; the submission continues: {look}")
         raise typer.Exit(INTERRUPTED) from None
     except SiteTrouble as trouble:
-        raise SiteTrouble(f"{trouble}. The submission continues: {look}") from trouble
+        raise SiteTrouble(f"{str(trouble).removesuffix('.')}. The submission continues: {look}") from trouble
 
 
 def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -> None:

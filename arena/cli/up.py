@@ -80,7 +80,7 @@ def _demo(settings: "Settings", *, once: bool) -> None:
         if not once:
             serve(settings, arena, say)
         elif quarantined:
-            fail(f"{quarantined} matches were quarantined because of arena faults: see above", WRONG)
+            fail(f"matches quarantined because of arena faults: {quarantined}; see above", WRONG)
 
 
 def _play_round(arena: "Arena") -> int:

@@ -329,7 +329,7 @@ def test_a_challenge_continues_without_its_author(ann: Author) -> None:
     assert said.code == 130
     page = f"{ann.live.url}/challenges/{asked(ann)[0]}"
     assert shown == f"arena: progress: {page}\n"
-    assert f"the challenge continues; progress: {page}" in said.err
+    assert f"The challenge continues; progress: {page}" in said.err
     told = ann.types("challenge", "mine", "greedy", "--no-follow", "--json")
     assert json.loads(told.out)["state"] == "waiting"
     second = ann.types("challenge", "mine", "greedy", "--no-follow")

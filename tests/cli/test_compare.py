@@ -41,7 +41,7 @@ def test_stored_results_are_continued(folder: Path) -> None:
     part = arena(*args, "-n", "40", folder=folder)
     assert (part.returncode, json.loads(part.stdout)["verdict"]) == (1, "open")
     whole = arena(*args, folder=folder)
-    assert b"continuing after 20 deals" in whole.stderr
+    assert b"continuing; deals so far: 20" in whole.stderr
     seed = json.loads(whole.stdout)["seed"]
     once = arena(*args[:3], "--json", "--seed", str(seed), folder=folder)
     assert json.loads(once.stdout) == json.loads(whole.stdout)

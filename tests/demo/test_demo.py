@@ -67,7 +67,7 @@ def test_a_round_in_containers_resumes_after_signals_and_a_kill(
     killed(docker_place, docker_client)
     demo = docker_place.run("demo", "--once")
     assert demo.code == 0, demo.stderr
-    assert re.search(r"removed \d+ sandboxes left by an earlier run", demo.stderr)
+    assert re.search(r"sandboxes left by an earlier run, now removed: \d+", demo.stderr)
     assert {line["bot"] for line in docker_place.board()} == BOTS
     assert all(line["fault_share"] == 0 for line in docker_place.board())
     with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:

@@ -86,7 +86,7 @@ def test_an_archive_and_a_source_file_play(
         f"kaiten/submitted-{arena.install}:{id_.removeprefix('sha256:')}" for id_ in ids.values()
     )
     pruned = arena.run("admin", "prune-images")
-    assert pruned.stdout.startswith("0 images removed, 0.0 MiB freed, "), pruned.stderr
+    assert pruned.stdout.startswith("images removed: 0, 0.0 MiB freed, "), pruned.stderr
     assert list((arena.data / "incoming").iterdir()) == []
 
 

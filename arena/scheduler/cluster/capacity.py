@@ -127,7 +127,7 @@ class ClusterCapacity:
         if any(member.state.takes_matches for member in members):
             return None
         reasons = sorted({f"{member.card.name}: {member.state.trouble or 'leaving'}" for member in members})
-        return f"none of {len(members)} workers accepts matches: {', '.join(reasons)}"
+        return f"no worker accepts matches: {', '.join(reasons)}"
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of each worker, sorted by name."""

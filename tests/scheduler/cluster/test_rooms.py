@@ -105,9 +105,7 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
     assert rooms().trouble() == "no admitted worker is connected"
-    assert (
-        rooms(leaves, ill).trouble() == "none of 2 workers accepts matches: ill: no engine, leaves: leaving"
-    )
+    assert rooms(leaves, ill).trouble() == "no worker accepts matches: ill: no engine, leaves: leaving"
     where = rooms(leaves, member("full", seats=2))
     assert taken(where, 2) == "full"
     where.rest("full", until=10.0)
