@@ -260,7 +260,7 @@ def _said(parcel: Parcel, note: str) -> dict[str, str]:
 
 def _stopped(body: Body | None) -> NoReturn:
     if body is not None and body.whole:
-        say("stopped after sending the last byte: check with `arena status` whether it arrived")
+        say("stopped after sending the last byte: check with `arena status` whether the bot arrived")
     else:
         say("stopped; the arena has stored nothing")
     raise typer.Exit(INTERRUPTED)
@@ -327,7 +327,7 @@ def cancel(
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
             raise ClientError(
-                f"{len(found)} submissions of {submission} in progress: give one of the ids {ids}"
+                f"{len(found)} submissions of {submission} in progress: give one of these ids: {ids}"
             )
         site.delete(f"/submissions/{part(found[0].id)}")
         if as_json:

@@ -40,7 +40,7 @@ def build(folder: Path) -> str:
         written = Path(scratch, "id")
         command = [program, "build", "--iidfile", str(written), str(folder)]
         if subprocess.run(command, stdout=sys.stderr, check=False).returncode:  # noqa: S603 - an argument list
-            raise CannotSend(f"docker can't build {folder}: see its output above")
+            raise CannotSend(f"docker can't build {folder}: see Docker's output above")
         return written.read_text().strip()
 
 

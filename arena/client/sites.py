@@ -188,5 +188,5 @@ def check_token(text: str) -> str:
     """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
     token = text.strip()
     if not token or len(token) > _LONGEST or not (token.isascii() and token.isprintable()) or " " in token:
-        raise WrongLogin("this is not a token: copy all of it, from kaiten_ to its last character")
+        raise WrongLogin("this is not a token: copy the whole token, from kaiten_ to its last character")
     return token

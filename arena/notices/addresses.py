@@ -1,4 +1,4 @@
-"""Addresses of webhooks. An author's address must not reach the arena's own network.
+"""Addresses of webhooks. A webhook's address must not lead into the arena's own network.
 
 The address is checked twice: its text when it is added, and the network addresses of its host before each
 delivery. The delivery connects to the checked network address (:mod:`arena.notices.webhooks`).

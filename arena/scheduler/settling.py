@@ -78,7 +78,7 @@ class MatchBackoff:
 
 
 VOIDS_IN_A_ROW: Final = 10
-"""After this many consecutive arena faults without a played match, the matches are not the cause."""
+"""After this many consecutive arena faults, the matches can't be the cause, so the arena stops."""
 
 
 class VoidsInARow:
@@ -129,7 +129,7 @@ class MatchStarted:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """The arena was at fault, or a worker was lost; the match was requeued or quarantined."""
+    """An attempt was void or lost, and its match was requeued or quarantined."""
 
     match: str
     attempt: int

@@ -100,7 +100,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     two, one, _ = site.store.submissions.newest(bot="fickle")
     said = author.types("cancel", "fickle")
     assert (said.code, said.out) == (2, "")
-    assert f"2 submissions of fickle in progress: give one of the ids {two.id}, {one.id}" in said.err
+    assert f"2 submissions of fickle in progress: give one of these ids: {two.id}, {one.id}" in said.err
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
     assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"

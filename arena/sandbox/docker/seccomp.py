@@ -242,8 +242,8 @@ _DONE_WITHOUT: Final = """
 The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
 change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
 do: the host's tasks and memory, opened files, and numbers of files and processes. With those in the last,
-descriptors become ready in a timer's interrupt, which then wakes all epolls that watch one. With thousands of
-epolls it takes tens of milliseconds, and the kernel charges them to the bot that it interrupts."""
+descriptors become ready in a timer's interrupt, which wakes every epoll that watches such a descriptor. With
+thousands of epolls the interrupt takes tens of milliseconds, charged to the bot that was interrupted."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
