@@ -86,7 +86,7 @@ def test_a_token_from_the_environment_needs_its_site(file: Path) -> None:
 )
 def test_a_malformed_token_is_not_sent(file: Path, token: str) -> None:
     """The error doesn't repeat it."""
-    with pytest.raises(WrongLogin, match="copy all of it"):
+    with pytest.raises(WrongLogin, match="copy the whole token"):
         chosen(Sites(file), {"ARENA_SITE": "https://ci.example", "ARENA_TOKEN": token})
 
 
