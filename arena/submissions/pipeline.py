@@ -137,7 +137,8 @@ class Pipeline:
             _log.warning(
                 "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
             )
-            self._let_wait(submission, str(error), _RETRY_SECONDS)
+            rest = self._rest_of_slow(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
+            self._let_wait(submission, str(error), rest)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop the others
@@ -149,6 +150,11 @@ class Pipeline:
         if submission.waiting != why:
             self._store.submissions.wait(submission.id, why)
 
+    def _rest_of_slow(self, submission: KnownSubmission) -> float:
+        """Return the pause in seconds after a file took too long to read."""
+        self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
+        return _SLOW.after(times)
+
     def _inspect(self, submission: KnownSubmission) -> None:
         file = self._uploads.path(submission.id, submission.kind)
         if not file.is_file():
@@ -158,9 +164,6 @@ class Pipeline:
             image = self._intake.take(file, self._keeper.room())
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
-        except TooSlow as error:
-            self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
-            raise _Wait(str(error), _SLOW.after(times)) from error
         else:
             self._keeper.note_gone()
             same = self._store.submissions.same_image(submission.bot, image.id)
