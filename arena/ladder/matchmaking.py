@@ -67,9 +67,10 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players for which the longest-waiting version has the fewest games, also queued.
+    """Return the number of players for which the longest-waiting version has the fewest games.
 
-    So every version plays about equally often with each number of players. Raises TooFewBots.
+    Queued games count too. So every version plays about equally often with each number of players. Raises
+    TooFewBots.
     """
     possible = possible_players(candidates, counts)
     waiting = min(candidates, key=_turn)

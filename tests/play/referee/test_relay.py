@@ -1,11 +1,9 @@
 """The relay measures when bytes reach the bot: delays of the referee don't count against the bot."""
 
 import asyncio
-import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,21 +29,14 @@ class Watcher:
         raise error
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Yield a folder with a short path, for sockets."""
-    path = Path(tempfile.mkdtemp(prefix="kaiten-t-"))
-    yield path
-    shutil.rmtree(path)
-
-
 @pytest.mark.parametrize("reads", [True, False], ids=["reads", "lets bytes wait"])
-def test_only_the_referees_own_delay_is_excused(folder: Path, *, reads: bool) -> None:
+def test_only_the_referees_own_delay_is_excused(*, reads: bool) -> None:
     """A request is late by the referee's fault unless the bot itself has stopped reading.
 
     Such a bot could think at no cost: what waits in the relay meanwhile would look late.
     """
-    told, seconds = asyncio.run(_told_after_a_pause(folder, reads=reads))
+    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder:  # a short path, for sockets
+        told, seconds = asyncio.run(_told_after_a_pause(Path(folder), reads=reads))
     assert (told > seconds) is reads
 
 
