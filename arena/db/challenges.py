@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, text
+from sqlalchemy import Connection, Row, Select, func, insert, or_, select, text
 
 from arena.db import ladder, quotas
 from arena.db import matches as new_matches
@@ -23,7 +23,14 @@ from arena.protocol.states import MatchState
 MOST_OPEN: Final = 3
 """Maximum number of open challenges of one account."""
 
+TIME: Final = timedelta(minutes=3)
+"""Average playing time for each challenge that an account may request within a day.
+
+Without a limit, the challenges of a few slow bots would occupy a small host for hours.
+"""
+
 _DAY: Final = timedelta(days=1)
+_MINUTE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +81,8 @@ class Challenges(Repository):
         """Add a challenge and its matches.
 
         ``most_a_day`` is the default quota per 24 hours; the account's own quota overrides it. Raises
-        QuotaReached for too many challenges within a day, or too many open ones, and ValueError if a version
-        doesn't exist.
+        QuotaReached for too many challenges or too much playing time within a day, or too many open
+        challenges, and ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
             ladder.lock(connection)  # so that no other challenge is counted at the same time
@@ -91,6 +98,7 @@ class Challenges(Repository):
                     f"you have requested {today} challenges in the last 24 hours; the limit is {most}",
                     _until_one_may_be_asked_for(connection, new, today - most),
                 )
+            _check_time(connection, new, most * TIME)
             # Rated games wait behind earlier challenges, so only a few may be open.
             if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
                 raise QuotaReached(
@@ -141,6 +149,25 @@ def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_m
         .limit(1)
     ).scalar_one_or_none()
     return None if created is None else created + _DAY - new.created
+
+
+def _check_time(connection: Connection, new: NewChallenge, most: timedelta) -> None:
+    """Raise QuotaReached if the last day's challenge matches of the account have taken ``most`` or longer."""
+    rows = connection.execute(
+        select(MatchRow.started, MatchRow.ended)
+        .join(ChallengeRow, ChallengeRow.number == MatchRow.challenge_number)
+        .where(ChallengeRow.account_id == new.account, MatchRow.started.is_not(None))
+        .where(or_(MatchRow.ended.is_(None), MatchRow.ended > new.created - _DAY))
+    )
+    played = timedelta()
+    for ended, started in sorted(((row.ended or new.created, row.started) for row in rows), reverse=True):
+        played += ended - started
+        if played >= most:
+            raise QuotaReached(
+                f"the matches of your challenges have taken {played // _MINUTE} minutes in the last 24 "
+                f"hours; the limit is {most // _MINUTE}",
+                ended + _DAY - new.created,
+            )
 
 
 def _open(connection: Connection, account: int) -> int:

@@ -168,12 +168,33 @@ def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
         store.challenges.add(challenge("c3", ben, (mine, other)), most_a_day=2)
     play(store)  # since few may be open at a time
     store.people.set_quota(ben.id, AccountQuota(challenges_a_day=0), ENTRY)
-    tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1))
+    tomorrow = challenge("c4", ben, (mine, other), created=START + timedelta(days=1, minutes=1))
     with pytest.raises(QuotaReached, match="the limit is 0") as refused:
         store.challenges.add(tomorrow, most_a_day=2)
     assert refused.value.wait is None
     store.people.reset_quota(ben.id, ENTRY)
     store.challenges.add(tomorrow, most_a_day=1)
+
+
+@on_both
+def test_challenges_have_a_quota_of_playing_time(store: Store, ben: KnownAccount) -> None:
+    """Each challenge of the quota adds three minutes. Matches that ended more than a day ago don't count."""
+    ann = add_account(store, "ann")
+    mine, other = bot_of(store, "mine", ben), bot_of(store, "other", ann)
+    store.challenges.add(challenge("c0", ben, (mine, other)), most_a_day=2)
+    for minutes in (2, 4):
+        assert store.results.record(finished(claim_one(store), [(1, 2)], minute=minutes))
+    half_past = START + timedelta(minutes=30)
+    with pytest.raises(QuotaReached, match="taken 6 minutes in the last 24 hours; the limit is 6") as refused:
+        store.challenges.add(challenge("c1", ben, (mine, other), created=half_past), most_a_day=2)
+    free = START + timedelta(days=1, minutes=2)
+    assert refused.value.wait == free - half_past
+    store.challenges.add(challenge("d", ann, (other, mine), created=half_past), most_a_day=2)
+
+    store.people.set_quota(ben.id, AccountQuota(challenges_a_day=3), ENTRY)
+    store.challenges.add(challenge("c1", ben, (mine, other), created=half_past), most_a_day=2)
+    store.people.reset_quota(ben.id, ENTRY)
+    store.challenges.add(challenge("c2", ben, (mine, other), created=free), most_a_day=2)
 
 
 def test_few_challenges_of_an_account_are_open_at_a_time(store: Store, ben: KnownAccount) -> None:

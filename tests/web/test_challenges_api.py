@@ -192,5 +192,5 @@ def test_challenges_per_day_are_limited(world: World, stable: Stable) -> None:
     assert len(world.store.challenges.newest(stable.ann.id)) == 3
     for _ in range(6):  # the number of open challenges is limited
         play_next(world.store)
-    world.later(days=1)
+    world.later(days=2)
     assert owner(world, stable.ann).post(MINE, json=wanted).status_code == 201
