@@ -183,8 +183,8 @@ def create_app(parts: Parts) -> FastAPI:
     )
     app.add_middleware(SameSite)
     app.add_middleware(Paced, pace=parts.pace)
-    app.state.callers = Callers(accounts, store.bots)
     attempts = RateLimits(store.people, accounts, parts.now)
+    app.state.callers = Callers(accounts, store.bots, attempts.change)
     routers = (
         front_pages(store, boards, parts.now),
         leaderboard_pages(boards, store.histories),

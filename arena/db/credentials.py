@@ -6,6 +6,7 @@ The caller creates and hashes the secrets; the store holds only hashes.
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
@@ -60,6 +61,10 @@ class NewApiToken:
     scopes: tuple[str, ...]
     created: datetime  # UTC
     expires: datetime  # UTC
+
+
+MOST_INVALID: Final = 20
+"""Maximum number of invalid tokens of an account that are listed; older ones are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +192,7 @@ class Credentials(Repository):
             values["account_id"] = values.pop("account")
             added = insert(ApiTokenRow).values(values).returning(*ApiTokenRow.__table__.columns)
             row = connection.execute(added).one()
+            _forget_invalid(connection, new)
             audit.record(connection, entry)
             return from_row(KnownToken, row)
 
@@ -204,7 +210,7 @@ class Credentials(Repository):
             return from_row(KnownToken, row), account
 
     def tokens(self, account: int) -> tuple[KnownToken, ...]:
-        """Return an account's tokens, newest first, including invalid ones."""
+        """Return an account's tokens, newest first, including the newest invalid ones."""
         with self._transactions.read() as connection:
             wanted = select(ApiTokenRow.__table__).where(ApiTokenRow.account_id == account)
             rows = connection.execute(wanted.order_by(ApiTokenRow.id.desc()))
@@ -248,6 +254,20 @@ def _lock_token(connection: Connection, token: int) -> None:
     its = select(ApiTokenRow.id).where(ApiTokenRow.id == token, ApiTokenRow.revoked.is_(None))
     if connection.execute(its.with_for_update()).one_or_none() is None:
         raise CredentialsChanged("the token has just been revoked: use another one")
+
+
+def _forget_invalid(connection: Connection, new: NewApiToken) -> None:
+    """Delete the account's invalid tokens except the newest ones."""
+    invalid = (
+        select(ApiTokenRow.id)
+        .where(
+            ApiTokenRow.account_id == new.account,
+            or_(ApiTokenRow.revoked.is_not(None), ApiTokenRow.expires <= new.created),
+        )
+        .order_by(ApiTokenRow.id.desc())
+        .offset(MOST_INVALID)
+    )
+    connection.execute(delete(ApiTokenRow).where(ApiTokenRow.id.in_(invalid)))
 
 
 def end_all(

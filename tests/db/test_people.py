@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
-from arena.db.credentials import KnownAccount, NewApiToken, NewSession
+from arena.db.credentials import MOST_INVALID, KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
 from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
 from arena.db.people import RateLimit
@@ -177,6 +177,23 @@ def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     assert (revoked.last_used, revoked.revoked, revoked.works(START)) == (LATER, LATER, False)
     assert store.credentials.add_token(token(ann, 2), most=1).works(START)
     assert not token_works_after(store, ann)
+
+
+@on_both
+def test_few_invalid_tokens_are_kept(store: Store) -> None:
+    """A new token replaces the oldest of too many invalid ones. Valid and other accounts' tokens stay."""
+    ann, ben = add_account(store, "ann"), add_account(store, "ben")
+    others = store.credentials.add_token(token(ben, 1000), most=1)
+    assert store.credentials.revoke_token(ben.id, others.id, START)
+    valid = store.credentials.add_token(token(ann, 999), most=2)
+    for number in range(MOST_INVALID + 2):
+        made = store.credentials.add_token(token(ann, number), most=2)
+        assert store.credentials.revoke_token(ann.id, made.id, START)
+    newest = store.credentials.add_token(token(ann, 998), most=2)
+    kept = store.credentials.tokens(ann.id)
+    assert (kept[0], kept[-1]) == (newest, valid)
+    assert [each.id for each in kept[1:-1]] == [made.id - index for index in range(MOST_INVALID)]
+    assert [each.id for each in store.credentials.tokens(ben.id)] == [others.id]
 
 
 def token_works_after(store: Store, account: KnownAccount) -> bool:

@@ -48,6 +48,25 @@ def test_a_session_needs_the_password_to_create_a_token(world: World) -> None:
     assert visitor.post("/api/v1/account/tokens", json=right).status_code == 429
 
 
+def test_an_account_can_make_few_changes_per_hour(world: World) -> None:
+    """Requests of all its tokens and sessions count; reading is not limited, nor are other accounts."""
+    ann = world.add("ann")
+    one, other = (program(world, token(world, ann, {Scope.READ, Scope.TOKENS})) for _ in range(2))
+    browser = logged_in(world, "ann")
+    missing = "/api/v1/account/tokens/999"
+    assert {one.delete(missing).status_code for _ in range(299)} == {404}
+    assert other.delete(missing).status_code == 404
+    refused = other.post("/api/v1/account/tokens", json=WANTED)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "3600")
+    assert refused.json()["detail"] == "Too many attempts to change data. Try again in 60 minutes."
+    assert browser.post("/account/tokens/999/revoke").status_code == 429
+    assert [caller.get("/api/v1/account").status_code for caller in (one, browser)] == [200, 200]
+    world.add("ben")
+    assert logged_in(world, "ben").delete(missing).status_code == 404
+    world.later(hours=1)
+    assert one.delete(missing).status_code == 404
+
+
 def test_a_token_can_revoke_only_itself(world: World) -> None:
     """Programs log out this way."""
     ann = world.add("ann")

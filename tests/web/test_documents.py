@@ -189,7 +189,7 @@ def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
     assert "Sample bots" not in chapters
     assert len(chapters) == len(CHAPTERS) - 1
     app = FastAPI()
-    app.state.callers = Callers(world.accounts, world.store.bots)
+    app.state.callers = Callers(world.accounts, world.store.bots, lambda _: None)
     app.include_router(document_pages(shelf))
     client = TestClient(app)
     for address in (

@@ -49,7 +49,7 @@ from arena.protocol.states import Scope
 from arena.protocol.submissions import HINTS, CauseKind
 from arena.services.owners import ChallengeRefused, NotYours
 from arena.submissions.uploads import DiskFull, NoRoom, PlaceLost, TooLarge, UploadRefused
-from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, note_caller
+from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, count_change, note_caller
 from web.http.caching import tagged
 from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_much
 
@@ -152,7 +152,7 @@ def describe(app: FastAPI) -> Document:
     for path in made["paths"].values():
         for method, operation in path.items():
             _say_what_it_does(operation)
-            _add_problems(operation)
+            _add_problems(method, operation)
             if method == "get":
                 _add_etag(operation)
     # Nothing refers to FastAPI's own error schemas now.
@@ -195,7 +195,7 @@ def _text(text: str | None) -> str:
     return " ".join((text or "").split()).replace("None", "null")
 
 
-def _add_problems(operation: Document) -> None:
+def _add_problems(method: str, operation: Document) -> None:
     parameters = operation.get("parameters", [])
     texts = {500: "The arena failed.", 503: "The arena's database is not responding."}
     if any(parameter["in"] == "path" for parameter in parameters):
@@ -203,6 +203,8 @@ def _add_problems(operation: Document) -> None:
     if "security" in operation:
         texts[401] = "The request has no valid token or session."
         texts[403] = "The token lacks the scope, or the request came from another site."
+        if method != "get":
+            texts[429] = "The account has changed too much within an hour."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
         texts[422] = "The request doesn't match this description."
     if "requestBody" in operation:
@@ -281,11 +283,13 @@ _SESSION: Final = APIKeyCookie(
 def guard(scope: Scope | None = None) -> object:
     """Return a dependency that returns the caller.
 
-    It raises Problem: 401 without valid credentials, 403 if the caller lacks the scope.
+    It raises Problem: 401 without valid credentials, 403 if the caller lacks the scope, 429 after too many
+    changes.
     """
     scopes = [] if scope is None else [scope.value]
 
     def allowed(
+        request: Request,
         caller: Anybody,
         _token: Annotated[object, Security(_TOKEN, scopes=scopes)],
         _session: Annotated[object, Security(_SESSION, scopes=scopes)],
@@ -298,6 +302,7 @@ def guard(scope: Scope | None = None) -> object:
                 f"This request requires the {scope} scope.",
                 hint=f"Create a token with the {scope} scope at /account.",
             )
+        count_change(request, caller)
         return caller
 
     return Depends(allowed)

@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from ipaddress import ip_address
@@ -181,11 +182,15 @@ class Caller:
 
 
 class Callers:
-    """Authenticates requests; the application's state has one, as ``callers``."""
+    """Authenticates requests; the application's state has one, as ``callers``.
 
-    def __init__(self, accounts: Accounts, bots: Bots) -> None:
+    ``count_change`` counts an account's request to change data, and raises Problem (429) after too many.
+    """
+
+    def __init__(self, accounts: Accounts, bots: Bots, count_change: Callable[[KnownAccount], None]) -> None:
         self._accounts = accounts
         self._bots = bots
+        self.count_change = count_change
 
     def find(self, request: Request) -> Caller | None:
         """Authenticate a request."""
@@ -236,11 +241,22 @@ def caller_of(request: Request) -> Caller | None:
     return found
 
 
+def count_change(request: Request, caller: Caller) -> None:
+    """Count a request that may change data. Raises Problem (429) after too many by the caller's account."""
+    if request.method not in _SAFE:
+        callers: Callers = request.app.state.callers
+        callers.count_change(caller.account)
+
+
 def logged_in(request: Request) -> OpenSession:
-    """Return the browser's session. Without one, raise a redirect to the log-in form and back."""
+    """Return the browser's session. Without one, raise a redirect to the log-in form and back.
+
+    Raises Problem (429) after too many changes.
+    """
     caller = caller_of(request)
     if caller is None or caller.session is None:
         raise HTTPException(303, "Log in first.", {"Location": log_in_first(request)})
+    count_change(request, caller)
     return caller.session
 
 

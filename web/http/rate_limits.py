@@ -130,6 +130,13 @@ class RateLimits:
         """
         self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
 
+    def change(self, account: KnownAccount) -> None:
+        """Count a request to change data. Raises Problem (429) after too many.
+
+        Without a limit, one account could slow the site and fill the database.
+        """
+        self._count("to change data", _limit(300, _HOUR, "change", "as", str(account.id)))
+
     def register(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""
         source = source_of(request)
