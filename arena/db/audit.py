@@ -3,11 +3,11 @@
 Operators' entries are permanent. Users' entries ("visits") have an address, which may be empty, and expire.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, exists, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from arena.db.schema import AuditEntryRow as Row
 
@@ -38,15 +38,13 @@ MOST_VISITS: Final = 200_000
 def record(connection: Connection, entry: NewAuditEntry | None) -> None:
     """Add an entry, unless it is None."""
     if entry is not None:
-        connection.execute(
-            insert(Row).values({field.name: getattr(entry, field.name) for field in fields(entry)})
-        )
+        connection.execute(insert(Row).values(asdict(entry)))
 
 
 def has(connection: Connection, entry: NewAuditEntry) -> bool:
     """Return True if the log has this entry."""
-    same = (getattr(Row, field.name) == getattr(entry, field.name) for field in fields(entry))
-    return bool(connection.execute(select(exists().where(*same))).scalar_one())
+    same = select(Row.number).filter_by(**asdict(entry)).limit(1)
+    return connection.execute(same).scalar_one_or_none() is not None
 
 
 def last(connection: Connection, limit: int, account: str | None) -> tuple[AuditEntry, ...]:
