@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.errors import CredentialsChanged, TooManyTokens
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow
 from arena.protocol.states import Role
@@ -175,15 +175,13 @@ class Credentials(Repository):
             lock_account(connection, new.account, password)
             if by is not None:
                 _lock_token(connection, by)
-            working = connection.execute(
-                select(func.count())
-                .select_from(ApiTokenRow)
-                .where(
-                    ApiTokenRow.account_id == new.account,
-                    ApiTokenRow.revoked.is_(None),
-                    ApiTokenRow.expires > new.created,
-                )
-            ).scalar_one()
+            working = count(
+                connection,
+                ApiTokenRow,
+                ApiTokenRow.account_id == new.account,
+                ApiTokenRow.revoked.is_(None),
+                ApiTokenRow.expires > new.created,
+            )
             if working >= most:
                 raise TooManyTokens(
                     f"the account has {working} valid tokens, and the limit is {most}: revoke one first"

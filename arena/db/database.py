@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import msgspec
-from sqlalchemy import URL, Connection, Engine, Row, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, Row, create_engine, event, func, make_url, select, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -235,6 +235,11 @@ class Database:
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
     """Create a record from the columns that are named like its fields; ``others`` are the other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
+
+
+def count(connection: Connection, model: type[DeclarativeBase], *conditions: Any) -> int:  # noqa: ANN401 - as SQLAlchemy has it
+    """Return the number of a table's rows that meet all conditions."""
+    return connection.execute(select(func.count()).select_from(model).where(*conditions)).scalar_one()
 
 
 def put(connection: Connection, model: type[DeclarativeBase], rows: list[dict[str, Any]]) -> None:

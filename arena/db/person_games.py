@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
 from arena.db.analyses import packed, unpacked
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
 from arena.db.schema import BotRow, BotVersionRow, PersonGameRow
 from arena.protocol.analysis import Analysis
@@ -24,6 +24,7 @@ MOST_WAITING: Final = 40
 """Maximum number of waiting games, of all visitors together."""
 
 _OPEN: Final = (PersonGameState.WAITING, PersonGameState.PLAYING)
+_WAITS: Final = PersonGameRow.state == PersonGameState.WAITING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +90,7 @@ class PersonGames(Repository):
     def add(self, new: NewPersonGame) -> None:
         """Add a game, and end the visitor's open one. Raises QuotaReached if too many games wait."""
         with self._transactions.write() as connection:
-            waiting = connection.execute(
-                select(func.count())
-                .select_from(PersonGameRow)
-                .where(PersonGameRow.state == PersonGameState.WAITING, PersonGameRow.visitor != new.visitor)
-            ).scalar_one()
+            waiting = count(connection, PersonGameRow, _WAITS, PersonGameRow.visitor != new.visitor)
             if waiting >= MOST_WAITING:
                 raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")
             connection.execute(
@@ -126,11 +123,7 @@ class PersonGames(Repository):
                 return None
             earlier = 0
             if row.state == PersonGameState.WAITING:
-                earlier = connection.execute(
-                    select(func.count())
-                    .select_from(PersonGameRow)
-                    .where(PersonGameRow.state == PersonGameState.WAITING, PersonGameRow.number < row.number)
-                ).scalar_one()
+                earlier = count(connection, PersonGameRow, _WAITS, PersonGameRow.number < row.number)
             return _known(connection, [row], earlier)[0]
 
     def newest(self, visitor: str, account: int | None, limit: int) -> tuple[PersonGame, ...]:
@@ -228,7 +221,7 @@ class PersonGames(Repository):
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.__table__)
-                .where(PersonGameRow.state == PersonGameState.WAITING)
+                .where(_WAITS)
                 .order_by(PersonGameRow.number)
                 .limit(1)
                 .with_for_update()

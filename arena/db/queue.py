@@ -27,7 +27,7 @@ from sqlalchemy.orm import aliased
 from arena.db import audit, challenges, ladder, matches
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import disqualified
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
 from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, seated, who_sits
 from arena.db.schema import OPEN, QUARANTINED, BotRow, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow
@@ -152,9 +152,7 @@ class MatchQueue(Repository):
 
 def quarantined(connection: Connection) -> int:
     """Return how many matches are quarantined."""
-    return connection.execute(
-        select(func.count()).select_from(MatchRow).where(text(QUARANTINED))
-    ).scalar_one()
+    return count(connection, MatchRow, text(QUARANTINED))
 
 
 def running(connection: Connection) -> tuple[OpenMatch, ...]:

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, ins
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.errors import TooManySubscriptions
 from arena.db.schema import AccountRow, NoticeRow, SubscriptionRow
 from arena.protocol.news import CONFIRM, TEST, News, Topic
@@ -78,9 +78,8 @@ class Subscriptions(Repository):
         with self._transactions.write() as connection:
             account = select(AccountRow.id).where(AccountRow.id == new.account).with_for_update()
             connection.execute(account)  # so that no other is added at the same time
-            its = SubscriptionRow.account_id == new.account
-            counted = select(func.count()).select_from(SubscriptionRow).where(its)
-            if (there := connection.execute(counted).scalar_one()) >= most:
+            there = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
+            if there >= most:
                 raise TooManySubscriptions(
                     f"the account has {there} subscriptions, and the limit is {most}: remove one first"
                 )
