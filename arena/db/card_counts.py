@@ -14,7 +14,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, select
 
 from arena.db import ladder
-from arena.db.database import Repository
+from arena.db.database import Repository, grouped
 from arena.db.fold import Carry, Row, replace
 from arena.db.fold import add as add_rows
 from arena.db.games import RULES, rules_of
@@ -150,21 +150,20 @@ def unpacked(content: bytes) -> Tally:
 
 def _games(connection: Connection, within: ColumnElement[bool]) -> Iterator[tuple[Any, list[Any]]]:
     """Yield games and their seats."""
-    seats: dict[int, list[Any]] = {}
-    for seat in connection.execute(
+    seats = connection.execute(
         select(GameSeatRow.game_number, GameSeatRow.version_id, GameSeatRow.place, GameSeatRow.taken_over)
         .join(GameRow, GameRow.number == GameSeatRow.game_number)
         .where(within)
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
-    ):
-        seats.setdefault(seat.game_number, []).append(seat)
+    )
+    sat = grouped(seats, "game_number")
     for game in connection.execute(
         select(GameRow.number, GameRow.match_id, GameRow.record, GameTallyRow.tally, *RULES)
         .join(MatchRow, MatchRow.id == GameRow.match_id)
         .outerjoin(GameTallyRow, GameTallyRow.game_number == GameRow.number)
         .where(within)
     ):
-        yield game, seats[game.number]
+        yield game, sat[game.number]
 
 
 def _count(game: Any, seats: Sequence[Any]) -> Tally:  # noqa: ANN401 - rows

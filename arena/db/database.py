@@ -4,7 +4,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -235,6 +235,14 @@ class Database:
 def from_row(kind: type[R], row: Row[*tuple[Any, ...]], **others: object) -> R:
     """Create a record from the columns that are named like its fields; ``others`` are the other fields."""
     return msgspec.convert(row._asdict() | others, prepared(kind))
+
+
+def grouped(rows: Iterable[Row[*tuple[Any, ...]]], column: str) -> dict[Any, list[Any]]:
+    """Return rows by their value in a column, each group in the order of the rows."""
+    groups: dict[Any, list[Any]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
+    return groups
 
 
 def count(connection: Connection, model: type[DeclarativeBase], *conditions: Any) -> int:  # noqa: ANN401 - as SQLAlchemy has it

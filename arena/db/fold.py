@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, delete, insert, select
 from sqlalchemy import Row as StoredRow
 
-from arena.db.database import from_row, upsert
+from arena.db.database import from_row, grouped, upsert
 from arena.db.schema import Base, BotVersionRow, GameRow, HighlightRow, MeetingRow, RatingPointRow
 from arena.ladder.highlights import Highlight, HighlightKind, best, highlights
 from arena.ladder.rating_log import OVERALL, Entry, Event, GamePlayed, Key, Rate, apply, stride
@@ -170,14 +170,12 @@ class RatingHistory:
 
 def of_versions(connection: Connection, versions: Iterable[int], players: int) -> dict[int, list[Any]]:
     """Return the stored points of versions in one list, keyed by version, first to last."""
-    found: dict[int, list[Any]] = {}
-    for row in connection.execute(
+    rows = connection.execute(
         select(RatingPointRow.__table__)
         .where(RatingPointRow.version_id.in_(list(versions)), RatingPointRow.players == players)
         .order_by(RatingPointRow.version_id, RatingPointRow.games)
-    ):
-        found.setdefault(row.version_id, []).append(row)
-    return found
+    )
+    return grouped(rows, "version_id")
 
 
 def _point_row(key: Key, entry: Entry) -> Row:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, select, text
 
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, from_row, grouped
 from arena.db.game_search import (
     GameFilter,
     GameOrder,
@@ -285,8 +285,7 @@ def _games() -> Select[*tuple[Any, ...]]:
 
 
 def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) -> tuple[GameSummary, ...]:
-    sat: dict[int, list[Row[*tuple[Any, ...]]]] = {}
-    for seat in connection.execute(
+    seats = connection.execute(
         select(
             GameSeatRow.game_number,
             BotRow.name.label("bot"),
@@ -300,8 +299,8 @@ def _summaries(connection: Connection, rows: Sequence[Row[*tuple[Any, ...]]]) ->
         .join(BotRow, BotRow.id == BotVersionRow.bot_id)
         .where(GameSeatRow.game_number.in_([row.number for row in rows]))
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
-    ):
-        sat.setdefault(seat.game_number, []).append(seat)
+    )
+    sat = grouped(seats, "game_number")
     return tuple(
         from_row(
             GameSummary,

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, select
 from sqlalchemy.orm import aliased
 
 from arena.db import fold, games, ladder
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, from_row, grouped
 from arena.db.games import RULES, GameSummary, rules_of
 from arena.db.schema import (
     PLAYS,
@@ -206,13 +206,12 @@ class Histories(Repository):
         """Return a bot's last recorded games, optionally only those in which it had a fault."""
         with self._transactions.read() as connection:
             own = {row.game_number: row for row in games.seats_of(connection, bot, limit, faulty=faulty)}
-            all_seats: dict[int, list[Any]] = {}
-            for row in connection.execute(
+            seats = connection.execute(
                 select(GameSeatRow.game_number, GameSeatRow.place, GameSeatRow.taken_over)
                 .where(GameSeatRow.game_number.in_(list(own)))
                 .order_by(GameSeatRow.game_number, GameSeatRow.seat)
-            ):
-                all_seats.setdefault(row.game_number, []).append(row)
+            )
+            all_seats = grouped(seats, "game_number")
             found = connection.execute(
                 select(GameRow.number, GameRow.id.label("game"), GameRow.ended, GameRow.record, *RULES)
                 .join(MatchRow, MatchRow.id == GameRow.match_id)

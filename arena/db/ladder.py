@@ -22,7 +22,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select, true, update
 
 from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
-from arena.db.database import Repository, from_row, put
+from arena.db.database import Repository, from_row, grouped, put
 from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
@@ -292,14 +292,13 @@ def _fold(
 def _log(connection: Connection, first: int, last: int) -> list[Logged]:
     """Read the events from ``first`` to ``last`` inclusive."""
     within = RatingEventRow.number.between(first, last)
-    seats: dict[int, list[Any]] = {}
-    for seat in connection.execute(
+    seats = connection.execute(
         select(GameSeatRow.__table__)
         .join(RatingEventRow, RatingEventRow.game_number == GameSeatRow.game_number)
         .where(within)
         .order_by(GameSeatRow.game_number, GameSeatRow.seat)
-    ):
-        seats.setdefault(seat.game_number, []).append(seat)
+    )
+    sat = grouped(seats, "game_number")
     events = connection.execute(
         select(RatingEventRow.__table__, GameRow.ended)
         .outerjoin(GameRow, GameRow.number == RatingEventRow.game_number)
@@ -307,7 +306,7 @@ def _log(connection: Connection, first: int, last: int) -> list[Logged]:
         .order_by(RatingEventRow.number)
     )
     return [
-        _game(row, seats[row.game_number])
+        _game(row, sat[row.game_number])
         if row.game_number
         else Logged(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
         for row in events

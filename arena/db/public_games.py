@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import func, select
 
-from arena.db.database import Repository
+from arena.db.database import Repository, grouped
 from arena.db.schema import GameRow, GameSeatRow
 
 
@@ -48,13 +48,12 @@ class PublicGames(Repository):
     def find(self, numbers: range, since: datetime) -> tuple[PublicGame, ...]:
         """Return the games that have these numbers and ended at ``since`` or later, in order."""
         with self._transactions.read() as connection:
-            seats: dict[int, list[bool]] = {}
-            for seat in connection.execute(
+            seats = connection.execute(
                 select(GameSeatRow.game_number, GameSeatRow.taken_over)
                 .where(GameSeatRow.game_number.in_(numbers))
                 .order_by(GameSeatRow.game_number, GameSeatRow.seat)
-            ):
-                seats.setdefault(seat.game_number, []).append(seat.taken_over)
+            )
+            sat = grouped(seats, "game_number")
             rows = connection.execute(
                 select(GameRow.number, GameRow.id, GameRow.match_id, GameRow.ended, GameRow.replay)
                 .where(GameRow.number.in_(numbers), GameRow.ended >= since, GameRow.replay != "")
@@ -66,7 +65,7 @@ class PublicGames(Repository):
                     match=row.match_id,
                     number=row.number,
                     ended=row.ended,
-                    taken_over=tuple(seats[row.number]),
+                    taken_over=tuple(seat.taken_over for seat in sat[row.number]),
                     replay=row.replay,
                 )
                 for row in rows

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, func, select, text, true
 
 from arena.db import ladder
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, from_row, grouped
 from arena.db.queue import of_the_house
 from arena.db.schema import (
     ON_THE_BOARD,
@@ -74,8 +74,7 @@ class RatingRepository(Repository):
                 .limit(limit)
                 .subquery()
             )
-            seats: dict[int, list[Any]] = {}
-            for row in connection.execute(
+            seats = connection.execute(
                 select(
                     newest.c.number,
                     GameRow.ended,
@@ -95,8 +94,7 @@ class RatingRepository(Repository):
                 )
                 .where(RatingChangeRow.players == OVERALL)
                 .order_by(newest.c.number, GameSeatRow.seat)
-            ):
-                seats.setdefault(row.number, []).append(row)
+            )
             return [
                 PredictedGame(
                     versions=tuple(seat.version_id for seat in game),
@@ -105,7 +103,7 @@ class RatingRepository(Repository):
                     ended=game[0].ended,
                     places=tuple(seat.place for seat in game),
                 )
-                for game in seats.values()
+                for game in grouped(seats, "number").values()
             ]
 
     def changes(self, players: int, since: int) -> BoardChanges:
