@@ -121,11 +121,12 @@ class ActivityRepository(Repository):
     def workload(self, at: datetime, hours: int = 24) -> Workload:
         """Return the queue, the running matches, and the output of the last ``hours`` clock hours."""
         with self._transactions.read() as connection:
+            sizes = queue.sizes(connection)
             return Workload(
                 paused=ladder.settings(connection).paused,
-                waiting=_waiting(connection),
+                waiting={kind: sizes[MatchState.WAITING, kind] for kind in MatchKind},
                 running=queue.running(connection),
-                quarantined=queue.quarantined(connection),
+                quarantined=sum(sizes[MatchState.QUARANTINED, kind] for kind in MatchKind),
                 hours=_hours(connection, at, hours),
                 last_game=_last_game(connection),
             )
@@ -203,16 +204,6 @@ def _remarkable(connection: Connection, found: Collection[Highlight]) -> tuple[R
         )
         for each in found
     )
-
-
-def _waiting(connection: Connection) -> dict[MatchKind, int]:
-    rows = connection.execute(
-        select(MatchRow.kind, func.count().label("many"))
-        .where(text(OPEN), MatchRow.state == MatchState.WAITING)
-        .group_by(MatchRow.kind)
-    )
-    found = {MatchKind(row.kind): row.many for row in rows}
-    return {kind: found.get(kind, 0) for kind in MatchKind}
 
 
 def _hours(connection: Connection, at: datetime, count: int) -> tuple[HourOfGames, ...]:

@@ -6,12 +6,11 @@ The database is the only queue: a match has a row before it is played.
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Row,
     ScalarSelect,
     Select,
     and_,
@@ -111,20 +110,12 @@ class MatchQueue(Repository):
     def sizes(self) -> dict[tuple[MatchState, MatchKind], int]:
         """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
         with self._transactions.read() as connection:
-            found = dict.fromkeys(((state, kind) for state in _SHOWN for kind in MatchKind), 0)
-            for part in (OPEN, QUARANTINED):  # each has a separate index
-                rows = connection.execute(
-                    select(MatchRow.state, MatchRow.kind, func.count().label("many"))
-                    .where(text(part))
-                    .group_by(MatchRow.state, MatchRow.kind)
-                )
-                found |= {(MatchState(row.state), MatchKind(row.kind)): row.many for row in rows}
-            return found
+            return sizes(connection)
 
     def quarantined(self) -> int:
         """Return how many matches are quarantined."""
         with self._transactions.read() as connection:
-            return quarantined(connection)
+            return count(connection, MatchRow, text(QUARANTINED))
 
     def quarantine(self, limit: int | None = None) -> tuple[QuarantinedMatch, ...]:
         """Return the quarantined matches, latest first; all without a limit."""
@@ -150,9 +141,17 @@ class MatchQueue(Repository):
             audit.record(connection, entry)
 
 
-def quarantined(connection: Connection) -> int:
-    """Return how many matches are quarantined."""
-    return count(connection, MatchRow, text(QUARANTINED))
+def sizes(connection: Connection) -> dict[tuple[MatchState, MatchKind], int]:
+    """Return the numbers of waiting, running and quarantined matches, by kind, including zeros."""
+    found = dict.fromkeys(((state, kind) for state in _SHOWN for kind in MatchKind), 0)
+    for part in (OPEN, QUARANTINED):  # each has a separate index
+        rows = connection.execute(
+            select(MatchRow.state, MatchRow.kind, func.count().label("many"))
+            .where(text(part))
+            .group_by(MatchRow.state, MatchRow.kind)
+        )
+        found |= {(MatchState(row.state), MatchKind(row.kind)): row.many for row in rows}
+    return found
 
 
 def running(connection: Connection) -> tuple[OpenMatch, ...]:
@@ -292,19 +291,15 @@ def _release(connection: Connection, match: str) -> None:
         )
     columns = (BOT, BotVersionRow.number, BotVersionRow.gone, BotRow.state, BotRow.reason)
     for bot in connection.execute(seated(*columns).where(MatchSeatRow.match_id == match)):
-        _check_plays(bot)
+        if bot.state == BotState.DISQUALIFIED:
+            raise BotDisqualified(disqualified(bot.bot, bot.reason))
+        if bot.gone is not None:
+            raise VersionGone(
+                f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
+                "the match can no longer be played"
+            )
     connection.execute(
         update(MatchRow)
         .where(MatchRow.id == match)
         .values(state=MatchState.WAITING, voids=0, losses=0, started=None, ended=None, reason=None)
     )
-
-
-def _check_plays(bot: Row[Any]) -> None:
-    if bot.state == BotState.DISQUALIFIED:
-        raise BotDisqualified(disqualified(bot.bot, bot.reason))
-    if bot.gone is not None:
-        raise VersionGone(
-            f"the image of {bot.bot}@{bot.number} was removed on {bot.gone:%Y-%m-%d} to make room: "
-            "the match can no longer be played"
-        )
