@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from arena.db import bot_states, card_counts, ladder, live_games
 from arena.db.database import Database
@@ -45,13 +45,6 @@ def _text(name: str) -> str:
     return msgspec.json.encode(name).decode()
 
 
-class _Seat(NamedTuple):
-    """A participant in a match. Only an unrated match may have one without a version."""
-
-    version: int
-    author: str
-
-
 class Results:
     """Records results of matches. Unlike a repository, it checks the tables' revision first."""
 
@@ -76,7 +69,9 @@ class Results:
             ).scalar_one_or_none()
             if kind is None:
                 return False
-            seats = _seats(connection, finished.match)
+            # With the authors' current names: an account may have been deleted.
+            its = seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == finished.match)
+            seats = connection.execute(its).all()
             _check_seats(finished, len(seats))
             live_games.clear(connection)
             _write_reports(connection, finished)
@@ -88,10 +83,10 @@ class Results:
             return True
 
 
-def _rate(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+def _rate(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]]) -> None:
     numbers = ladder.lock(connection)
     _write_games(connection, finished, seats, numbers.games)
-    versions = tuple(seat.version for seat in seats)
+    versions = tuple(seat.version_id for seat in seats)
     log = [
         Logged(
             numbers.events + index,
@@ -127,12 +122,6 @@ def _last_fault(finished: FinishedMatch, bot: int) -> str:
     return faults[-1] if faults else "the bot was lost"
 
 
-def _seats(connection: Connection, match: str) -> list[_Seat]:
-    """Return the participants with their authors' current names: an account may have been deleted."""
-    rows = connection.execute(seated(MatchSeatRow.version_id, AUTHOR).where(MatchSeatRow.match_id == match))
-    return [_Seat(row.version_id, row.author) for row in rows]
-
-
 def _check_seats(finished: FinishedMatch, players: int) -> None:
     for count, what in [
         (len(finished.reports), "reports"),
@@ -159,7 +148,9 @@ def _write_reports(connection: Connection, finished: FinishedMatch) -> None:
     )
 
 
-def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_Seat], last: int) -> None:
+def _write_games(
+    connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]], last: int
+) -> None:
     """Write games and their seats, numbered from ``last`` + 1."""
     numbered = list(enumerate(finished.games, start=last + 1))
     connection.execute(
@@ -179,7 +170,7 @@ def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_S
             {
                 "game_number": number,
                 "seat": seat,
-                "version_id": seats[bot].version,
+                "version_id": seats[bot].version_id,
                 "points": game.points[seat],
                 "after_two": game.after_two[seat],
                 "puddings": game.puddings[seat],
@@ -194,7 +185,7 @@ def _write_games(connection: Connection, finished: FinishedMatch, seats: list[_S
     )
 
 
-def _write_unrated(connection: Connection, finished: FinishedMatch, seats: list[_Seat]) -> None:
+def _write_unrated(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]]) -> None:
     """Write unrated games, which have no number and appear in no list."""
     connection.execute(
         insert(UnratedGameRow),
@@ -202,7 +193,7 @@ def _write_unrated(connection: Connection, finished: FinishedMatch, seats: list[
     )
 
 
-def _game_row(finished: FinishedMatch, position: int, seats: list[_Seat]) -> dict[str, object]:
+def _game_row(finished: FinishedMatch, position: int, seats: Sequence[Row[Any]]) -> dict[str, object]:
     game = finished.games[position]
     return {
         "id": game.id,
