@@ -1,7 +1,7 @@
 """Matches and results as frozen data, and the queries that write them."""
 
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -176,9 +176,8 @@ def add(connection: Connection, new: NewMatch, *, challenge: int | None = None) 
     )
     kind = MatchKind.RATED if challenge is None else MatchKind.CHALLENGE
     precedence = _SOON if new.soon else _IN_TURN
-    _add(connection, spec, kind, precedence, created=new.created, challenge=challenge)
-    seats = [{"match_id": new.id, "seat": seat, "version_id": bot} for seat, bot in enumerate(new.bots)]
-    connection.execute(insert(MatchSeatRow), seats)
+    seats = [{"version_id": bot} for bot in new.bots]
+    _add(connection, spec, seats, kind, precedence, created=new.created, challenge=challenge)
 
 
 def add_qualification(connection: Connection, new: NewQualification) -> None:
@@ -202,17 +201,11 @@ def add_qualification(connection: Connection, new: NewQualification) -> None:
         limits=new.limits,
         runtime=new.runtime,
     )
-    _add(connection, spec, MatchKind.QUALIFICATION, _FIRST, created=new.created)
     seats = [
-        {
-            "match_id": new.id,
-            "seat": seat,
-            "version_id": version,
-            "submission_number": submission.number if version is None else None,
-        }
-        for seat, version in enumerate(new.seats)
+        {"version_id": version, "submission_number": submission.number if version is None else None}
+        for version in new.seats
     ]
-    connection.execute(insert(MatchSeatRow), seats)
+    _add(connection, spec, seats, MatchKind.QUALIFICATION, _FIRST, created=new.created)
 
 
 def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, str]:
@@ -228,6 +221,7 @@ def _sources(connection: Connection, id_: str, versions: set[int]) -> dict[int, 
 def _add(  # noqa: PLR0913 - everything about a waiting match
     connection: Connection,
     spec: MatchSpec,
+    seats: Sequence[Mapping[str, int | None]],
     kind: MatchKind,
     precedence: int,
     *,
@@ -255,6 +249,8 @@ def _add(  # noqa: PLR0913 - everything about a waiting match
         "voids": 0,
     }
     connection.execute(insert(MatchRow).values(values))
+    rows = [{"match_id": spec.match, "seat": seat, **who} for seat, who in enumerate(seats)]
+    connection.execute(insert(MatchSeatRow), rows)
 
 
 _SEED_BYTES: Final = 16
