@@ -105,7 +105,7 @@ class Sessions:
         ``address``. Raises Busy, or WrongCredentials if no account matches; the check takes the same time
         whatever the cause.
         """
-        found = self._people.account(name) if _is_name(name) else None
+        found = self._account(name)
         if not self._passwords.holds(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
             self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
@@ -150,7 +150,7 @@ class Sessions:
         """Return the open session of a secret, or None."""
         found = self._credentials.session(hash_of(secret))
         now = self._sources.now()
-        if found is None or now >= min(found.created + LIFE, found.seen + IDLE):
+        if found is None or _has_ended(found, now):
             return None
         if now - found.seen >= _SEEN_EVERY:
             self._credentials.session_seen(found.id, now)
@@ -158,7 +158,7 @@ class Sessions:
 
     def locked(self, name: str, address: str) -> None:
         """Record in the audit log that the login attempts with a name or from an address reached a limit."""
-        found = self._people.account(name) if _is_name(name) else None
+        found = self._account(name)
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
 
@@ -173,7 +173,7 @@ class Sessions:
         Marks are not stored. A mark is authenticated with the password's hash, whose salt can't be guessed.
         It expires after ``KNOWN``, or when the hash is replaced.
         """
-        found = self._people.account(name) if _is_name(name) else None
+        found = self._account(name)
         made, _, mac = mark.rpartition(".")
         if found is None or not compare_digest(_mac(found.password, made).encode(), _bytes(mac)):
             return False
@@ -187,15 +187,24 @@ class Sessions:
     def of(self, account: KnownAccount) -> tuple[OpenSession, ...]:
         """Return an account's open sessions, last used first."""
         now = self._sources.now()
-        return tuple(
-            session
-            for session in self._credentials.sessions(account.id)
-            if now < min(session.created + LIFE, session.seen + IDLE)
-        )
+        sessions = self._credentials.sessions(account.id)
+        return tuple(session for session in sessions if not _has_ended(session, now))
 
     def end_of(self, account: KnownAccount, session: int) -> bool:
         """End a session of an account; return False if it has no session with that id."""
         return self._credentials.end_session_of(account.id, session)
+
+    def _account(self, name: str) -> StoredPassword | None:
+        """Return the account with this name; None if there is none, or it can't be a name."""
+        try:
+            check_name(name, "account")
+        except WrongName:
+            return None
+        return self._people.account(name)
+
+
+def _has_ended(session: OpenSession, now: datetime) -> bool:
+    return now >= min(session.created + LIFE, session.seen + IDLE)
 
 
 @contextmanager
@@ -213,14 +222,6 @@ def _mac(password: str, made: str) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _is_name(name: str) -> bool:
-    try:
-        check_name(name, "account")
-    except WrongName:
-        return False
-    return True
 
 
 PREFIX: Final = "kaiten_"
