@@ -37,25 +37,15 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddPair(Generic[Name]):
-    """A pair whose results differ from what the ratings predict.
+    """A pair whose results differ from what the ratings predict."""
 
-    Attributes:
-        ahead: Name that finished ahead more often than expected.
-        behind: The other name.
-        games: Number of games that both played.
-        observed: Share of games in which ``ahead`` finished ahead; ties count half.
-        expected: The share that the ratings predict.
-        errors: Difference between the two shares, in standard errors.
-        chance: Upper bound of the probability that an honest ladder has a pair as odd as this.
-    """
-
-    ahead: Name
+    ahead: Name  # the one that finished ahead more often than expected
     behind: Name
-    games: int
-    observed: float
-    expected: float
-    errors: float
-    chance: float
+    games: int  # number of games that both played
+    observed: float  # share of games in which `ahead` finished ahead; ties count half
+    expected: float  # the share that the ratings predict
+    errors: float  # difference between the two shares, in standard errors
+    chance: float  # upper bound of the probability that an honest ladder has a pair as odd as this
 
 
 @dataclass(slots=True)
