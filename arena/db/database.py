@@ -47,7 +47,7 @@ def forget_values(error: DBAPIError) -> None:
 def meaning(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error, or return None for a caller's bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
-    if _is_read_only(error):
+    if _state(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
         return DatabaseUnwritable(
             f"{url}: {words}. The database is read-only. Make it writable, or choose another one"
         )
@@ -62,10 +62,6 @@ def meaning(error: DBAPIError, url: str) -> StoreError | None:
             "start with an empty one"
         )
     return None
-
-
-def _is_read_only(error: DBAPIError) -> bool:
-    return _state(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY
 
 
 def _state(error: DBAPIError) -> str | None:
