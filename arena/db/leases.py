@@ -1,4 +1,4 @@
-"""Leases on matches: which coordinator plays a match, and how long it keeps the match without a heartbeat.
+"""Leases on matches: which coordinator plays a match, and how long it keeps it without renewing the lease.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
@@ -55,10 +55,10 @@ def database_time(connection: Connection) -> LeaseTime:
 
 
 LEASE_SECONDS: Final = 30.0
-"""Seconds from the last heartbeat until another coordinator may claim the match."""
+"""Seconds from the last renewal of a lease until another coordinator may claim the match."""
 
 RENEW_SECONDS: Final = 4.0
-"""Seconds between heartbeats, and between searches for expired leases."""
+"""Seconds between renewals of a lease, and between searches for expired leases."""
 
 _VOIDS: Final = 3
 """Arena faults in one match before it is quarantined."""
@@ -204,7 +204,7 @@ class Leases:
             ).all()
             found = {}
             for row in lost:
-                reason = f"no heartbeat from coordinator {row.coordinator} for {LEASE_SECONDS:.0f} s"
+                reason = f"coordinator {row.coordinator} did not renew its lease for {LEASE_SECONDS:.0f} s"
                 state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
