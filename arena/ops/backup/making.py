@@ -163,8 +163,8 @@ def read_back(file: BinaryIO) -> None:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            "no backup was made: the disk returned different data from what was written, so the backup just "
-            "written is damaged. Check the disk, and make a backup elsewhere"
+            "no backup was made: the file that was just written is damaged, because the disk returned other "
+            "data than was written. Check the disk, and make the backup on another one"
         ) from error
 
 
@@ -208,7 +208,7 @@ def _explained() -> Iterator[None]:
         # A value that no arena wrote can cause an error anywhere.
         raise NotRestorable(
             f"no backup was made: the database has a value that can't be restored: {in_words(error)}. "
-            "Keep the earlier backups, and a copy of the database"
+            "Keep earlier backups and a copy of the database"
         ) from error
 
 
