@@ -78,7 +78,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="shared-futexes",
-        stops="Signalling to bots in other containers through futexes in files that both map.",
+        stops="Signalling to a bot in another container through futexes in a file that both map.",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
@@ -94,7 +94,7 @@ CONTROLS: Final = (
     ),
     Control(
         name="call-arguments",
-        stops="Using memory that no limit covers (socket filters), file locks, leases or rare options.",
+        stops="Using file locks, leases, rare options, or memory that no limit covers (socket filters).",
         fix="Use an engine whose seccomp compares arguments: Docker 20.10 with runc 1.1 does.",
     ),
     Control(
