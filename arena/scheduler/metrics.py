@@ -158,7 +158,9 @@ def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
         "kaiten_worker_slots", "Number of bots that a worker can run.", labels=("worker",)
     )
     busy = GaugeMetricFamily(
-        "kaiten_worker_busy_slots", "Bots that a worker was running recently.", labels=("worker",)
+        "kaiten_worker_busy_slots",
+        "Number of bots that a worker was running at its last heartbeat.",
+        labels=("worker",),
     )
     usable = GaugeMetricFamily(
         "kaiten_worker_usable_slots",

@@ -176,7 +176,7 @@ class HostGauges(Collector):
         """Yield the current values."""
         matches = CounterMetricFamily(
             "kaiten_host_matches",
-            "Finished attempts to play a match here, whatever happened to their results.",
+            "Finished attempts to play a match on this host, whatever happened to their results.",
             labels=("outcome",),
         )
         for outcome, count in self.seating.ended().items():
@@ -184,7 +184,7 @@ class HostGauges(Collector):
         yield matches
         yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
         busy = sum(self.seating.state().busy.values())
-        yield GaugeMetricFamily("kaiten_host_busy_slots", "Bots that this host is running.", busy)
+        yield GaugeMetricFamily("kaiten_host_busy_slots", "Number of bots that this host is running.", busy)
         yield GaugeMetricFamily(
             "kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", self.disk_free()
         )
@@ -263,7 +263,7 @@ async def run_worker(
     rejoins once the scheduler is back. ``say`` receives a message on joining and on leaving.
     """
     tune()
-    health.missing = "it has not joined yet"
+    health.missing = "the worker has not joined yet"
     async with health.turning():
         with shutdown_signals() as shutdown:
             while await _reached(post, shutdown, health):
@@ -303,7 +303,7 @@ async def _serve(
         await worker
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         reason = _in_words(error)
-        missing = f"it could not join: {reason}"
+        missing = f"the worker could not join: {reason}"
         if health.missing != missing:
             _log.warning("join failed; will retry", scheduler=post.scheduler, error=reason)
         health.missing = missing
@@ -358,7 +358,7 @@ async def _uncalled(worker: Worker) -> str | None:
     try:
         await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
     except Exception as error:  # noqa: BLE001 - any error is reported, and the call retried
-        return f"the scheduler can't call it at {worker.address}: {error}"
+        return f"the scheduler can't call this worker at {worker.address}: {error}"
     return None
 
 
