@@ -58,7 +58,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     effect: Annotated[
         float,
         typer.Option(
-            help="Smallest advantage to detect, as an additional share of opponents beaten: 0.05 is 5%."
+            help="Smallest advantage to detect, as a difference between the bots' shares of opponents beaten."
         ),
     ] = 0.05,
     error: Annotated[float, typer.Option(help="Maximum probability of a wrong answer.")] = 0.05,

@@ -95,8 +95,8 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default=Path("data"),
         description=(
-            "The folder for persistent data: the database, the installation's id, a lock. Created if "
-            "missing. Only one arena may run in it at a time."
+            "The folder for persistent data, such as the database and the installation's id. Created if "
+            "missing. Only one arena may use it at a time."
         ),
     )
     database_url: str | None = Field(
