@@ -151,7 +151,7 @@ def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
     """
     if settings.volumes:
         # A rewritten image would lose its volumes, and one that isn't rewritten would keep them. So refuse
-        # them in both.
+        # volumes in both.
         raise Rejected(
             "the image declares a VOLUME, but bots can write only to /tmp: remove it from the "
             "Dockerfile, or use another parent image"

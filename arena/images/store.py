@@ -4,7 +4,8 @@
     images/HEX, …      records (arena/images/store.py); an image's is written after all its blobs
     incoming/…         objects being written
 
-A lock keeps adding and pruning apart. Reading needs none: a record exists only if all of its blobs do.
+A lock prevents adding and pruning at the same time. Reading needs no lock: a record exists only if all of its
+blobs do.
 """
 
 import fcntl
@@ -259,7 +260,7 @@ class ImageStore:
         return _checked(self._objects.pieces(_blob(digest)), digest, size, damage)
 
     def prune(self, room: Room, now: datetime) -> Pruned:
-        """Remove blobs without an image, then the images unused longest until the rest fit."""
+        """Remove blobs without an image, then the least recently used images until the rest fit."""
         with self._alone():
             return self._prune(room, now)
 
@@ -318,7 +319,7 @@ class ImageStore:
 
 
 def _checked(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
-    """Yield the same pieces, and raise the error ``damage`` at the end if they don't match the digest."""
+    """Yield the same pieces. Raises IntakeTrouble(damage) at the end if they don't match the digest."""
     found, count = hashlib.sha256(), 0
     for piece in pieces:
         found.update(piece)

@@ -22,7 +22,7 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _UNMATCHED_SECONDS: Final = 0.2
-"""Throttled time that may be counted as run delay only later: the quota's period is 0.1 s."""
+"""Maximum throttled time that may become run delay only later. The quota's period is 0.1 s."""
 
 _STILL_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last look counts as idle."""
@@ -54,7 +54,7 @@ class Spell(NamedTuple):
     # The host's share. A wait counts once it is over, so it may have begun before the first look. The
     # value is negative if earlier spells counted waits that turn out to have delayed nothing.
     waited: float
-    needed: float  # minimum time that the sandbox's work in the spell takes, with its quota on an idle host
+    needed: float  # minimum time for the sandbox's work in the spell, with its quota and on an idle host
 
 
 class _Thread(NamedTuple):

@@ -17,7 +17,7 @@ class Token:
     """A token.
 
     Attributes:
-        id: The token's number.
+        id: The token's id.
         name: The owner's name for it.
         prefix: The first characters of its secret.
         scopes: Its permissions.

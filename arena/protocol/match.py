@@ -130,7 +130,7 @@ class SeatReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRecord:
-    """The result of a MatchSpec, in the spec's order. After a crash it may have fewer games than the spec."""
+    """The result of a MatchSpec, in the spec's order. If a bot was lost, it may have fewer games."""
 
     match: str
     attempt: int

@@ -97,7 +97,7 @@ class Worker:
         busy: Number of occupied seats at its last heartbeat.
         plays: Its matches in progress, oldest first.
         doubted: Whether it is on probation after a failed match. Others are preferred until it completes one.
-        usable: Number of its seats in use while its host has other work; null if all are.
+        usable: Number of its seats that it uses while its host has other work; null for all.
     """
 
     name: str

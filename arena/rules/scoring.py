@@ -32,7 +32,7 @@ COLOURS: Final[Mapping[Card, str]] = {
     Card.SOY_SAUCE: "dark purple",
 }
 
-# Looked up once: attributes of an enum class are slow to reach in Python 3.11.
+# Looked up once: attribute access on an enum class is slow in Python 3.11.
 _TEMPURA: Final = Card.TEMPURA
 _SASHIMI: Final = Card.SASHIMI
 _DUMPLING: Final = Card.DUMPLING

@@ -80,7 +80,7 @@ def in_control(rules: Rules, round_number: int, turn: int) -> int:
 
 
 class Moment(NamedTuple):
-    """A turn in slow motion: between the reveal and the pass."""
+    """A turn between the reveal and the pass."""
 
     # Before the choices. In an automatic turn each hand has only its last card.
     state: State

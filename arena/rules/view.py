@@ -117,10 +117,7 @@ class Memory:
         self._hidden[seat] = 0
 
     def reveal(self, seat: int, cards: Play, *, chopsticks: bool) -> None:
-        """Record the cards that left a hand.
-
-        ``cards`` left it; with ``chopsticks``, chopsticks went back into it afterwards.
-        """
+        """Record that ``cards`` left a hand. With ``chopsticks``, chopsticks then went back into it."""
         for card in cards:
             if self._certain[seat][card]:
                 self._certain[seat][card] -= 1

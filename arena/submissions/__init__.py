@@ -1,4 +1,4 @@
-"""Submissions: untrusted bots that are to join the ladder.
+"""Submissions: untrusted bots that authors want to add to the ladder.
 
 receiver.py  receives and records a file; needs no engine, so the site may use it
 uploads.py   the folder of received files

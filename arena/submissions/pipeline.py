@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
-"""Pauses of a submission whose file takes too long to read, since meanwhile all others wait."""
+"""Pauses of a submission whose file takes too long to read, because all others wait for each attempt."""
 
 _QUARANTINE_SECONDS: Final = 60.0
 """Pause of a submission after a game that the arena could not play."""
@@ -56,8 +56,8 @@ LONGEST_REST_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _HOST_IN_DOUBT: Final = (
-    "the bot was late while the host was busy. Its games with faults will be repeated "
-    f"({{replays}} of at most {MOST_REPLAYS} times) without using up the quota"
+    "the bot was late while the host was busy. Its games with faults will be repeated, which does not use up "
+    f"the quota (repetition {{replays}} of at most {MOST_REPLAYS})"
 )
 
 

@@ -129,8 +129,8 @@ class Tree:
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
         """Follow a path from the root as Linux would inside the image.
 
-        Return the resolved path and its node, or None if there is nothing. Stops at folders that the runtime
-        mounts over. Raises Rejected if the path goes through too many links.
+        Return the resolved path and its node, which is None if nothing is there. Stops at folders that the
+        runtime mounts over. Raises Rejected if the path goes through too many links.
         """
         trail: list[tuple[str, Node | None]] = []
         left = path.split("/")[::-1]
@@ -183,7 +183,7 @@ class Tree:
         if where[:1] and where[0] in MOUNTED:
             raise Rejected(f"the image's /{path} is a link to {shown('/' + '/'.join(where))}: make it a file")
         is_link = where != tuple(path.split("/"))
-        # A dangling link may lead to a folder once the engine has created its own.
+        # A dangling link may lead to a folder once the engine has created its own folders.
         if (node is None and is_link) or (node is not None and node.kind is not Kind.FILE):
             raise Rejected(f"the image's /{path} is not a file: make it one, or leave it out")
         if node is not None and node.size > self._limits.accounts_bytes:

@@ -4,7 +4,7 @@ A registry is faster. If none is reachable (no access, a closed network), Debian
 the interpreter, a shell and the C libraries that compiled packages expect.
 
 A registry may serve another image under the same tag tomorrow. So the tag is resolved once: the image is
-pulled by its digest and tagged ``kaiten/registry-NAME``, and that is what later builds use.
+pulled by its digest and tagged ``kaiten/registry-NAME``, and later builds use this tag.
 """
 
 import hashlib
@@ -253,7 +253,7 @@ def _digest(image: Image) -> str:
 
 
 def _pull(engine: docker.DockerClient, name: str, say: Say) -> Image | None:
-    """Pull an image by the digest of its tag; None if that fails."""
+    """Pull an image by the digest of its tag; return None if that fails."""
     say(f"Asking the image registry for {name}")
     try:
         client = docker.from_env(timeout=_REGISTRY_SECONDS)

@@ -35,7 +35,7 @@ def main() -> None:
         msgspec.json.encode(analyse(replay, playouts=given.playouts, bots=house_bots(samples())))
     )
     sys.stdout.flush()
-    os._exit(0)  # the thread is still reading
+    os._exit(0)  # the other thread is still reading stdin
 
 
 if __name__ == "__main__":

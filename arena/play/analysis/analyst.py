@@ -2,8 +2,8 @@
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
 rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
-answers of the other seats, so their values differ because of quality, not luck. The house bots' choices
-are added to the analysis.
+answers of the other seats, so their values differ because of quality, not luck. An analysis also has the
+house bots' choices.
 """
 
 import random
@@ -40,7 +40,7 @@ ANALYST: Final = "playouts"
 VERSION: Final = 2
 """Version of the analyst: increase it with every change that affects results."""
 PLAYOUTS: Final = 600
-"""Default number of playouts, which takes at most about 20 s of a core per game."""
+"""Default number of playouts. A game then takes at most about 20 s of one core."""
 _FINALISTS: Final = 6
 """A quarter of the playouts try all options. The rest try only this many of the best, and the played one."""
 _DIGITS: Final = 4
@@ -148,7 +148,7 @@ class _Tries:
 
     @property
     def value(self) -> tuple[float, float]:
-        """The order of options: by chance, then by points."""
+        """Sort key of options: the chance, then the points."""
         return fmean(self.chances), fmean(self.points)
 
 
@@ -182,7 +182,7 @@ def judged(
 
 
 def _listed(move: Move, options: Sequence[int]) -> int:
-    """Return a move's code as listed: if the order of two cards can't matter, only one order is listed."""
+    """Return the code that stands for a move in the options, which omit one order if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 
@@ -262,7 +262,7 @@ def house_bots(folder: Path) -> dict[str, Factory]:
 def house_moves(
     bots: Mapping[str, Factory], made: Sequence[RecordedDecision], seats: int, seed: int
 ) -> list[dict[str, Move]]:
-    """Return each bot's move for each decision, by the bot's name; the game continues as recorded.
+    """Return each bot's move for each decision, by the bot's name. The bots' moves don't change the game.
 
     A bot that raises an error, or plays an illegal move, is left out of that decision. The same arguments
     give the same moves.

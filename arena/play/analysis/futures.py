@@ -26,7 +26,7 @@ class Future(NamedTuple):
 
 
 class Futures:
-    """Samples of the rounds after one round, in which all seats use the same strategy."""
+    """Samples of the rounds after a given round, in which all seats use the same strategy."""
 
     def __init__(self, state: State, rng: Random) -> None:
         """Deal and play samples of the rounds after the current round of ``state``.

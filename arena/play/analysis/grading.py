@@ -51,14 +51,14 @@ def _summary(changes: Sequence[float], own: Sequence[AnalysedDecision]) -> SeatS
 
 
 def turning_points(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> tuple[int, ...]:
-    """Return the turns in which a seat's chance changed most, in order."""
+    """Return the turns in which a seat's chance changed most, in order of play."""
     sizes = [max(map(abs, change)) for change in _changes(turns, result)]
     largest = sorted(range(len(sizes)), key=lambda number: -sizes[number])[:TURNING_POINTS]
     return tuple(sorted(number for number in largest if sizes[number] >= TURNING))
 
 
 def _changes(turns: Sequence[AnalysedTurn], result: Sequence[float]) -> list[list[float]]:
-    """Return the change in each seat's chance in every turn, given what it could know: ``[turn][seat]``."""
+    """Return how each turn changed each seat's chance, given what the seat could know: ``[turn][seat]``."""
     chances = [*(_chances(turn.known) for turn in turns), list(result)]
     return [
         [after - before for before, after in zip(chances[number], chances[number + 1], strict=True)]
@@ -85,7 +85,7 @@ def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
 def merit(made: AnalysedDecision) -> float:
     """Return a puzzle's quality, 0 to 1.
 
-    It is the best move's lead, multiplied by the share of bots that missed that move.
+    It is the best move's lead, multiplied by the share of house bots that missed that move.
     """
     missed = sum(choice != 0 for choice in made.house.values())
     return _lead(made) * missed / len(made.house)

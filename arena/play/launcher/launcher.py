@@ -70,7 +70,7 @@ class RefereeProcess:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
-                # Closing flushes stdin; the referee no longer reads what is left there.
+                # Closing stdin flushes it, but the referee no longer reads.
                 with suppress(BrokenPipeError):
                     stream.close()
 

@@ -169,7 +169,8 @@ class Seats:
 
         ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot has a fault.
         Raises MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have
-        ended that bot; or if there were faults and something outside the arena stopped or ended a bot.
+        ended that bot. Also raises it if there were faults, and something outside the arena stopped or ended
+        a bot.
         """
         for seat, end in zip(self._seats, ends, strict=True):
             if end.lost is not None and seat.sandbox is not None:

@@ -68,7 +68,7 @@ class SlotPool:
     def use(self, usable: int) -> None:
         """Limit the slots in use; reserved ones stay reserved.
 
-        Unless the limit is 0, a match of any size may run if no other does.
+        Unless the limit is 0, a match of any size may run if no other match is running.
         """
         with self._lock:
             self._usable = usable
@@ -76,7 +76,7 @@ class SlotPool:
     def take(self, count: int, *, promised: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first, or return None if not enough are free and usable.
 
-        If ``promised``, the limit of :meth:`use` is ignored, because this host already has the match.
+        If ``promised``, the limit of :meth:`use` is ignored, because the match has already been sent here.
         """
         with self._lock:
             busy = self.size - len(self._free)

@@ -61,7 +61,7 @@ def beside(excuse: Excuse) -> str:
 
 
 STANDSTILL_SECONDS: Final = 0.25
-"""The referee reads the clock every 0.05 s. A gap of this length means that it wasn't running."""
+"""The referee reads the clock every 0.05 s. A gap of this length means that the referee wasn't running."""
 
 _STARVED_SECONDS: Final = 2.0
 """Longest time that the referee may wait for a processor without stopping its clock."""
@@ -92,8 +92,8 @@ class AttendedTime:
         self._waited = waited
         self._seen = now()
         self.missed = 0.0  # total length of the pauses, in seconds
-        # Length of the last wait for a processor, in seconds; it falls to 0 over an equal time. Answers that
-        # came during that wait may still be in the referee's queues.
+        # Length of the last wait for a processor, in seconds, which falls to 0 over the same time. Answers
+        # that came during that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
         self._late = 0.0

@@ -83,7 +83,7 @@ class Conductor:
             raise self._failure
 
     def started(self, seat: int, share: HostShare | None = None) -> None:
-        """Start the time limit of a seat's greeting. ``share``, if known, measures the host's part."""
+        """Start the time limit of a seat's greeting. ``share``, if given, measures the host's delays."""
         now = self._now()
         self._waiting[seat] = now
         self._excuses[seat] = Excuse()
@@ -154,7 +154,7 @@ class Conductor:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
 
     def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running; only later is it known for how long."""
+        """Return the seats whose bots are runnable but not running. For how long is known only later."""
         return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
 
     def _is_slow(self, seat: int, now: float) -> bool:

@@ -357,7 +357,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
 
 
 def answer_from_wire(message: pb.Move, broken: str | None = None) -> PlayerAnswer:
-    """Read an answer. If it breaks the protocol in another way, that replaces ``broken``."""
+    """Read an answer. ``broken`` is a breach that is already known; one found here replaces it."""
     if len(message.note.encode()) > MAX_NOTE_BYTES:
         broken, note = f"a note of more than {MAX_NOTE_BYTES} bytes", ""
     else:

@@ -72,7 +72,7 @@ class RefereedMatch:
         return tuple(table.record() for table in self._tables)
 
     def seats(self) -> tuple[SeatEnd, ...]:
-        """Return the end of every bot."""
+        """Return a report on every bot."""
         return tuple(
             SeatEnd(
                 sdk=self._hellos[bot].sdk if bot in self._hellos else "",
@@ -82,7 +82,7 @@ class RefereedMatch:
         )
 
     def news(self) -> tuple[RoundsOver, ...]:
-        """Take the rounds finished since the last call: of the newest game, and of games reported before.
+        """Return the rounds finished since the last call, in the newest game and in games reported before.
 
         Games that begin and end between two calls, which is common with fast bots, aren't reported.
         """
@@ -136,7 +136,7 @@ class RefereedMatch:
         self._turn_over(now)
 
     def asked_since(self, bot: int) -> float | None:
-        """Return when the oldest of the bot's open decisions was asked, or None."""
+        """Return when the oldest of the bot's open decisions was requested, or None if none is open."""
         asked = [table.asked_since(self._seat(bot, game)) for game, table in self._active.items()]
         return min((moment for moment in asked if moment is not None), default=None)
 
@@ -181,8 +181,8 @@ class RefereedMatch:
     def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         """Charge a fault for an unrequested answer.
 
-        It is charged to the decision that the answer names, if that is open or to come; otherwise to the open
-        decision or else the next.
+        The fault is charged to the decision that the answer names, if that decision is open or still to come;
+        otherwise to the open decision or, if none is open, to the next.
         """
         if not 0 <= answer.game < len(self._seeds):
             self._breach_of_nothing(bot, answer, now)

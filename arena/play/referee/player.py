@@ -62,7 +62,7 @@ class GameEnded(NamedTuple):
 
 
 class FaultNoticed(NamedTuple):
-    """The stand-in played a decision of this seat."""
+    """The stand-in made a decision for this seat."""
 
     game: int
     round: int

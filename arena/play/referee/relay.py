@@ -61,9 +61,9 @@ class Relay:
     ) -> None:
         self._now = now
         self._expects = False
-        self._held = False  # whether the bot doesn't read, so that bytes for it wait here
+        self._held = False  # whether the bot has stopped reading, so that bytes for it wait here
         # When the first bytes after `expect` went to the bot. Not updated if the bot sent something in
-        # between: the bot may have delayed them by HTTP/2 flow control.
+        # between, because it may have delayed those bytes by HTTP/2 flow control.
         self.told_at = 0.0
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
@@ -135,7 +135,7 @@ class Relay:
         self.heard_at = self._now.arrived()
 
     def hold(self, *, held: bool) -> None:
-        """Record that the bot has stopped reading, or reads again. It delays what waits meanwhile itself."""
+        """Record that the bot has stopped reading, or reads again. Until then it delays its bytes itself."""
         self._held = held
         self._expects = False
 
@@ -164,7 +164,7 @@ class Relay:
 
 
 class _End(asyncio.Protocol):
-    """One end of a connection. Pauses reading at the other end while its own side doesn't read."""
+    """One end of a connection. While its peer doesn't read, reading at the other end is paused."""
 
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None

@@ -64,7 +64,7 @@ class _Seat:
 
 @dataclass(slots=True)
 class _Pending:
-    """A decision that was asked for and isn't made yet."""
+    """A decision that was requested and hasn't been made yet."""
 
     view: View
     asked_at: float
@@ -210,7 +210,7 @@ class GameTable:
     def breach(self, seat: int, text: str, now: float) -> None:
         """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
         if seat in self._pending:
-            # The time counts anyway: otherwise, for one fault, a bot could think for longer than its bank.
+            # The time counts all the same: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:
@@ -225,7 +225,7 @@ class GameTable:
             self._advance(now)
 
     def asked_since(self, seat: int) -> float | None:
-        """Return when the seat's open decision was asked, or None."""
+        """Return when the seat's open decision was requested, or None if none is open."""
         pending = self._pending.get(seat)
         return None if pending is None else pending.asked_at
 

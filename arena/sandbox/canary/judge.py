@@ -47,7 +47,7 @@ def _read_only_root(evidence: Evidence) -> Verdict:
     written = [path for path in seen["written"] if path != "/tmp" and not path.startswith("/dev")]  # noqa: S108 - in the container
     if written:
         return False, f"these paths could be written to: {', '.join(written[:5])}"
-    return True, "only /tmp could be written"
+    return True, "only /tmp could be written to"
 
 
 def _at_most(what: str, key: str, limit: int, evidence: Evidence) -> Verdict:
@@ -193,7 +193,7 @@ def _disk_rate(evidence: Evidence) -> Verdict:
     if evidence.trials["cpu"].share is None:
         return False, NO_ANSWER
     if rate is None:
-        return False, "nothing limits what a bot reads from the disk"
+        return False, "nothing limits how fast a bot reads from the disk"
     return rate <= DISK_BYTES, f"{rate / _MIB:g} MiB per second ({DISK_BYTES / _MIB:g} allowed)"
 
 

@@ -282,8 +282,8 @@ class CommonGroup:
 class Overruns:
     """Counts how often all bots together have run out of their shared memory. Thread-safe.
 
-    Only if the kernel found nothing to reclaim: a bot could fill the shared group with what the kernel caches
-    for it, and this stays there when the bot has ended.
+    This happens only if the kernel found nothing to reclaim. Otherwise a bot could cause it by filling the
+    shared group with data that the kernel caches for it, which stays there after the bot has ended.
     """
 
     def __init__(self, place: GroupPlace) -> None:
@@ -294,14 +294,14 @@ class Overruns:
         self._event = -1
 
     def count(self) -> int:
-        """Return the count so far, or what was last known if it can't be read."""
+        """Return the count so far, or the last known count if it can't be read."""
         try:
             return self._version_1() if self._place.version == 1 else self._version_2()
         except (OSError, ValueError):
             return self._seen
 
     def _version_1(self) -> int:
-        # The counters in the group's files also count what bots' own limits cause, or nothing at all.
+        # The counters in the group's files either include kills by bots' own limits, or count nothing.
         folder = self._place.root / "memory" / self._place.path
         with self._lock:
             group = folder.stat().st_ino
@@ -341,17 +341,18 @@ class Overruns:
 
 
 _LEFT_OVER: Final = 8
-"""Ended bots may leave this fraction of all bots' memory: with five slots, less than the reserve."""
+"""Ended bots may leave 1/8 of all bots' memory in use. With five slots, that is less than the reserve."""
 
 _FREEING_SECONDS: Final = 1.0
-"""The kernel may free memory for as long as running bots let it cache more."""
+"""Time limit, because the kernel frees memory for as long as running bots make it cache more."""
 
 
 def make_room(place: GroupPlace) -> None:
-    """Free what the kernel caches for all bots together, if ended bots have left much of it.
+    """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
 
-    Names that a bot has looked up, for example, outlive it. If the group were full, a bot that needs memory
-    would have to free it, in its own time: 100 MiB of names take seconds.
+    For example, the kernel still caches the names that a bot looked up after the bot has ended. If the group
+    were full, the next bot to need memory would have to free some in its own time, which takes seconds for
+    100 MiB of names.
     """
     if place.version == 1:
         folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
@@ -363,7 +364,7 @@ def make_room(place: GroupPlace) -> None:
         left = int((path / f"memory.{used}").read_text()) - in_use
         if left > int((path / f"memory.{most}").read_text()) // _LEFT_OVER:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
-            # Only a process can be killed while the kernel frees memory.
+            # In a process of its own, which the timeout can kill while the kernel frees memory.
             subprocess.run(["sh", "-c", command], check=False, timeout=_FREEING_SECONDS)  # noqa: S603, S607 - ours
 
 

@@ -178,7 +178,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
 
 
 def _disk_limits(disk: str) -> dict[str, Any]:
-    # Only reads: bots can't write to any disk.
+    # Limit only reads: bots can't write to any disk.
     if not disk:
         return {}
     return {
@@ -193,8 +193,8 @@ def _socket_mount(spec: SandboxSpec) -> dict[str, Any]:
 
 
 def _init_mount(host: EngineHost) -> dict[str, Any]:
-    # Only the file: through a folder that all containers share, bots could communicate, because the kernel
-    # caches which names are missing there.
+    # Mount only the file. Through a folder that all containers share, bots could communicate, because the
+    # kernel caches which names are missing there.
     return {
         "Type": "bind",
         "Source": host.init_file,

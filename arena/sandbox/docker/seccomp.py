@@ -217,14 +217,15 @@ _FAMILY_ALONE: Final = 2
 the next number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
-"""No address of a unix socket is longer than 110 bytes."""
+"""Enough bits for the length of an address of a unix socket, which is at most 110 bytes."""
 
 _SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
 """Options that may only be read."""
 
 _TFD_NONBLOCK: Final = 0x800
-"""Java's Netty creates a timer's descriptor with this flag, and fails if it can't, but since Linux 5.11 waits
-without setting the timer. C++'s Asio creates one without the flag, and if it can't, waits without timers."""
+"""Java's Netty creates a timer's descriptor with this flag, and fails if it can't, but since Linux 5.11 it
+waits without setting the timer. C++'s Asio creates one without the flag; if it can't, it waits without
+timers."""
 
 _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
@@ -239,11 +240,12 @@ _DONE_WITHOUT: Final = """
 """
 """Refused with ENOSYS: nearly all libraries treat that as an old kernel and use other calls.
 
-The flags of the futex calls in the second row are out of a filter's reach. The calls in the third disclose or
-change the page cache; the flags of openat2 are behind a pointer. Those in the fourth row disclose what others
-do: the host's tasks and memory, opened files, and numbers of files and processes. With those in the last,
-descriptors become ready in a timer's interrupt, which wakes every epoll that watches such a descriptor. With
-thousands of epolls the interrupt takes tens of milliseconds, charged to the bot that was interrupted."""
+A filter can't read the flags of the futex calls in the second row. The calls in the third row disclose or
+change the page cache, except for openat2, whose flags are behind a pointer. The calls in the fourth row
+disclose what other programs do: the host's tasks and memory, opened files, and numbers of files and
+processes. With the calls in the last row, descriptors become ready in a timer's interrupt, which wakes every
+epoll that watches such a descriptor. With thousands of epolls, the interrupt takes tens of milliseconds,
+which are charged to the bot that was interrupted."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
@@ -322,7 +324,7 @@ def _killing() -> list[dict[str, Any]]:
 
     For -1, which stands for all processes, the kernel walks over those of the whole host.
     """
-    # Any number in whose lower 32 bits some bit is not set.
+    # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))
     return [_rule("kill", args=[_argument(0, "MASKED_EQ", bit)]) for bit in bits]
 
@@ -365,7 +367,7 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Any length in which some bit other than that of 2 is set.
+        # Allow any length in which a bit other than that of 2 is set.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))

@@ -24,7 +24,7 @@ def _end_with(lifeline: int, seconds: int) -> None:
 
 
 def _become(command: list[str], lifeline: int, seconds: int) -> None:
-    """Replace this process, the only one measured, with a command that a child ends at the deadline."""
+    """Replace this process, the only one measured, with a command. A child ends it at the deadline."""
     if os.fork():
         os.execvp(command[0], command)  # noqa: S606 - the command is the author's own
     null = os.open(os.devnull, os.O_RDWR)

@@ -42,7 +42,7 @@ class SchedulerHealth:
 
     @asynccontextmanager
     async def turning(self) -> AsyncIterator[None]:
-        """Record the running event loop's heartbeat."""
+        """Keep ``turned`` up to date while the running event loop runs."""
         task = asyncio.create_task(self._turn())
         try:
             yield
@@ -208,4 +208,4 @@ async def run_scheduler(
             health.missing = None
             listening(scheduler.address)
             await shutdown.once.wait()
-            health.missing = "it is shutting down"
+            health.missing = "the scheduler is shutting down"

@@ -54,7 +54,7 @@ def _interfaces() -> list[str]:
     try:
         lines = Path("/proc/net/dev").read_text().splitlines()[2:]
     except PermissionError:
-        # The init makes files there unreadable, but folders can be listed: this one has a file per interface.
+        # Files in /proc/net are unreadable, but its folders can be listed: this one has a file per interface.
         return [path.name for path in Path("/proc/net/dev_snmp6").glob("*")]
     return [line.partition(":")[0].strip() for line in lines]
 
@@ -293,7 +293,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
     os.close(read)
     os.close(write)
     library = _path_of_library()
-    # In a child process, so that its descriptors don't count in this one.
+    # In a child process, whose descriptors don't count towards this one's limit.
     return {"options": seen | in_child(lambda: _host_wide(library))}
 
 
