@@ -87,27 +87,27 @@ class IntakeLimits(msgspec.Struct, frozen=True, kw_only=True):
     # Total size of all layers, uncompressed; checked both when reading and when writing.
     image_bytes: int = 512 * _MIB
     layers: int = 64
-    archive_members: int = 4_096  # of the archive itself, of any kind
+    archive_members: int = 4_096  # members of the archive itself, of any kind
     # Files, folders and links of all layers together, including folders that have no entry in a tar.
     members: int = 65_536
-    name_bytes: int = 1_024  # of one path or link target
-    names_bytes: int = 16 * _MIB  # of all paths and link targets together
+    name_bytes: int = 1_024  # length of one path or link target
+    names_bytes: int = 16 * _MIB  # length of all paths and link targets together
     depth: int = 64  # folders in one path
     expansion: int = 100  # average gzip ratio after the first 16 MiB; real files stay below 10
-    gzip_members: int = 100_000  # of one gzip file; some builders write one for each file of a layer
-    header_bytes: int = 64 * _KIB  # of one extended tar header
-    json_bytes: int = _MIB  # of one JSON document
-    # Of `/etc/passwd` and of `/etc/group`: engines read them into their own memory.
+    gzip_members: int = 100_000  # members of one gzip file; some builders write one for each file of a layer
+    header_bytes: int = 64 * _KIB  # size of one extended tar header
+    json_bytes: int = _MIB  # size of one JSON document
+    # Size of `/etc/passwd` and of `/etc/group`, which engines read into their own memory.
     accounts_bytes: int = 64 * _KIB - 1  # engines fail at a line of 64 KiB
-    command_words: int = 256  # of entry point and arguments together, and of variables
-    command_bytes: int = 32 * _KIB  # of all of these together
+    command_words: int = 256  # words of entry point and arguments together; also the number of variables
+    command_bytes: int = 32 * _KIB  # size of all of these together
     memory_bytes: int = 256 * _MIB  # address space of the process
     cpu_seconds: int = 7  # processor time of the process
     wall_seconds: float = 9.0  # from the process's start to its answer
 
 
 DEFAULT_LIMITS: Final = IntakeLimits()
-MAX_SOURCE_BYTES: Final = _MIB  # of a bot that is a single source file
+MAX_SOURCE_BYTES: Final = _MIB  # size of a bot that is a single source file
 
 
 class Rejected(Exception):

@@ -93,7 +93,7 @@ class Intake:
         platform: Platform,
         now: Callable[[], datetime],
         *,
-        limits: IntakeLimits = DEFAULT_LIMITS,  # on other people's archives
+        limits: IntakeLimits = DEFAULT_LIMITS,  # limits on other people's archives
     ) -> None:
         self._limits = limits
         self._store = store

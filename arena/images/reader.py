@@ -176,7 +176,7 @@ def repack(
     platform: Platform,  # which of the archive's images to take
     *,
     uid: int | None,  # user and group of the reader; None if this process is not root
-    limits: IntakeLimits = DEFAULT_LIMITS,  # on the archive and on its reader
+    limits: IntakeLimits = DEFAULT_LIMITS,  # limits on the archive and on its reader
 ) -> BotImage:
     """Read an archive with one image and rewrite the image's layers.
 

@@ -33,8 +33,8 @@ class SimulatedBotFailed(RuntimeError):
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]
     ) -> None:
         super().__init__(text)
-        self.seat = seat  # seat of the bot
-        self.state = state  # the position
+        self.seat = seat
+        self.state = state  # the position before the failed move
         self.seed = seed  # seed of the game, 16 bytes
         self.moves = moves  # every joint move before it
 

@@ -30,7 +30,7 @@ class IllegalMove(RulesError):
     def __init__(self, rule: str, seat: int, what: str) -> None:
         super().__init__(f"seat {seat}: {what} ({rule})")
         self.rule = rule  # the section of docs/rules.md that forbids it
-        self.seat = seat  # whose choice it was
+        self.seat = seat  # the seat that made the choice
         self.what = what  # what is wrong with it
 
 

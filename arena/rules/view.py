@@ -19,7 +19,7 @@ class View(NamedTuple):
     """
 
     rules: Rules
-    seat: int  # whose decision it is, from 0; hands go to the next seat
+    seat: int  # the seat that decides, from 0; hands go to the next seat
     round: int  # from 1
     turn: int  # in the round, from 1
     hand: Hand  # in the order of the table of kinds; includes the drawn card if in control of the dummy
@@ -81,8 +81,8 @@ class HeldCards(NamedTuple):
 class Knowledge(NamedTuple):
     """Exactly what a seat can know about where cards are.
 
-    Any deal of unseen cards to the hidden places is possible, and no other: each hand has its certain cards
-    and ``hidden`` of the unseen cards, and no unseen card is used twice.
+    Any deal of unseen cards to the hidden places is possible, and nothing else is: each hand has its certain
+    cards and ``hidden`` of the unseen cards, and no unseen card is used twice.
     """
 
     hands: tuple[HeldCards, ...]  # one per player; with a dummy its pile comes last

@@ -54,7 +54,7 @@ class Coordinator:
 
     Only matches for ``runtime`` are claimed. ``name`` is the installation's id, unique among running
     coordinators. ``now`` returns the time in UTC. ``program_changed`` returns whether the program's files
-    have changed since this process started, and ``has_room`` whether the disk has room for results.
+    have changed since this process started. ``has_room`` returns whether the disk has room for results.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a coordinator needs

@@ -150,8 +150,8 @@ class ResultDropped:
 class LeasesKept:
     """Leases were renewed. Reported from a separate thread."""
 
-    renewed: int  # leases of this coordinator
-    expired: int  # leases of any coordinator
+    renewed: int  # number of renewed leases of this coordinator
+    expired: int  # number of expired leases of any coordinator
 
 
 MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept

@@ -91,7 +91,7 @@ _SENTINEL_SECONDS: Final = 1.0
 """Interval between load measurements."""
 
 _WORK_SECONDS: Final = 0.008
-"""Duration of a measurement in seconds: more than one CPU time slice, but less than 1% of a core."""
+"""Processor time of a measurement in seconds: more than one time slice, and less than 1% of a core."""
 
 _SMOOTH: Final = 0.2
 """Weight of the latest measurement; the average covers several seconds."""

@@ -32,7 +32,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     output: int  # descriptor of an empty file for the layers
     platform: Platform  # which of the archive's images to choose
     uid: int | None  # user and group to switch to; None to stay the same
-    limits: IntakeLimits  # on the archive and on the process
+    limits: IntakeLimits  # limits on the archive and on the process
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):

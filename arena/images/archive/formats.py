@@ -38,8 +38,8 @@ class ImageConfig(msgspec.Struct, frozen=True):
 class FoundLayer:
     """A layer in the archive."""
 
-    name: str  # of its file in the archive
-    digest: str | None  # of that file, compressed or not; None if the archive doesn't state it
+    name: str  # name of its file in the archive
+    digest: str | None  # digest of that file, compressed or not; None if the archive doesn't state it
     diff_id: str  # digest of the uncompressed tar
 
 
@@ -115,7 +115,7 @@ class Descriptor(msgspec.Struct, frozen=True, rename="camel"):
     media_type: str
     digest: Annotated[str, msgspec.Meta(pattern=r"^sha256:[0-9a-f]{64}$")]
     size: Annotated[int, msgspec.Meta(ge=0)]
-    platform: Platform | None = None  # of a manifest, as stated in its index
+    platform: Platform | None = None  # platform of a manifest, as stated in its index
     annotations: dict[str, str] | None = None
     urls: list[str] | None = None
 

@@ -115,7 +115,7 @@ class LayerWriter:
         return tar.finish()
 
     def _is_wanted(self, parts: Parts, member: TarMember) -> bool:
-        """True if a member is kept. The root itself and files below a mount are dropped."""
+        """Return True if a member is kept. The root itself and files below a mount are dropped."""
         if not parts and member.kind is not Kind.FOLDER:
             raise Rejected("the root of a layer is not a folder: save the image again")
         below_mount = len(parts) > 1 and parts[0] in MOUNTED

@@ -56,11 +56,11 @@ class TarMember:
     """One member, from its headers."""
 
     name: bytes  # raw bytes, possibly hostile, like `target`
-    kind: Kind  # its type
-    size: int  # of its content, in bytes; 0 unless it is a file
+    kind: Kind
+    size: int  # size of its content in bytes; 0 unless it is a file
     mode: int  # permissions, twelve bits
     mtime: int  # seconds since 1970, 0 to `MAX_MTIME`
-    target: bytes  # of a link
+    target: bytes  # target of a link
 
 
 class TarReader:

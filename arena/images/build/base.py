@@ -26,7 +26,7 @@ _DOCKERFILE = "Dockerfile"
 class Recipe:
     """The inputs of a language's base image."""
 
-    language: Language  # of the bots that use the image
+    language: Language  # language of the bots that use the image
     parents: Parents  # the images that it can be built on
     folder: Path  # contains the Dockerfile and the pins
     pins: tuple[str, ...]  # files in the folder that pin the packages
@@ -165,7 +165,7 @@ _RECIPES = {PYTHON: python_recipe, JAVASCRIPT: _javascript_recipe}
 
 
 def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
-    """Build a language's base image, unless the engine has it from the same sources; return its id.
+    """Build a language's base image, unless the engine has one built from the same sources; return its id.
 
     ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageTrouble.
     """

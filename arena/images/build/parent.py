@@ -57,7 +57,7 @@ _TAIL_LINES = 25
 class Parents:
     """The two alternative parents of an image, which have equivalent content, with their build arguments."""
 
-    name: str  # of the content, such as `python`
+    name: str  # name of the content, such as `python`
     official: str  # the image in a registry
     packages: tuple[str, ...]  # Debian packages to install in addition to the common ones
     left_out: tuple[str, ...] = ()  # patterns of unneeded files in these packages
@@ -93,7 +93,7 @@ class Parents:
 
 
 def is_present(client: docker.DockerClient, parents: Parents) -> bool:
-    """True if the engine has the image from Debian packages, made by this exact recipe."""
+    """Return True if the engine has the image from Debian packages, made by this exact recipe."""
     try:
         image = client.images.get(parents.debian_image)
     except ImageNotFound:
@@ -202,7 +202,7 @@ _REGISTRY_SECONDS = 8  # timeout for a registry; the engine's own is a minute
 class Parent:
     """An image to build on."""
 
-    image: str  # its name
+    image: str  # name of the image
     digest: str  # including the registry's name, or the engine's id if it doesn't come from a registry
     arguments: Mapping[str, str]  # build arguments for images that use it
 

@@ -6,9 +6,9 @@ from typing import Final
 from arena.protocol.analysis import AnalysedDecision, AnalysedTurn, Analysis, Grade, Outlook, SeatSummary
 
 INACCURACY: Final = 0.03
-"""Minimum chance lost by an inaccuracy."""
+"""Minimum loss of chance that makes a decision an inaccuracy."""
 BLUNDER: Final = 0.08
-"""Minimum chance lost by a blunder."""
+"""Minimum loss of chance that makes a decision a blunder."""
 TURNING: Final = 0.1
 """Minimum change in a seat's chance at a turning point."""
 TURNING_POINTS: Final = 3

@@ -190,9 +190,9 @@ class Launcher:
         match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets
         an encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and not raise.
         ``person`` takes the seat that the specification assigns to a person.
-        Raises ValueError if ``spec`` can't be decoded; MatchVoid; HostFailed if this host can't run bots now
-        (leftovers are swept once it can); or LauncherStopped after :meth:`stop` (nothing of the match
-        remains).
+        Raises ValueError if ``spec`` can't be decoded, MatchVoid after an arena fault, HostFailed if this
+        host can't run bots now (leftovers are swept once it can), or LauncherStopped after :meth:`stop`
+        (nothing of the match remains).
         """
         match = decode(spec, MatchSpec)
         try:
@@ -219,7 +219,7 @@ class Launcher:
         return self._runtime.trouble()
 
     def owns(self, name: str) -> bool:
-        """True if the sandbox with this name belongs to a running match."""
+        """Return True if the sandbox with this name belongs to a running match."""
         with self._lock:
             return name in self._names
 
@@ -341,8 +341,8 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 def longest_seconds(match: MatchSpec) -> float:
     """Return the seconds after which a match fails with an arena fault.
 
-    This is the time to start, every turn's free time and all bots' banks, on a host that runs bots a quarter
-    of the time, plus a spare minute, and an hour for a person.
+    This is enough for the start, every turn's free time and all bots' banks on a host that runs bots only a
+    quarter of the time. A spare minute is added, and an hour for a person.
     """
     clock = match.clock
     turns = 3 * match.rules.turns

@@ -21,7 +21,7 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
 
 _LOOK_SECONDS: Final = 0.1
-"""Maximum age of a bot's wait figures when the bot is asked. Reading them takes a few microseconds."""
+"""Maximum age of the last look at a bot's waits when the bot is asked. A look takes a few microseconds."""
 
 
 _PATIENCE_SECONDS: Final = 5.0

@@ -14,7 +14,7 @@ MAX_CONNECTIONS: Final = 4
 """Maximum number of open connections per seat. Additional connections are closed immediately."""
 
 MAX_CONNECTIONS_IN_ALL: Final = 64
-"""Maximum number of connections per seat. After these, the seat's socket stops listening."""
+"""Maximum number of connections per seat in a match. After these, the seat's socket stops listening."""
 
 
 class Breach(Exception):

@@ -2,7 +2,7 @@
 
 A match numbers its bots; the seat of each bot may differ from game to game.
 
-Like a table it has no I/O and no clock, so the same code runs in a test, in process and with containers.
+Like a table, it has no I/O and no clock, so the same code runs in tests, in process and with containers.
 """
 
 from collections.abc import Collection, Mapping, Sequence

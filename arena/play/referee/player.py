@@ -95,7 +95,7 @@ class PlayerAnswer(NamedTuple):
     round: int
     turn: int
     move: Move | None  # None if it can't be read
-    note: str = ""  # for the bot's owner
+    note: str = ""  # the bot's note for its owner
     broken: str | None = None  # the message's breach of the protocol, or None
     nonce: int = 0  # nonce of the request, or 0 from a bot that doesn't return it
 

@@ -23,7 +23,7 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
     sockets: tuple[str, ...]  # where to listen, one path per bot
     folder: str  # the referee's own folder, for its inner sockets; no bot can reach it
     uid: int | None  # the user to switch to once the sockets are bound, or None
-    memory_mib: int  # the process's limit
+    memory_mib: int  # memory limit of the process
     person: int | None = None  # the bot that is a person, who has no socket and no clock
 
 

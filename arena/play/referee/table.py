@@ -77,7 +77,7 @@ class _Pending:
         return now - self.asked_at - self.excuse.seconds
 
     def late(self, now: float, grace: float = 0.0) -> bool:
-        """True if its time is up."""
+        """Return True if its time is up."""
         return self.taken(now) > self.allowed + grace
 
 
@@ -150,7 +150,7 @@ class GameTable:
         return len(self._round_ends)
 
     def was_played_without(self, seat: int) -> bool:
-        """True if the stand-in made every decision of the seat."""
+        """Return True if the stand-in made every decision of the seat."""
         return seat in self._absent or self._seats[seat].taken_over == 0
 
     def record(self) -> GameRecord:
@@ -166,19 +166,19 @@ class GameTable:
         return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
 
     def expects(self, seat: int, answer: PlayerAnswer) -> bool:
-        """True if an answer belongs to the seat's open decision."""
+        """Return True if an answer belongs to the seat's open decision."""
         pending = self._pending.get(seat)
         return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
 
     def settled(self, seat: int, answer: PlayerAnswer) -> bool:
-        """True if an answer must be ignored: it is a repetition, or the stand-in has already played."""
+        """Return True if an answer must be ignored: it is a repetition, or the stand-in already played."""
         player, decision = self._seats[seat], (answer.round, answer.turn)
         if player.taken_over is not None or decision in player.faulted:
             return True
         return answer.move is not None and player.answered.get(decision) == answer.move
 
     def is_to_come(self, seat: int, answer: PlayerAnswer) -> bool:
-        """True if an answer names a decision that the seat hasn't been asked for yet."""
+        """Return True if an answer names a decision that the seat hasn't been asked for yet."""
         state = self._state
         named = (answer.round, answer.turn)
         return not state.over and (state.round, state.turn) < named and will_ask(state.rules, seat, *named)
@@ -335,7 +335,7 @@ class GameTable:
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
-    """True if a game will ask a seat for that decision, unless the game ends earlier."""
+    """Return True if a game will ask a seat for that decision, unless the game ends earlier."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
     # The last card of a hand is played without asking. The seat that controls the dummy holds one card more.

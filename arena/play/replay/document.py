@@ -273,7 +273,7 @@ def labels(cards: Sequence[Card]) -> Cards:
 
 
 def is_automatic(rules: Rules, turn: int) -> bool:
-    """True if no seat is asked in this turn of a round, because all hands have one card."""
+    """Return True if no seat is asked in this turn of a round, because all hands have one card."""
     return turn == rules.turns and not rules.dummy
 
 

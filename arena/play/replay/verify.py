@@ -149,9 +149,9 @@ def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | Non
 
 
 class _Referee:
-    """Checks the referee's notes turn by turn.
+    """Checks the fields ``standin``, ``fault`` and ``millis`` turn by turn.
 
-    Faults are not part of the rules, but the notes must be consistent: the stand-in plays only for a fault
+    Faults are not part of the rules, but these fields must be consistent: the stand-in plays only for a fault
     or after the seat's take-over.
     """
 
@@ -162,7 +162,7 @@ class _Referee:
         self._faults: list[Sequence[str | None]] = []
 
     def check(self, path: str, turn: ReplayTurn, seats: Sequence[int]) -> None:
-        """Check the notes of the next turn, in which ``seats`` were asked."""
+        """Check the next turn, in which ``seats`` were asked."""
         _expect_length(f"{path}.standin", turn.standin, self._players)
         _expect_length(f"{path}.fault", turn.fault, self._players)
         if turn.millis is not None:

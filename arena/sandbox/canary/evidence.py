@@ -35,7 +35,7 @@ class ProbedEngine:
 class Share:
     """A container's processor time in an interval, as the control groups count it."""
 
-    cores: float  # on average
+    cores: float  # average number of cores used
     throttled: int  # number of the quota's periods in which it was throttled
 
 
@@ -46,13 +46,13 @@ class Trial:
     said: Mapping[str, Any] | None  # the probe's last readable line, or None
     exit: Exit  # how it ended
     in_time: bool  # False if it had to be killed
-    seconds: float | None = None  # from its start to its end, by the engine's clock; None if unknown
+    seconds: float | None = None  # time from its start to its end, by the engine's clock; None if unknown
     memory: int = 0  # the memory limit that the engine recorded, in bytes; 0 for none
     memory_and_swap: int = 0  # the same for memory and swap together; -1 for none
     cpus: float = 0  # the engine's limit in cores; 0 for none
     disk_rate: int | None = None  # limit on disk reads in bytes per second; None for none
     log_bytes: int = 0  # size of the output that the engine stored
-    share: Share | None = None  # of the processor; None if not measured
+    share: Share | None = None  # share of the processor; None if not measured
     # The finding about the limit on all bots, while the container ran; None if not checked.
     together: Finding | None = None
     warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
@@ -62,12 +62,12 @@ class Trial:
 class Evidence:
     """The expected limits and the observed trials."""
 
-    engine: ProbedEngine  # that ran the trials
-    limits: Limits  # of each container
+    engine: ProbedEngine  # the engine that ran the trials
+    limits: Limits  # limits of each container
     pids: int  # limit on a container's processes
     owner: tuple[int, int]  # expected uid and gid of the container `look`
-    environment: Mapping[str, str]  # its complete expected environment
-    deadline_seconds: int  # of the container `deadline`
+    environment: Mapping[str, str]  # complete expected environment of the container `look`
+    deadline_seconds: int  # deadline of the container `deadline`
     cold: str  # why the image's layers are not all in memory; empty if they are
     trials: Mapping[str, Trial] = field(default_factory=dict)  # one per task
 

@@ -41,7 +41,7 @@ class Line:
     """One file of a control group."""
 
     file: str  # path below the root of the control groups
-    value: str  # to write
+    value: str  # the value to write
     # Whether the cap depends on this file. False for preparatory writes and for files that some kernels lack.
     checked: bool = True
     exact: bool = False  # whether a lower value is wrong too
@@ -53,7 +53,7 @@ class GroupPlace:
 
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
     driver: str  # the engine's cgroup driver, `cgroupfs` or `systemd`
-    version: int  # of the control groups, 1 or 2
+    version: int  # version of the control groups, 1 or 2
     root: Path = _ROOT
 
     @property

@@ -76,7 +76,7 @@ class EngineHost:
     """Facts about the engine and the arena's user that the template needs."""
 
     runtime: str  # the engine's name for the container runtime, such as `runc`
-    gvisor: bool = False  # whether this runtime is gVisor
+    gvisor: bool = False
     cgroup_parent: str  # control group of all bots, as returned by `cgroup_parent`
     init_file: str  # path of the containers' init on the engine's host
     uid: int  # user id of the arena

@@ -98,7 +98,7 @@ class DockerRuntime:
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
     ) -> HostReport:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         image, run_dir = canary()
         group = self.common_group(limits, slots)
         evidence = Canary(
@@ -133,7 +133,7 @@ class DockerRuntime:
         self._images.find(source)
 
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
@@ -213,11 +213,11 @@ class DockerRuntime:
         return len(left) + len(forgotten)
 
     def prune_images(self) -> int:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         return self._images.prune()
 
     def close(self) -> None:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         self._client.close()
         self._overruns.close()
 

@@ -119,7 +119,7 @@ class ProcessRuntime:
         self._commands = commands or {}
 
     def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         return _NoGroup()
 
     def examine(
@@ -129,7 +129,7 @@ class ProcessRuntime:
         slots: int,
         now: Callable[[], datetime],
     ) -> HostReport:
-        """As in :class:`arena.sandbox.runtime.Runtime`; there are no controls."""
+        """See :class:`arena.sandbox.runtime.Runtime`. There are no controls."""
         return HostReport(
             host=socket.gethostname(),
             isolates=False,
@@ -143,7 +143,7 @@ class ProcessRuntime:
         )
 
     def trouble(self) -> str | None:
-        """As in :class:`arena.sandbox.runtime.Runtime`; there is no engine to fail."""
+        """See :class:`arena.sandbox.runtime.Runtime`. There is no engine to fail."""
         return None
 
     def has_source(self, source: str) -> bool:
@@ -156,7 +156,7 @@ class ProcessRuntime:
             raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must contain one")
 
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
-        """As in :class:`arena.sandbox.runtime.Runtime`."""
+        """See :class:`arena.sandbox.runtime.Runtime`."""
         self.check_source(spec.source)
         home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
         lifeline, held = os.pipe()
@@ -203,7 +203,7 @@ class ProcessRuntime:
 
 
 class _NoGroup:
-    """As in :class:`arena.sandbox.runtime.BotsGroup`; processes have none."""
+    """A :class:`arena.sandbox.runtime.BotsGroup` without effect: processes have no control group."""
 
     exists = False
 

@@ -251,7 +251,7 @@ class Post:
     port: int  # the port on which this worker listens; 0 for a free one
     security: Security
     card: WorkerCard  # `run` is replaced on each join
-    folder: Path  # for dask's files
+    folder: Path  # folder for dask's files
 
 
 async def run_worker(
