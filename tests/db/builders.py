@@ -7,19 +7,20 @@ places are those that the test asks for, since the store doesn't compare them wi
 import random
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import TypeVar
 from zlib import crc32
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.challenges import NewChallenge
 from arena.db.credentials import KnownAccount
 from arena.db.database import Database
+from arena.db.leases import LeaseTime
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
 from arena.db.people import NewAccount
 from arena.db.store import Store
@@ -107,14 +108,38 @@ def present(found: T | None) -> T:
     return found
 
 
-def next_claim(store: Store, *, house_only: bool = False) -> Claim | None:
+@dataclass
+class SetClock:
+    """A lease clock that the test sets."""
+
+    seconds: float = 1_000.0
+    name: str = "test"
+
+    def __call__(self, _: Connection) -> LeaseTime:
+        """Return the time."""
+        return LeaseTime(self.seconds, self.name)
+
+
+def next_claim(store: Store, coordinator: str = "here", *, house_only: bool = False) -> Claim | None:
     """Claim the next match, if there is one."""
-    return store.leases.claim("here", "worker", START, RuntimeName.DOCKER, house_only=house_only)
+    return store.leases.claim(coordinator, "worker", START, RuntimeName.DOCKER, house_only=house_only)
 
 
-def claim_one(store: Store) -> Claim:
+def next_match(store: Store, *, house_only: bool = False) -> str | None:
+    """Claim the next match, if there is one, and return its id."""
+    claim = next_claim(store, house_only=house_only)
+    return None if claim is None else claim.spec.match
+
+
+def claim_one(store: Store, coordinator: str = "here") -> Claim:
     """Claim the next match."""
-    return present(next_claim(store))
+    return present(next_claim(store, coordinator))
+
+
+def waiting_and_running(store: Store) -> tuple[int, int]:
+    """Return the numbers of waiting and running matches."""
+    totals = store.activity.totals()
+    return totals.matches_waiting, totals.matches_running
 
 
 def claimed(store: Store, versions: Sequence[int], *, id_: str = "s", deals: int = 2) -> Claim:

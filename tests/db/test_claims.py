@@ -12,8 +12,7 @@ from sqlalchemy import select
 from arena.db.database import Database
 from arena.db.schema import MatchRow
 from arena.db.store import Store, open_store
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches
+from tests.db.builders import add_bot, add_matches, claim_one, next_claim
 
 pytestmark = pytest.mark.postgresql
 
@@ -59,8 +58,7 @@ def claim(stores: tuple[Store, Store], many: int) -> list[list[str]]:
     def claim_on(number: int) -> list[str]:
         got = []
         for _ in tickets:
-            taken = stores[number % 2].leases.claim(f"c{number % 2}", "worker", START, RuntimeName.DOCKER)
-            assert taken is not None
+            taken = claim_one(stores[number % 2], f"c{number % 2}")
             assert taken.spec.attempt == 1
             got.append(taken.spec.match)
         return got
@@ -80,6 +78,6 @@ def test_each_match_is_claimed_once_and_in_order(
             got = claim(stores, len(expected))
             assert sorted(chain(*got), key=matches.index) == expected
             assert all(its == sorted(its, key=matches.index) for its in got)
-        assert stores[0].leases.claim("c0", "worker", START, RuntimeName.DOCKER) is None
+        assert next_claim(stores[0]) is None
     assert list(chain(*claim(stores, 1))) == [first]
     assert stores[0].activity.totals().matches_waiting == 0

@@ -18,17 +18,16 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from arena.db.database import Database
-from arena.db.leases import LEASE_SECONDS, LeaseTime
+from arena.db.leases import LEASE_SECONDS
 from arena.db.matches import Claim
 from arena.db.schema import MatchRow
 from arena.db.store import open_store
-from arena.protocol.match import RuntimeName
 from arena.protocol.states import MatchState
 from tests.copies import Copies
-from tests.db.builders import ENTRY, START, add_bot, add_matches, finished
+from tests.db.builders import ENTRY, START, SetClock, add_bot, add_matches, finished, next_claim
 from tests.postgresql import Cluster
 from tests.soak import many
 
@@ -39,18 +38,6 @@ someone = st.sampled_from(("one", "two", "three"))
 
 
 @dataclass
-class Clock:
-    """A lease clock that the test sets."""
-
-    seconds: float = 1_000.0
-    boot: int = 0
-
-    def __call__(self, _: Connection) -> LeaseTime:
-        """Return the time."""
-        return LeaseTime(self.seconds, f"boot {self.boot}")
-
-
-@dataclass
 class Expected:
     """The expected state of a match: a short model of the protocol."""
 
@@ -58,7 +45,7 @@ class Expected:
     attempt: int = 0
     holder: str | None = None
     until: float = 0.0
-    boot: int = 0
+    clock: str = ""
     voids: int = 0
     losses: int = 0
     claims: list[Claim] = field(default_factory=list)
@@ -80,7 +67,7 @@ class Coordinators(RuleBasedStateMachine):
 
     def __init__(self, url: str) -> None:
         super().__init__()
-        self.clock = Clock()
+        self.clock, self.boots = SetClock(), count(1)
         self.store = open_store(url, self.clock)
         self.database = Database(url)
         versions = [add_bot(self.store, name) for name in ("a", "b")]
@@ -113,12 +100,12 @@ class Coordinators(RuleBasedStateMachine):
     def take(self, coordinator: str) -> Claim | None:
         """Claim a match."""
         waiting = self.those(MatchState.WAITING)
-        claim = self.store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
+        claim = next_claim(self.store, coordinator)
         assert (claim.spec.match if claim else None) == min(waiting, default=None)
         if claim is not None:
             match = self.matches[claim.spec.match]
             match.state, match.attempt, match.holder = MatchState.RUNNING, match.attempt + 1, coordinator
-            match.until, match.boot = self.clock.seconds + LEASE_SECONDS, self.clock.boot
+            match.until, match.clock = self.clock.seconds + LEASE_SECONDS, self.clock.name
             assert claim.spec.attempt == match.attempt
             match.claims.append(claim)
         return claim
@@ -130,7 +117,7 @@ class Coordinators(RuleBasedStateMachine):
         self.store.leases.renew(coordinator, wanted)
         for id_, match in self.those(MatchState.RUNNING, coordinator).items():
             if id_ in wanted:
-                match.until, match.boot = self.clock.seconds + LEASE_SECONDS, self.clock.boot
+                match.until, match.clock = self.clock.seconds + LEASE_SECONDS, self.clock.name
 
     @rule()
     def expire(self) -> None:
@@ -138,7 +125,7 @@ class Coordinators(RuleBasedStateMachine):
         over = {
             id_: match
             for id_, match in self.matches.items()
-            if match.holder and (match.boot != self.clock.boot or match.until < self.clock.seconds)
+            if match.holder and (match.clock != self.clock.name or match.until < self.clock.seconds)
         }
         found = {id_: state for (id_, _), state in self.store.leases.expire(START).items()}
         assert found == {id_: match.fail(void=False) for id_, match in over.items()}
@@ -191,7 +178,7 @@ class Coordinators(RuleBasedStateMachine):
     @rule()
     def boot(self) -> None:
         """Reboot the host, which resets its clock."""
-        self.clock.seconds, self.clock.boot = 3.0, self.clock.boot + 1
+        self.clock.seconds, self.clock.name = 3.0, f"boot {next(self.boots)}"
 
     @rule()
     def mend(self) -> None:
@@ -215,7 +202,7 @@ class Coordinators(RuleBasedStateMachine):
             assert (row.state == MatchState.QUARANTINED) == too_often
             if row.state == MatchState.RUNNING:
                 assert (row.coordinator, row.leased_until) == (match.holder, match.until)
-                assert row.lease_clock == f"boot {match.boot}"
+                assert row.lease_clock == match.clock
 
     @invariant()
     def nothing_is_counted_twice(self) -> None:

@@ -3,18 +3,27 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import text
 
 from arena.db.database import Database
-from arena.db.leases import LEASE_SECONDS, KnownWorker, LeaseTime, database_time
+from arena.db.leases import LEASE_SECONDS, KnownWorker, database_time
 from arena.db.store import Store, open_store
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
 from arena.protocol.status import RefusedWorker
-from tests.db.builders import START, add_bot, add_matches, finished
+from tests.db.builders import (
+    START,
+    SetClock,
+    add_bot,
+    add_matches,
+    claim_one,
+    finished,
+    run_sql,
+    waiting_and_running,
+)
 from tests.db.test_locks import wait_for_waiting
 from tests.kinds import on_both
 from tests.patience import WAIT_SECONDS
@@ -22,26 +31,14 @@ from tests.patience import WAIT_SECONDS
 HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
 
 
-@dataclass
-class Clock:
-    """A lease clock that the test sets."""
-
-    seconds: float = 1_000.0
-    name: str = "test"
-
-    def __call__(self, _: Connection) -> LeaseTime:
-        """Return the time."""
-        return LeaseTime(self.seconds, self.name)
-
-
 @pytest.fixture
-def clock() -> Clock:
+def clock() -> SetClock:
     """Return a clock."""
-    return Clock()
+    return SetClock()
 
 
 @pytest.fixture
-def store(url: str, clock: Clock) -> Iterator[Store]:
+def store(url: str, clock: SetClock) -> Iterator[Store]:
     """Create a store with three waiting matches."""
     with closing(open_store(url, clock)) as store:
         versions = [add_bot(store, name) for name in ("a", "b", "c")]
@@ -49,25 +46,16 @@ def store(url: str, clock: Clock) -> Iterator[Store]:
         yield store
 
 
-def states(store: Store) -> tuple[int, int]:
-    """Count waiting and running matches."""
-    totals = store.activity.totals()
-    return totals.matches_waiting, totals.matches_running
-
-
 @on_both
-def test_a_renewed_lease_lasts(store: Store, clock: Clock) -> None:
+def test_a_renewed_lease_lasts(store: Store, clock: SetClock) -> None:
     """The other match is requeued and claimed by another coordinator."""
-    kept, left = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
-    assert kept
-    assert left
+    kept, left = (claim_one(store, "one") for _ in range(2))
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.expire(START) == {}
     store.leases.renew("one", [kept.spec.match])
     clock.seconds += 2
     assert store.leases.expire(START) == {(left.spec.match, 1): MatchState.WAITING}
-    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
-    assert again
+    again = claim_one(store, "two")
     assert (again.spec.match, again.spec.attempt) == (left.spec.match, 2)
     store.leases.renew("one", [left.spec.match])  # too late: its attempt is over
     clock.seconds += LEASE_SECONDS - 1
@@ -75,7 +63,7 @@ def test_a_renewed_lease_lasts(store: Store, clock: Clock) -> None:
 
 
 @pytest.mark.postgresql
-def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: Clock) -> None:
+def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: SetClock) -> None:
     """While the result's transaction locks one match and waits for the ladder, other leases are renewed."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
@@ -83,9 +71,7 @@ def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: Clock) -
         ThreadPoolExecutor(1) as thread,
     ):
         add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
-        stored, kept = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
-        assert stored
-        assert kept
+        stored, kept = (claim_one(store, "one") for _ in range(2))
         both = [stored.spec.match, kept.spec.match]
         clock.seconds += LEASE_SECONDS - 1
         with other.write() as connection:
@@ -99,7 +85,7 @@ def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: Clock) -
 
 
 @pytest.mark.postgresql
-def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: Clock) -> None:
+def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: SetClock) -> None:
     """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
     with (
         closing(open_store(postgresql_url, clock)) as store,
@@ -107,9 +93,7 @@ def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: Clock) -> 
         ThreadPoolExecutor(1) as thread,
     ):
         add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
-        kept, left = (store.leases.claim(name, "w1", START, RuntimeName.DOCKER) for name in ("one", "two"))
-        assert kept
-        assert left
+        kept, left = (claim_one(store, name) for name in ("one", "two"))
         store.leases.tell("one", [HERE])
         clock.seconds += LEASE_SECONDS - 1
         store.leases.renew("one", [kept.spec.match])
@@ -125,26 +109,23 @@ def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: Clock) -> 
 
 
 @on_both
-def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: Clock) -> None:
+def test_a_late_result_counts_until_its_expiry_is_noticed(store: Store, clock: SetClock) -> None:
     """A lease may end before the result is stored, as long as no coordinator has noticed that."""
-    first, second = (store.leases.claim("one", "w1", START, RuntimeName.DOCKER) for _ in range(2))
-    assert first
-    assert second
+    first, second = (claim_one(store, "one") for _ in range(2))
     clock.seconds += LEASE_SECONDS + 1
     assert store.results.record(finished(first, [(1, 2, 3)]))
     assert list(store.leases.expire(START)) == [(second.spec.match, 1)]
     assert not store.results.record(finished(second, [(1, 2, 3)]))
-    again = store.leases.claim("two", "w2", START, RuntimeName.DOCKER)
-    assert again
+    again = claim_one(store, "two")
     assert store.results.record(finished(again, [(1, 2, 3)]))
     assert not store.results.record(finished(again, [(1, 2, 3)]))
     assert store.activity.totals().games == 2
 
 
 @on_both
-def test_leases_of_another_clock_have_expired(store: Store, clock: Clock) -> None:
+def test_leases_of_another_clock_have_expired(store: Store, clock: SetClock) -> None:
     """A host's clock starts again after a reboot."""
-    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
+    claim_one(store)
     clock.seconds, clock.name = 3.0, "after the next start"
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
@@ -152,9 +133,8 @@ def test_leases_of_another_clock_have_expired(store: Store, clock: Clock) -> Non
 @on_both
 def test_a_running_match_without_a_lease_has_expired(store: Store, url: str) -> None:
     """It is requeued."""
-    assert store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
-    with closing(Database(url)) as database, database.write() as connection:
-        connection.execute(text("UPDATE match SET leased_until = NULL, lease_clock = NULL"))
+    claim_one(store)
+    run_sql(url, "UPDATE match SET leased_until = NULL, lease_clock = NULL")
     assert list(store.leases.expire(START).values()) == [MatchState.WAITING]
 
 
@@ -163,8 +143,7 @@ def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> No
     """More losses than voids are tolerated, but not an unlimited number."""
     match, found = None, None
     for number in range(1, 21):
-        claim = store.leases.claim("one", "w1", START, RuntimeName.DOCKER)
-        assert claim
+        claim = claim_one(store)
         assert match in {None, claim.spec.match}
         match = claim.spec.match
         assert store.leases.lose(match, claim.spec.attempt + 1, "another's", START) is None
@@ -178,10 +157,10 @@ def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> No
 def test_only_own_matches_are_released(store: Store) -> None:
     """A restarted coordinator requeues only its own matches, and no void is counted."""
     for coordinator in ("one", "two", "two"):
-        assert store.leases.claim(coordinator, "w", START, RuntimeName.DOCKER)
+        claim_one(store, coordinator)
     assert store.leases.release("two") == 2
     assert store.leases.release("two") == 0
-    assert states(store) == (2, 1)
+    assert waiting_and_running(store) == (2, 1)
 
 
 @on_both
@@ -194,7 +173,7 @@ def test_a_match_is_claimed_only_if_there_is_room(store: Store) -> None:
 
 
 @on_both
-def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: Clock) -> None:
+def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetClock) -> None:
     """A worker is listed until its coordinator exits or is silent for longer than a lease."""
     store.leases.tell("one", [HERE])
     store.leases.tell("two", [HERE])
@@ -208,7 +187,7 @@ def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: Clock) 
 
 
 @on_both
-def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock: Clock) -> None:
+def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetClock) -> None:
     """They are listed separately. A worker that has joined again is no longer listed as refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
     store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
@@ -224,9 +203,7 @@ def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock:
 @on_both
 def test_the_databases_own_clock_goes_on(url: str) -> None:
     """It never goes back."""
-    database = Database(url)
-    with database.read() as connection:
+    with closing(Database(url)) as database, database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))
-    database.close()
     assert first.clock == second.clock
     assert first.seconds <= second.seconds

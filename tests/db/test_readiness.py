@@ -15,8 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable, DatabaseUnwritable
 from arena.db.store import Store, open_store
-from arena.protocol.match import RuntimeName
-from tests.db.builders import START, add_bot, add_matches
+from tests.db.builders import add_bot, add_matches, next_claim, next_match
 from tests.postgresql import Cluster
 
 SECRET = "hunter2"  # noqa: S105 - the test's own
@@ -73,18 +72,12 @@ def test_a_read_only_server_is_unavailable_until_it_accepts_writes(
         with pytest.raises(DatabaseUnwritable):
             store.check()
         with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
-            claim(store)
+            next_claim(store)
         with pytest.raises(DatabaseUnavailable, match="read-only transaction"):
             store.leases.renew("one", [match])
     store.check()
-    assert claim(store) == match
+    assert next_match(store) == match
     store.close()
-
-
-def claim(store: Store) -> str | None:
-    """Claim the next match, and return its id."""
-    found = store.leases.claim("one", "w", START, RuntimeName.DOCKER)
-    return None if found is None else found.spec.match
 
 
 def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:

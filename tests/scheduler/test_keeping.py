@@ -2,34 +2,21 @@
 
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection
-
 from arena.db.database import Database
-from arena.db.leases import LEASE_SECONDS, LeaseTime
+from arena.db.leases import LEASE_SECONDS
 from arena.db.store import open_store
 from arena.protocol.match import RuntimeName
+from tests.db.builders import SetClock
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
 
-@dataclass
-class Clock:
-    """A lease clock that the test sets."""
-
-    seconds: float = 1_000.0
-
-    def __call__(self, _: Connection) -> LeaseTime:
-        """Return the time."""
-        return LeaseTime(self.seconds, "test")
-
-
 def test_leases_expire_even_if_worker_status_can_not_be_stored(tmp_path: Path, run_dir: Path) -> None:
     """The match of a coordinator that died is queued again."""
-    clock, notes = Clock(), Notes()
+    clock, notes = SetClock(), Notes()
     url = f"sqlite:///{tmp_path / 'arena.sqlite3'}"
     with closing(open_store(url, clock)) as store, closing(Database(url)) as other:
         ladder_of(store).add_match()
