@@ -23,7 +23,7 @@ from tests.db.builders import (
     claim_one,
     claimed,
     finished,
-    next_claim,
+    next_match,
     put_aside,
     run_sql,
 )
@@ -45,29 +45,6 @@ def test_an_empty_arena_has_no_activity(store: Store) -> None:
     assert found.waiting == dict.fromkeys(MatchKind, 0)
     assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
     assert found.hours == (HourOfGames(begins=NINE - HOUR, games=0), HourOfGames(begins=NINE, games=0))
-
-
-def test_running_rated_matches_are_listed_in_seat_order(store: Store) -> None:
-    """Waiting matches are only counted."""
-    versions = [add_bot(store, bot) for bot in "abc"]
-    add_matches(store, "s", versions, deals=4)
-    for _ in range(2):
-        assert next_claim(store)
-    activity = store.activity.current(START)
-    assert (activity.matches_running, activity.matches_waiting) == (2, 1)
-    assert activity.running == tuple(
-        OpenMatch(
-            match=match,
-            kind=MatchKind.RATED,
-            players=3,
-            deals=4,
-            started=START,
-            worker="worker",
-            coordinator="here",
-            seats=tuple((bot, 1) for bot in seats),
-        )
-        for match, seats in (("s-0", "abc"), ("s-1", "cab"))
-    )
 
 
 def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
@@ -172,35 +149,39 @@ def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
 
 
 @on_both
-def test_the_workload_lists_running_matches_of_every_kind(store: Store) -> None:
-    """Seats are in order. A submitted bot has no version number yet."""
-    versions = [add_bot(store, bot) for bot in "ab"]
+def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
+    """A submitted bot has no version number yet. Viewers see only rated matches; waiting ones are counted."""
+    versions = [add_bot(store, bot) for bot in "abc"]
     submit(store, versions[0])
-    add_matches(store, "s", versions, deals=3, matches=1)
-    for minute in range(2):
+    add_matches(store, "s", versions, deals=4)
+    for minute in range(3):
         assert store.leases.claim("here", "worker", START + timedelta(minutes=minute), RuntimeName.DOCKER)
-    assert store.activity.workload(START).running == (
-        OpenMatch(
-            match="q-0",
-            kind=MatchKind.QUALIFICATION,
-            players=2,
-            deals=1,
-            started=START,
-            worker="worker",
-            coordinator="here",
-            seats=(("a", 1), ("third", None)),
-        ),
-        OpenMatch(
-            match="s-0",
-            kind=MatchKind.RATED,
-            players=2,
-            deals=3,
-            started=START + timedelta(minutes=1),
-            worker="worker",
-            coordinator="here",
-            seats=(("a", 1), ("b", 1)),
-        ),
+    qualification = OpenMatch(
+        match="q-0",
+        kind=MatchKind.QUALIFICATION,
+        players=2,
+        deals=1,
+        started=START,
+        worker="worker",
+        coordinator="here",
+        seats=(("a", 1), ("third", None)),
     )
+    rated = tuple(
+        OpenMatch(
+            match=match,
+            kind=MatchKind.RATED,
+            players=3,
+            deals=4,
+            started=START + timedelta(minutes=minute),
+            worker="worker",
+            coordinator="here",
+            seats=tuple((bot, 1) for bot in seats),
+        )
+        for match, minute, seats in (("s-0", 1, "abc"), ("s-1", 2, "cab"))
+    )
+    assert store.activity.workload(START).running == (qualification, *rated)
+    activity = store.activity.current(START)
+    assert (activity.running, activity.matches_running, activity.matches_waiting) == (rated, 3, 1)
 
 
 @on_both
@@ -226,17 +207,6 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
     assert [hour.games for hour in found.hours] == hours
     assert found.hours[-1].begins == at.replace(minute=0)
     assert found.last_game == START + timedelta(minutes=50)
-
-
-@on_both
-def test_the_list_of_quarantined_matches_can_be_limited(store: Store) -> None:
-    """Then only the latest are returned."""
-    versions = [add_bot(store, bot) for bot in "ab"]
-    add_matches(store, "s", versions, matches=2)
-    put_aside(store, minute=1)
-    last = put_aside(store, minute=2)
-    assert [match.match for match in store.queue.quarantine(1)] == [last]
-    assert len(store.queue.quarantine()) == 2
 
 
 def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
@@ -285,14 +255,10 @@ def test_matches_with_submitted_bots_wait(store: Store) -> None:
     add_matches(store, "mixed", [house[0], stranger])
     add_matches(store, "own", house)
 
-    def claim(*, house_only: bool) -> str | None:
-        found = next_claim(store, house_only=house_only)
-        return None if found is None else found.spec.match
-
     assert store.queue.waiting(RuntimeName.DOCKER, house_only=True) == 2
     assert store.queue.waiting(RuntimeName.DOCKER) == 4
-    assert [claim(house_only=True) for _ in range(3)] == ["own-0", "own-1", None]
-    assert [claim(house_only=False) for _ in range(3)] == ["mixed-0", "mixed-1", None]
+    assert [next_match(store, house_only=True) for _ in range(3)] == ["own-0", "own-1", None]
+    assert [next_match(store) for _ in range(3)] == ["mixed-0", "mixed-1", None]
 
 
 @on_both

@@ -24,24 +24,13 @@ from tests.db.builders import (
     finished,
     new_match,
     next_claim,
-    present,
+    next_match,
     put_aside,
+    waiting_and_running,
 )
 from tests.db.test_cost import statements
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
-
-
-def claimed_id(store: Store) -> str | None:
-    """Claim the next match, and return its id."""
-    claim = next_claim(store)
-    return None if claim is None else claim.spec.match
-
-
-def waiting_and_running(store: Store) -> tuple[int, int]:
-    """Return the numbers of waiting and running matches."""
-    totals = store.activity.totals()
-    return totals.matches_waiting, totals.matches_running
 
 
 @on_both
@@ -88,11 +77,11 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
     assert [each.available for each in store.bots.house_versions()] == [False]
     assert {each.bot for each in store.ratings.candidates()} == {"mine", "yours"}
     assert store.queue.waiting(RuntimeName.DOCKER) == 1
-    assert claimed_id(store) == "without"
-    assert claimed_id(store) is None
+    assert next_match(store) == "without"
+    assert next_match(store) is None
     store.bots.note_house_versions(gone=[], back=[house], at=START)
     assert {each.bot for each in store.ratings.candidates()} == {"greedy", "mine", "yours"}
-    assert claimed_id(store) == "with"
+    assert next_match(store) == "with"
 
 
 @on_both
@@ -101,23 +90,7 @@ def test_claims_come_oldest_first(store: Store) -> None:
     versions = [add_bot(store, name) for name in ("a", "b")]
     for id_ in ("z", "y"):
         add_matches(store, id_, versions)
-    claims = [next_claim(store) for _ in range(5)]
-    assert [claim and claim.spec.match for claim in claims] == ["z-0", "z-1", "y-0", "y-1", None]
-
-
-@on_both
-def test_a_released_match_is_claimed_again(store: Store) -> None:
-    """After a crash running matches are requeued.
-
-    The next claim is a new attempt, and the old one is stale.
-    """
-    old = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    assert store.leases.release("here") == 1
-    new = present(store.leases.claim("here", "worker", START + timedelta(hours=1), RuntimeName.DOCKER))
-    assert (new.spec.match, new.spec.attempt) == (old.spec.match, 2)
-    assert not store.results.record(finished(old, [(1, 2)]))
-    assert store.activity.totals().games == 0
-    assert store.results.record(finished(new, [(1, 2)]))
+    assert [next_match(store) for _ in range(5)] == ["z-0", "z-1", "y-0", "y-1", None]
 
 
 @on_both
@@ -126,8 +99,7 @@ def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for _ in range(5):
         store.leases.release("here")
-        again = claim_one(store)
-        claim = again
+        claim = claim_one(store)
     assert claim.spec.attempt == 6
     assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
 
@@ -254,6 +226,7 @@ def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int])
     with statements() as sent:
         assert store.queue.quarantine() == (second, first)
     assert len([each for each, _ in sent if each.startswith("SELECT")]) == 2  # however many matches there are
+    assert store.queue.quarantine(1) == (second,)
     assert store.queue.quarantined() == 2
 
 
