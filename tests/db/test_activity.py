@@ -25,7 +25,6 @@ from tests.db.builders import (
     finished,
     next_match,
     put_aside,
-    run_sql,
 )
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
@@ -107,22 +106,6 @@ def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
     after = store.activity.current(LATER).remarkable
     assert before[0] in after
     assert store.ladder.rebuild().differing == 0
-
-
-@on_both
-@pytest.mark.parametrize(
-    "statement",
-    ["DELETE FROM highlight WHERE seat = 1", "UPDATE highlight SET value = 99 WHERE kind = 'points'"],
-)
-def test_a_rebuild_repairs_differences(store: Store, url: str, statement: str) -> None:
-    """Missing and changed rows are restored from the log, and counted."""
-    versions = [add_bot(store, bot) for bot in ("strong", "weak")]
-    surprise(store, versions, day=1)
-    before = store.activity.current(LATER).remarkable
-    (changed,) = run_sql(url, statement)
-    assert changed > 0
-    assert store.ladder.rebuild().differing == changed
-    assert store.activity.current(LATER).remarkable == before
 
 
 def submit(store: Store, opponent: int) -> None:
