@@ -26,7 +26,7 @@ from tests.db.builders import (
     next_match,
     put_aside,
 )
-from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.db.test_submissions import submit
 from tests.kinds import on_both
 
 LATER: Final = START + timedelta(days=9)
@@ -108,20 +108,13 @@ def test_games_of_a_disqualified_bot_are_not_highlights(store: Store) -> None:
     assert store.ladder.rebuild().differing == 0
 
 
-def submit(store: Store, opponent: int) -> None:
-    """Queue a match of a submission."""
-    store.submissions.add(new(bot="third"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (opponent, None)), played=0)
-
-
 def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
     """Running and quarantined matches aren't counted as waiting. A paused ladder is reported."""
     versions = [add_bot(store, bot) for bot in "ab"]
     add_matches(store, "aside", versions, matches=1)
     put_aside(store)
     add_matches(store, "s", versions)
-    submit(store, versions[0])
+    submit(store, versions[0], None, bot="third")
     claim_one(store)
     store.ladder.change(LadderChange(paused=True), ENTRY)
     found = store.activity.workload(START)
@@ -135,7 +128,7 @@ def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
 def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
     """A submitted bot has no version number yet. Viewers see only rated matches; waiting ones are counted."""
     versions = [add_bot(store, bot) for bot in "abc"]
-    submit(store, versions[0])
+    submit(store, versions[0], None, bot="third")
     add_matches(store, "s", versions, deals=4)
     for minute in range(3):
         assert store.leases.claim("here", "worker", START + timedelta(minutes=minute), RuntimeName.DOCKER)

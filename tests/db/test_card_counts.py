@@ -25,7 +25,7 @@ from tests.db.builders import (
     run_sql,
 )
 from tests.db.test_challenge_rows import challenge
-from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.db.test_submissions import submit
 from tests.kinds import on_both
 
 
@@ -86,9 +86,7 @@ def test_only_rated_games_are_counted(store: Store) -> None:
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
-    store.submissions.add(new(bot="third"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, mine)), played=0)
+    submit(store, None, mine, bot="third")
     while claim := next_claim(store):
         record(store, claim)
     assert store.cards.find() == nothing()

@@ -29,7 +29,7 @@ from tests.db.builders import (
     waiting_and_running,
 )
 from tests.db.test_cost import statements
-from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.db.test_submissions import submit
 from tests.kinds import on_both
 
 
@@ -203,9 +203,7 @@ def test_quarantined_matches_are_listed(store: Store, versions: tuple[int, int])
     assert store.queue.quarantine() == ()
     add_matches(store, "s", versions, matches=1)
     put_aside(store, minute=1)
-    store.submissions.add(new(bot="third"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
+    submit(store, versions[1], None, bot="third")
     put_aside(store, minute=2)
     first = QuarantinedMatch(
         match="s-0",
@@ -282,9 +280,7 @@ def test_only_quarantined_matches_can_be_released(store: Store, versions: tuple[
 @on_both
 def test_a_qualification_is_not_released(store: Store, versions: tuple[int, int]) -> None:
     """The submission gets another match instead."""
-    store.submissions.add(new(bot="third"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (versions[1], None)), played=0)
+    submit(store, versions[1], None, bot="third")
     put_aside(store)
     with pytest.raises(WrongState, match="q-0 qualifies a submission, which gets another match"):
         store.queue.release("q-0", ENTRY)

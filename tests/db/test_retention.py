@@ -11,13 +11,12 @@ from arena.db.audit import NewAuditEntry
 from arena.db.store import Store
 from arena.ops.retention import remove_old, remove_visits
 from arena.platform.settings import Settings
-from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 from tests.builders import fill, finish
-from tests.db.builders import ENTRY, add_account, add_bot, add_matches, bot_of, claimed, present
+from tests.db.builders import ENTRY, add_account, add_bot, add_matches, bot_of, claim_one, claimed, present
 from tests.db.builders import START as FIRST
 from tests.db.test_challenge_rows import challenge
-from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.db.test_submissions import submit
 from tests.kinds import on_both
 
 LATER = FIRST + timedelta(days=9)
@@ -31,7 +30,7 @@ def played(store: Store, set_: str, bots: tuple[int, ...], *, day: int) -> list[
 
 def finish_next(store: Store, *, day: int) -> list[str]:
     """Play the next match with notes and stderr, and return its games' ids."""
-    claim = present(store.leases.claim("here", "worker", FIRST, RuntimeName.DOCKER))
+    claim = claim_one(store)
     ended = FIRST + timedelta(days=day)
     result = finish(claim, random.Random(claim.spec.match), ended=ended, faults=0.05)  # noqa: S311 - a test's dice
     noted = tuple(
@@ -135,9 +134,7 @@ def test_unrated_games_keep_their_replays(store: Store) -> None:
     ben = add_account(store, "ben")
     mine, other = bot_of(store, "mine", ben), add_bot(store, "other")
     store.challenges.add(challenge("c", ben, (mine, other)), most_a_day=9)
-    store.submissions.add(new(bot="third"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, mine)), played=0)
+    submit(store, None, mine, bot="third")
     qualification, *challenges = [finish_next(store, day=1)[0] for _ in range(3)]
     shown, known = store.submissions.replay("u1", qualification), store.challenges.newest(ben.id)
     assert store.logs.remove_replays(LATER, 9) == 0

@@ -26,6 +26,7 @@ from tests.db.builders import (
     new_match,
     next_claim,
     present,
+    put_aside,
 )
 from tests.kinds import on_both
 
@@ -76,6 +77,13 @@ def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
     """Bring a received submission to the stage with its games."""
     store.submissions.inspected(id_, source, START + timedelta(seconds=1))
     store.submissions.qualifying(id_, START + timedelta(seconds=2))
+
+
+def submit(store: Store, *seats: int | None, bot: str = "mine") -> None:
+    """Add a submission `u1` and its match `q-0`; the submission sits where the version is None."""
+    store.submissions.add(new(bot=bot), PLENTY)
+    qualify(store)
+    assert store.submissions.add_game(game("q", "u1", seats), played=0)
 
 
 def stage(store: Store, id_: str = "u1") -> Stage:
@@ -132,9 +140,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
 def test_a_qualification_is_kept_and_never_rated(store: Store) -> None:
     """The game is stored for the bot's owner. It is in no list, statistics, rating or log."""
     house = [add_bot(store, name) for name in "ab"]
-    store.submissions.add(new(), PLENTY)
-    qualify(store)
-    assert store.submissions.add_game(game("q", "u1", (house[0], None, house[1])), played=0)
+    submit(store, house[0], None, house[1])
     assert not store.submissions.add_game(game("r", "u1", (house[0], None)), played=0)
     before = store.ratings.standings()
     taken = claim_one(store)
@@ -165,18 +171,14 @@ def test_the_queue_prefers_what_people_wait_for(store: Store) -> None:
     add_matches(store, "rest", versions, matches=1)
     store.queue.add(replace(new_match("soon", versions), soon=True))
     store.queue.add(replace(new_match("soon2", versions), soon=True))
-    store.submissions.add(new(), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, versions[0])), played=0)
+    submit(store, None, versions[0])
     assert [claim_one(store).spec.match for _ in range(4)] == ["q-0", "soon", "soon2", "rest-0"]
 
 
 def test_a_submission_is_not_a_house_bot(store: Store) -> None:
     """While untrusted bots are barred, its match waits, and match-making ignores it."""
     house = add_bot(store, "a", author="house")
-    store.submissions.add(new(), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, house)), played=0)
+    submit(store, None, house)
     assert next_claim(store, house_only=True) is None
     assert [sum(each.queued.values()) for each in store.ratings.candidates()] == [0]
     assert "sha256:new" in store.bots.sources_in_use()
@@ -186,12 +188,8 @@ def test_a_submission_is_not_a_house_bot(store: Store) -> None:
 def test_a_quarantined_game_is_replaced(store: Store) -> None:
     """The quarantined match doesn't count as one of the submission's games."""
     house = add_bot(store, "a")
-    store.submissions.add(new(), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, house)), played=0)
-    for _ in range(3):
-        taken = claim_one(store)
-        store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+    submit(store, None, house)
+    put_aside(store)
     assert store.submissions.add_game(game("r", "u1", (None, house)), played=0)
     assert [(each.state, each.reason) for each in store.submissions.games("u1")] == [
         (MatchState.QUARANTINED, "no engine"),
@@ -207,9 +205,7 @@ def test_the_older_version_plays_until_the_new_one_is_accepted(store: Store) -> 
     other = add_bot(store, "a")
     (old,) = {each.version for each in store.ratings.candidates() if each.bot == "mine"}
     running = claimed(store, [old, other])
-    store.submissions.add(new("u1"), PLENTY)
-    qualify(store)
-    store.submissions.add_game(game("q", "u1", (None, other)), played=0)
+    submit(store, None, other)
     assert claim_one(store).seats[0].number == 2
     assert store.submissions.activate("u1", START) == 2
     assert store.results.record(finished(running, [(1, 2)]))
