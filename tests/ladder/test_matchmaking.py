@@ -114,9 +114,7 @@ def test_a_table_is_filled_whenever_it_can_be(candidates: list[Candidate], playe
 
     It is refused only if none is possible.
     """
-    house = sum(c.house for c in candidates)
-    largest = house + len({c.author for c in candidates if not c.house})
-    if largest < players:
+    if not _fits(candidates, players):
         with pytest.raises(TooFewBots, match=f"table of {players}"):
             draw_table(candidates, players, dice(seed))
         return

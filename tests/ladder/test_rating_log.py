@@ -190,24 +190,19 @@ def test_times_and_closings_are_kept() -> None:
     assert (new[4, 0].closings, new[4, 0].times) == ((), ())
 
 
-def test_a_version_can_not_play_itself() -> None:
-    """A game with one version on two seats is refused."""
+@pytest.mark.parametrize(
+    ("event", "error", "why"),
+    [
+        (game((1, 1), (1, 2)), ValueError, "can't play itself"),
+        (VersionStarted(version=1, previous=None), ValueError, "already started"),
+        (game((1, 2), (1, 2)), KeyError, "2"),
+    ],
+)
+def test_impossible_events_are_refused(event: Event, error: type[Exception], why: str) -> None:
+    """A version starts once, plays only after its start, and never against itself."""
     start = rebuild([VersionStarted(version=1, previous=None)])
-    with pytest.raises(ValueError, match="can't play itself"):
-        apply(start, game((1, 1), (1, 2)))
-
-
-def test_a_version_starts_once() -> None:
-    """A second start of the same version is refused."""
-    start = rebuild([VersionStarted(version=1, previous=None)])
-    with pytest.raises(ValueError, match="already started"):
-        apply(start, VersionStarted(version=1, previous=None))
-
-
-def test_nobody_plays_before_the_start() -> None:
-    """A game of a version that hasn't started raises KeyError."""
-    with pytest.raises(KeyError):
-        apply({}, game((1, 2), (1, 2)))
+    with pytest.raises(error, match=why):
+        apply(start, event)
 
 
 @given(st.integers(0, 10**9))
