@@ -1,16 +1,47 @@
-"""Random games for tests of statistics."""
+"""Random games, and skills and results for tests of ratings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from random import Random
 
 from hypothesis import strategies as st
 
+from arena.ladder.calibration import PredictedGame
 from arena.ladder.card_counts import Tally, count_game
+from arena.ladder.rating import Rating
 from arena.protocol.faults import places_with_faults, taken_over
 from arena.protocol.match import GameRecord, played_again
 from arena.rules import Rules, State
 from tests.builders import play
 from tests.rules.helpers import VARIANTS, seeds
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+RATED_GAMES: st.SearchStrategy[tuple[list[Rating], list[int]]] = st.integers(2, 5).flatmap(
+    lambda players: st.tuples(
+        st.lists(
+            st.builds(Rating, st.floats(-1000, 1000), st.floats(0.01, 100)),
+            min_size=players,
+            max_size=players,
+        ),
+        st.lists(st.integers(1, players), min_size=players, max_size=players),
+    )
+)
+"""Ratings before a game, however far apart, and any places."""
+
+
+def places_of(results: Sequence[float]) -> tuple[int, ...]:
+    """Return the places of these results, of which the highest is the first."""
+    return tuple(1 + sum(other > own for other in results) for own in results)
+
+
+def unchanged(versions: Sequence[int], ratings: Sequence[Rating], places: Sequence[int]) -> PredictedGame:
+    """Return a game that changed no rating."""
+    known = tuple(ratings)
+    return PredictedGame(
+        versions=tuple(versions), ratings=known, rated=known, places=tuple(places), ended=START
+    )
 
 
 @dataclass(frozen=True, repr=False)

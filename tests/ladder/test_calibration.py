@@ -2,15 +2,14 @@
 
 import random
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
 import pytest
 
 from arena.ladder.calibration import EDGES, Calibration, PredictedGame, calibrate
 from arena.ladder.rating import BETAS, Rating, initial, update
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
+from tests.ladder.games import START, places_of, unchanged
 
 
 def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
@@ -26,7 +25,7 @@ def ladder(games: int, noise: float = 1.0) -> list[PredictedGame]:
         players = 2 + number % 4
         table = dice.sample(range(len(skills)), players)
         results = [dice.gauss(skills[bot], noise * BETAS[players]) for bot in table]
-        places = tuple(1 + sum(other > own for other in results) for own in results)
+        places = places_of(results)
         before = tuple(ratings[bot] for bot in table)
         rated = update(before, places)
         for bot, rating in zip(table, rated, strict=True):
@@ -99,14 +98,7 @@ def test_wrong_noise_is_detected() -> None:
 
 def test_level_finishes_count_half() -> None:
     """A tie of two bots is half a success for the favourite, and has no log-loss."""
-    tied = PredictedGame(
-        versions=(1, 2),
-        ratings=(Rating(30.0, 1.0), Rating(20.0, 1.0)),
-        rated=(Rating(30.0, 1.0), Rating(20.0, 1.0)),
-        places=(1, 1),
-        ended=START,
-    )
-    found = calibrate([tied])
+    found = calibrate([unchanged((1, 2), (Rating(30.0, 1.0), Rating(20.0, 1.0)), (1, 1))])
     (table,) = found.tables
     assert table.observed == 0.5
     assert table.log_loss is None

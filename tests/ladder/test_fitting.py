@@ -2,19 +2,12 @@
 
 import math
 import random
-from datetime import UTC, datetime
 
 import pytest
 
 from arena.ladder.calibration import PredictedGame, fit_betas
 from arena.ladder.rating import BETAS, Rating
-
-
-def game(ratings: tuple[Rating, ...], places: tuple[int, ...]) -> PredictedGame:
-    """Return a game that changed no rating."""
-    versions = tuple(range(len(places)))
-    ended = datetime(2026, 1, 1, tzinfo=UTC)
-    return PredictedGame(versions=versions, ratings=ratings, rated=ratings, places=places, ended=ended)
+from tests.ladder.games import places_of, unchanged
 
 
 def played(players: int, beta: float, games: int) -> list[PredictedGame]:
@@ -24,8 +17,7 @@ def played(players: int, beta: float, games: int) -> list[PredictedGame]:
     for _ in range(games):
         ratings = tuple(Rating(dice.gauss(25, 8), 1.5) for _ in range(players))
         results = [dice.gauss(rating.mean, math.hypot(rating.deviation, beta)) for rating in ratings]
-        places = tuple(1 + sum(other > own for other in results) for own in results)
-        found.append(game(ratings, places))
+        found.append(unchanged(range(players), ratings, places_of(results)))
     return found
 
 
@@ -47,13 +39,13 @@ def test_a_beta_that_fits_is_kept() -> None:
 
 def test_too_few_games_and_ties_fit_nothing() -> None:
     """Fewer than a hundred games at a table size are too few, and ties don't count."""
-    tie = game((Rating(25.0, 1.0),) * 2, (1, 1))
+    tie = unchanged((0, 1), (Rating(25.0, 1.0),) * 2, (1, 1))
     assert fit_betas([*played(4, 5.0, 99), *[tie] * 200]) == ()
     assert [fit.games for fit in fit_betas([*played(4, 5.0, 100), *[tie] * 200])] == [100]
 
 
 def test_impossible_upsets_are_finite() -> None:
     """A result that the ratings all but exclude has a large loss, but a finite one."""
-    upset = game((Rating(-400.0, 0.1), Rating(400.0, 0.1)), (1, 2))
+    upset = unchanged((0, 1), (Rating(-400.0, 0.1), Rating(400.0, 0.1)), (1, 2))
     (fit,) = fit_betas([upset, *played(2, 5.0, 200)])
     assert math.isfinite(fit.loss)

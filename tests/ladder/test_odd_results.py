@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 import pytest
 
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.odd_results import CHANCE, odd_pairs
 from arena.ladder.rating import BETAS, Rating
+from tests.ladder.games import places_of, unchanged
 
 BOTS = 12
 
@@ -26,16 +26,7 @@ def season(
     for _ in range(games):
         table = dice.sample(range(BOTS), dice.randint(2, 5))
         made = results(table, [dice.gauss(skills[bot], BETAS[len(table)]) for bot in table])
-        ratings = tuple(Rating(skills[bot], 1.0) for bot in table)
-        found.append(
-            PredictedGame(
-                versions=tuple(table),
-                ratings=ratings,
-                rated=ratings,
-                places=tuple(1 + sum(other > own for other in made) for own in made),
-                ended=datetime(2026, 1, 1, tzinfo=UTC),
-            )
-        )
+        found.append(unchanged(table, [Rating(skills[bot], 1.0) for bot in table], places_of(made)))
     return found
 
 
@@ -76,13 +67,7 @@ def test_the_games_of_an_authors_bots_are_added_up() -> None:
 def test_a_few_games_are_too_few() -> None:
     """Even if every game contradicts the ratings, 19 games are too few."""
     names = {bot: bot for bot in range(BOTS)}
-    lost = PredictedGame(
-        versions=(3, 7),
-        ratings=(Rating(35, 1), Rating(15, 1)),
-        rated=(Rating(35, 1), Rating(15, 1)),
-        places=(2, 1),
-        ended=datetime(2026, 1, 1, tzinfo=UTC),
-    )
+    lost = unchanged((3, 7), (Rating(35, 1), Rating(15, 1)), (2, 1))
     assert odd_pairs([lost] * 19, names) == ()
     (found,) = odd_pairs([lost] * 20, names)
     assert (found.ahead, found.behind, found.games) == (7, 3, 20)

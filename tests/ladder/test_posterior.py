@@ -5,18 +5,10 @@ import random
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from arena.ladder.posterior import PRIOR, learn, stated
 from arena.ladder.rating import BETAS, Rating
-
-SKILLS = st.builds(Rating, st.floats(-1000, 1000), st.floats(0.01, 100))
-GAMES = st.integers(2, 5).flatmap(
-    lambda players: st.tuples(
-        st.lists(SKILLS, min_size=players, max_size=players),
-        st.lists(st.integers(1, players), min_size=players, max_size=players),
-    )
-)
+from tests.ladder.games import RATED_GAMES, places_of
 
 
 def test_a_first_game_of_two() -> None:
@@ -32,7 +24,7 @@ def test_a_first_game_of_two() -> None:
     assert winner.deviation**2 == pytest.approx((2 * variance + difference) / 4)
 
 
-@given(GAMES)
+@given(RATED_GAMES)
 def test_any_game_reduces_uncertainty(game: tuple[list[Rating], list[int]]) -> None:
     """However far apart the skills are, results are finite and reproducible, and no deviation grows."""
     skills, places = game
@@ -88,8 +80,8 @@ def test_deviations_match_the_errors() -> None:
     for _ in range(4000):
         table = dice.sample(range(bots), dice.randint(2, 5))
         results = [dice.gauss(true[bot], BETAS[len(table)]) for bot in table]
-        places = [1 + sum(other > own for other in results) for own in results]
-        for bot, skill in zip(table, learn([skills[bot] for bot in table], places), strict=True):
+        learned = learn([skills[bot] for bot in table], places_of(results))
+        for bot, skill in zip(table, learned, strict=True):
             skills[bot] = skill
     errors = [(skill.mean - mean) / skill.deviation for skill, mean in zip(skills, true, strict=True)]
     assert 0.8 < math.sqrt(math.fsum(error**2 for error in errors) / bots) < 1.2

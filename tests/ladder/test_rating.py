@@ -23,18 +23,7 @@ from arena.ladder.rating import (
     stood,
     update,
 )
-
-RATINGS = st.builds(
-    Rating,
-    st.floats(-1000, 1000),
-    st.floats(0.01, 100),
-)
-GAMES = st.integers(2, 5).flatmap(
-    lambda players: st.tuples(
-        st.lists(RATINGS, min_size=players, max_size=players),
-        st.lists(st.integers(1, players), min_size=players, max_size=players),
-    )
-)
+from tests.ladder.games import RATED_GAMES
 
 
 def test_known_values_of_a_first_game() -> None:
@@ -100,7 +89,7 @@ def test_extreme_upset_is_rated(players: int, deviation: float, *, tie: bool) ->
     assert min(rating.mean for rating in strong) < 325
 
 
-@given(GAMES)
+@given(RATED_GAMES)
 def test_any_game_is_rated_reproducibly(game: tuple[list[Rating], list[int]]) -> None:
     """Ratings are finite and reproducible, and deviations grow by the drift at most."""
     ratings, places = game
@@ -111,17 +100,11 @@ def test_any_game_is_rated_reproducibly(game: tuple[list[Rating], list[int]]) ->
     assert update(ratings, places) == rated
 
 
-@pytest.mark.parametrize("places", [(), (1,), (1, 2, 3)])
-def test_every_player_needs_a_place(places: tuple[int, ...]) -> None:
-    """As many places as players are required."""
-    with pytest.raises(ValueError, match="one of each"):
-        update((initial(), initial()), places)
-
-
-def test_nobody_plays_alone() -> None:
-    """A game has two to five players."""
-    with pytest.raises(ValueError, match="2 to 5 players"):
-        update((initial(),), (1,))
+@pytest.mark.parametrize(("players", "places"), [(2, ()), (2, (1,)), (2, (1, 2, 3)), (1, (1,))])
+def test_two_to_five_players_need_a_place_each(players: int, places: tuple[int, ...]) -> None:
+    """Any other number of players or places is refused."""
+    with pytest.raises(ValueError, match="one of each for 2 to 5 players"):
+        update([initial()] * players, places)
 
 
 @pytest.mark.parametrize(("mean", "deviation"), [(math.nan, 1.0), (25.0, 0.0), (25.0, math.inf)])
