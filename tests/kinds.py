@@ -14,5 +14,8 @@ SHARE: Final = BOTH if SOAK else BOTH[:1]
 on_both: Final = pytest.mark.parametrize("url", BOTH, indirect=True)
 """For tests of locks and differences, and for enough others that every statement runs on PostgreSQL."""
 
+on_sqlite: Final = pytest.mark.parametrize("url", BOTH[:1], indirect=True)
+on_postgresql: Final = pytest.mark.parametrize("url", BOTH[1:], indirect=True)
+
 filled_on_both: Final = pytest.mark.parametrize("filled", BOTH, indirect=True)
 """The same, for tests that share a store."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from arena.db.database import Database
 from arena.db.store import Store, open_store
 from tests.copies import Copies
 from tests.databases import sqlite_store
@@ -42,6 +43,13 @@ def empty_sqlite_url(tmp_path: Path) -> str:
 def store(url: str) -> Iterator[Store]:
     """Yield an open, empty store."""
     with closing(open_store(url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    """Yield a separate connection pool to the store's database."""
+    with closing(Database(url)) as opened:
         yield opened
 
 

@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from arena.db.activity import HourOfGames
+from arena.db.database import Database
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.ladder.highlights import KEPT, HighlightKind
@@ -201,16 +202,14 @@ def test_the_newest_report_of_each_host_is_kept(store: Store) -> None:
 
 
 @on_both
-def test_an_older_report_without_slots_is_read(store: Store, url: str) -> None:
+def test_an_older_report_without_slots_is_read(store: Store, database: Database) -> None:
     """Its number of slots is None."""
     store.activity.record_host(host_report(), ())
-    engine = create_engine(url)
-    with engine.begin() as connection:
+    with database.write() as connection:
         report = bytes(connection.execute(text("SELECT report FROM host_report")).scalar_one())
         older = report.replace(b',"slots":5', b"")
         assert older != report
         connection.execute(text("UPDATE host_report SET report = :older"), {"older": older})
-    engine.dispose()
     (found,) = store.activity.hosts()
     assert found.report == replace(host_report(), slots=None)
 

@@ -1,8 +1,7 @@
 """Tests of the data for a bot's page: opponents, rating curves, games, records and the place in the queue."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 
 import pytest
 from sqlalchemy import Connection, text
@@ -13,9 +12,18 @@ from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
 from arena.db.store import Store
 from arena.rules import Rules
 from tests.builders import play_matches
-from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, next_claim, outcomes
+from tests.db.builders import (
+    add_bot,
+    add_matches,
+    claim_one,
+    claimed,
+    finished,
+    next_claim,
+    outcomes,
+    run_sql,
+)
 from tests.db.test_cost import effort, grow
-from tests.kinds import filled_on_both, on_both
+from tests.kinds import filled_on_both, on_both, on_sqlite
 
 
 def fill_store(store: Store) -> None:
@@ -43,8 +51,7 @@ def test_a_bot_is_found_in_any_case(store: Store, url: str) -> None:
     """A bot with exactly this name comes first."""
     for name in ("Mine", "other"):
         add_bot(store, name)
-    with closing(Database(url)) as database, database.write() as connection:  # as in old databases
-        connection.execute(text("UPDATE bot SET name = 'mine' WHERE name = 'other'"))
+    run_sql(url, "UPDATE bot SET name = 'mine' WHERE name = 'other'")  # as in old databases
     found = {name: store.bots.find_in_any_case(name) for name in ("mINE", "mine", "Mine", "mine2")}
     assert [bot and bot.name for bot in found.values()] == ["Mine", "mine", "Mine", None]
 
@@ -138,15 +145,14 @@ def test_games_are_found_by_filters(filled: Store, wanted: WantedGames, fits: Ca
 
 
 @pytest.fixture
-def five_thousand(store: Store, url: str) -> Iterator[Database]:
-    """Yield the store's database after ``mine`` has played 5,000 games, only one of which is remarkable."""
+def five_thousand(store: Store, database: Database) -> Database:
+    """Return the store's database after ``mine`` has played 5,000 games, only one of which is remarkable."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
     assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
-    with closing(Database(url)) as database:
-        assert grow(database) == 5000
-        with database.write() as connection:
-            connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))
-        yield database
+    assert grow(database) == 5000
+    with database.write() as connection:
+        connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))
+    return database
 
 
 @on_both
@@ -164,7 +170,7 @@ def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
     assert faulty.number == 7
 
 
-@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> None:
     """The cost, measured on SQLite, doesn't depend on the number of games."""
 

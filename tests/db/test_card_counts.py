@@ -2,7 +2,6 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 
 import pytest
 
@@ -110,19 +109,18 @@ def test_games_of_a_disqualified_bot_are_not_counted(store: Store) -> None:
 
 
 @pytest.mark.parametrize("barred", [False, True])
-def test_games_during_a_recount_are_counted(store: Store, url: str, *, barred: bool) -> None:
+def test_games_during_a_recount_are_counted(store: Store, database: Database, *, barred: bool) -> None:
     """A count made before taking the lock is reused, unless the games that count have changed since."""
     a, b, c = (add_bot(store, name, author=name) for name in "abc")
     first = record(store, claimed(store, (a, b), id_="s1"), 1)
-    with closing(Database(url)) as database:
-        with database.read() as connection:
-            counted = card_counts.fold(connection, frozenset())
-        assert (counted.last, counted.tally) == (2, first)
-        second = record(store, claimed(store, (b, c), id_="s2"), 2)
-        if barred:
-            store.bot_states.disqualify("a", "why", START, ENTRY)
-        with database.write() as connection:
-            assert card_counts.rebuild(connection, counted).differing == 0
+    with database.read() as connection:
+        counted = card_counts.fold(connection, frozenset())
+    assert (counted.last, counted.tally) == (2, first)
+    second = record(store, claimed(store, (b, c), id_="s2"), 2)
+    if barred:
+        store.bot_states.disqualify("a", "why", START, ENTRY)
+    with database.write() as connection:
+        assert card_counts.rebuild(connection, counted).differing == 0
     assert store.cards.find() == (second if barred else merged([first, second]))
 
 

@@ -16,7 +16,7 @@ from sqlalchemy import text
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
 from arena.db.store import Store, open_store
-from tests.kinds import on_both
+from tests.kinds import on_both, on_postgresql, on_sqlite
 
 TAKES = """
 import signal, sys
@@ -81,28 +81,28 @@ def test_the_lock_ends_with_a_killed_holder(url: str) -> None:
         store.coordinator_lock.release()
 
 
-@pytest.mark.postgresql
-def test_the_lock_survives_a_lost_connection(postgresql_url: str) -> None:
+@on_postgresql
+def test_the_lock_survives_a_lost_connection(stores: tuple[Store, Store], url: str) -> None:
     """The lock can be taken again after a reconnection, unless another coordinator was faster."""
-    with closing(open_store(postgresql_url)) as first, closing(open_store(postgresql_url)) as second:
-        assert first.coordinator_lock.take()
-        end_sessions(postgresql_url)
-        assert first.coordinator_lock.take()
-        assert not second.coordinator_lock.take()
-        end_sessions(postgresql_url)
-        assert second.coordinator_lock.take()
-        assert not first.coordinator_lock.take()
-        end_sessions(postgresql_url)
-        first.coordinator_lock.release()
-        second.coordinator_lock.release()
-        assert first.coordinator_lock.take()
-        first.coordinator_lock.release()
+    first, second = stores
+    assert first.coordinator_lock.take()
+    end_sessions(url)
+    assert first.coordinator_lock.take()
+    assert not second.coordinator_lock.take()
+    end_sessions(url)
+    assert second.coordinator_lock.take()
+    assert not first.coordinator_lock.take()
+    end_sessions(url)
+    first.coordinator_lock.release()
+    second.coordinator_lock.release()
+    assert first.coordinator_lock.take()
+    first.coordinator_lock.release()
 
 
-def test_a_lock_that_can_not_be_created_is_reported(sqlite_url: str, tmp_path: Path) -> None:
+@on_sqlite
+def test_a_lock_that_can_not_be_created_is_reported(store: Store, tmp_path: Path) -> None:
     """Here, a folder has the name of the lock's file."""
-    with closing(open_store(sqlite_url)) as store:
-        (tmp_path / "arena.sqlite3.lock").mkdir()
-        why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"
-        with pytest.raises(DatabaseUnavailable, match=why):
-            store.coordinator_lock.take()
+    (tmp_path / "arena.sqlite3.lock").mkdir()
+    why = r"the lock .*arena\.sqlite3\.lock can't be opened: Is a directory"
+    with pytest.raises(DatabaseUnavailable, match=why):
+        store.coordinator_lock.take()

@@ -11,8 +11,9 @@ from sqlalchemy import Connection, Engine, event, text
 from arena.db.activity import ActivityRepository
 from arena.db.bot_states import bench_failing
 from arena.db.database import Database, Joined
-from arena.db.store import open_store
+from arena.db.store import Store
 from tests.db.builders import START, add_bot, claimed, finished, present
+from tests.kinds import on_sqlite
 
 GROWING = {"match", "match_seat", "game", "game_seat", "rating_event", "rating_change", "audit"}
 """Tables that grow with every match."""
@@ -35,25 +36,22 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-def test_recording_a_match_scans_no_growing_table(sqlite_url: str) -> None:
+@on_sqlite
+def test_recording_a_match_scans_no_growing_table(store: Store, database: Database) -> None:
     """There are few statements, and each finds its rows by an index, even if every bot fails."""
-    store = open_store(sqlite_url)
     versions = [add_bot(store, name, author=name) for name in "abcde"]
     claim = claimed(store, versions, deals=6)
     result = finished(claim, [(1, 2, 3, 4, 5)] * 6, faults=(3,) * 5)
     with statements() as sent:
         assert store.results.record(result)
     assert {bot.state for bot in store.bots.listed()} == {"benched"}
-    store.close()
     asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]
     assert 0 < len(asked) <= MOST_STATEMENTS
-    database = Database(sqlite_url)
     with database.read() as connection:
         for statement, values in asked:
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
             scanned = {row.detail.split()[1] for row in plan if row.detail.startswith("SCAN")}
             assert not scanned & GROWING, statement
-    database.close()
 
 
 def effort(database: Database, ask: Callable[[Connection], object]) -> int:
@@ -84,42 +82,38 @@ def grow(database: Database) -> int:
         return int(connection.execute(text("SELECT count(*) FROM game")).scalar_one())
 
 
+@on_sqlite
 @pytest.mark.parametrize("came_back", [False, True])
-def test_failures_cost_the_same_after_any_number_of_games(sqlite_url: str, *, came_back: bool) -> None:
+def test_failures_cost_the_same_after_any_number_of_games(
+    store: Store, database: Database, *, came_back: bool
+) -> None:
     """Only a bot's last ten games are read, even if none of them was played since its return."""
-    store = open_store(sqlite_url)
     mine, other = (add_bot(store, name) for name in ("mine", "other"))
     assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
     if came_back:
         store.bot_states.retire("mine", START.replace(year=2027))
         store.bot_states.come_back("mine", START.replace(year=2027))
-    store.close()
 
     def fail(connection: Connection) -> None:
         assert bench_failing(connection, [(mine, "it was gone")], START) == []
 
-    database = Database(sqlite_url)
     before = effort(database, fail)
     assert grow(database) == 5000
     assert effort(database, fail) <= before + 10
-    database.close()
 
 
-def test_the_workload_costs_the_same_after_any_number_of_games(sqlite_url: str) -> None:
+@on_sqlite
+def test_the_workload_costs_the_same_after_any_number_of_games(store: Store, database: Database) -> None:
     """The games of an hour aren't counted one by one."""
-    store = open_store(sqlite_url)
     versions = [add_bot(store, name) for name in ("mine", "other")]
     assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
 
     def workload(connection: Connection) -> None:
         ActivityRepository(Joined(connection)).workload(START)
 
-    database = Database(sqlite_url)
     before = effort(database, workload)
     assert grow(database) == 5000
     with database.write() as connection:
         connection.execute(text("UPDATE ladder SET games = 5000"))
     assert effort(database, workload) <= before + 10
     assert store.activity.workload(START).hours[-1].games == 5000
-    database.close()
-    store.close()

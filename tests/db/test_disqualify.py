@@ -234,7 +234,7 @@ class Interrupted:
 
 
 def test_games_during_the_rehearsal_are_rated(
-    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The rebuild reuses the ratings of the rehearsal, and rates only later games."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0))])
@@ -250,9 +250,8 @@ def test_games_during_the_rehearsal_are_rated(
         known.step(WON)
 
     monkeypatch.setattr(bot_states, "update_ratings", rate)
-    with closing(Database(url)) as database:
-        states = bot_states.BotStates(Interrupted(database, play_two_games))
-        states.disqualify("cheat", "why", NOW, ENTRY)
+    states = bot_states.BotStates(Interrupted(database, play_two_games))
+    states.disqualify("cheat", "why", NOW, ENTRY)
     assert rated == [(1, 2), (1, 1)]
     assert known.kept() == known.folded(without="cheat")
     assert store.ladder.rebuild().differing == 0

@@ -25,7 +25,7 @@ from tests.db.builders import (
     waiting_and_running,
 )
 from tests.db.test_locks import wait_for_waiting
-from tests.kinds import on_both
+from tests.kinds import on_both, on_postgresql
 from tests.patience import WAIT_SECONDS
 
 HERE = WorkerStatus(name="w1", host="h1", seats=10, busy=4)
@@ -62,50 +62,38 @@ def test_a_renewed_lease_lasts(store: Store, clock: SetClock) -> None:
     assert store.leases.expire(START) == {(kept.spec.match, 1): MatchState.WAITING}
 
 
-@pytest.mark.postgresql
-def test_a_waiting_result_delays_no_renewal(postgresql_url: str, clock: SetClock) -> None:
+@on_postgresql
+def test_a_waiting_result_delays_no_renewal(store: Store, database: Database, clock: SetClock) -> None:
     """While the result's transaction locks one match and waits for the ladder, other leases are renewed."""
-    with (
-        closing(open_store(postgresql_url, clock)) as store,
-        closing(Database(postgresql_url)) as other,
-        ThreadPoolExecutor(1) as thread,
-    ):
-        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
-        stored, kept = (claim_one(store, "one") for _ in range(2))
-        both = [stored.spec.match, kept.spec.match]
-        clock.seconds += LEASE_SECONDS - 1
-        with other.write() as connection:
-            connection.execute(text("SELECT id FROM match WHERE id = :id FOR UPDATE"), {"id": both[0]})
-            renewal = thread.submit(store.leases.renew, "one", both)
-            done, _ = wait([renewal], timeout=WAIT_SECONDS)
-        renewal.result()
-        assert done
-        clock.seconds += 2
-        assert store.leases.expire(START) == {(both[0], 1): MatchState.WAITING}
+    stored, kept = (claim_one(store, "one") for _ in range(2))
+    both = [stored.spec.match, kept.spec.match]
+    clock.seconds += LEASE_SECONDS - 1
+    with ThreadPoolExecutor(1) as thread, database.write() as connection:
+        connection.execute(text("SELECT id FROM match WHERE id = :id FOR UPDATE"), {"id": both[0]})
+        renewal = thread.submit(store.leases.renew, "one", both)
+        done, _ = wait([renewal], timeout=WAIT_SECONDS)
+    renewal.result()
+    assert done
+    clock.seconds += 2
+    assert store.leases.expire(START) == {(both[0], 1): MatchState.WAITING}
 
 
-@pytest.mark.postgresql
-def test_a_locked_worker_delays_no_expiry(postgresql_url: str, clock: SetClock) -> None:
+@on_postgresql
+def test_a_locked_worker_delays_no_expiry(store: Store, database: Database, clock: SetClock) -> None:
     """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
-    with (
-        closing(open_store(postgresql_url, clock)) as store,
-        closing(Database(postgresql_url)) as other,
-        ThreadPoolExecutor(1) as thread,
-    ):
-        add_matches(store, "s", [add_bot(store, name) for name in ("a", "b", "c")])
-        kept, left = (claim_one(store, name) for name in ("one", "two"))
-        store.leases.tell("one", [HERE])
-        clock.seconds += LEASE_SECONDS - 1
-        store.leases.renew("one", [kept.spec.match])
-        with other.write() as connection:
-            connection.execute(text("SELECT name FROM worker FOR UPDATE"))
-            telling = thread.submit(store.leases.tell, "one", [HERE])
-            wait_for_waiting(other, 1)
-            clock.seconds += 2
-            assert list(store.leases.expire(START)) == [(left.spec.match, 1)]
-            assert not telling.done()
-        telling.result()
-        assert [known.coordinator for known in store.leases.workers()] == ["one"]
+    kept, left = (claim_one(store, name) for name in ("one", "two"))
+    store.leases.tell("one", [HERE])
+    clock.seconds += LEASE_SECONDS - 1
+    store.leases.renew("one", [kept.spec.match])
+    with ThreadPoolExecutor(1) as thread, database.write() as connection:
+        connection.execute(text("SELECT name FROM worker FOR UPDATE"))
+        telling = thread.submit(store.leases.tell, "one", [HERE])
+        wait_for_waiting(database, 1)
+        clock.seconds += 2
+        assert list(store.leases.expire(START)) == [(left.spec.match, 1)]
+        assert not telling.done()
+    telling.result()
+    assert [known.coordinator for known in store.leases.workers()] == ["one"]
 
 
 @on_both
@@ -201,9 +189,9 @@ def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock:
 
 
 @on_both
-def test_the_databases_own_clock_goes_on(url: str) -> None:
+def test_the_databases_own_clock_goes_on(database: Database) -> None:
     """It never goes back."""
-    with closing(Database(url)) as database, database.read() as connection:
+    with database.read() as connection:
         first, second = (database_time(connection) for _ in range(2))
     assert first.clock == second.clock
     assert first.seconds <= second.seconds

@@ -30,19 +30,15 @@ def found(store: Store, match: str, game: int | None = None) -> WatchedMatch:
     return present(store.live.find(match, game))
 
 
-def rows(url: str) -> list[tuple[str, int]]:
+def rows(database: Database) -> list[tuple[str, int]]:
     """Return the match and the number of rounds of each stored game."""
-    database = Database(url)
-    try:
-        with database.read() as connection:
-            kept = connection.execute(select(LiveGameRow.match_id, LiveGameRow.rounds))
-            return [(row.match_id, row.rounds) for row in kept]
-    finally:
-        database.close()
+    with database.read() as connection:
+        kept = connection.execute(select(LiveGameRow.match_id, LiveGameRow.rounds))
+        return [(row.match_id, row.rounds) for row in kept]
 
 
 @on_both
-def test_the_newest_game_is_shown_and_the_others_can_be(store: Store, url: str) -> None:
+def test_the_newest_game_is_shown_and_the_others_can_be(store: Store, database: Database) -> None:
     """Each game is shown up to the last reported round. Late reports don't undo newer ones."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert found(store, "s-0") == WatchedMatch(
@@ -71,10 +67,10 @@ def test_the_newest_game_is_shown_and_the_others_can_be(store: Store, url: str) 
     assert not show(store, mine, NEXT)
     over = found(store, "s-0")
     assert (over.state, over.shown, over.game, over.played) == (MatchState.DONE, (), None, ("s-0-0", "s-0-1"))
-    assert rows(url) == []
+    assert rows(database) == []
 
 
-def test_games_of_failed_attempts_are_removed(store: Store, url: str) -> None:
+def test_games_of_failed_attempts_are_removed(store: Store, database: Database) -> None:
     """After a void, a loss or a release, a match shows no game of that attempt, even if reports come late."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for undo in (
@@ -85,7 +81,7 @@ def test_games_of_failed_attempts_are_removed(store: Store, url: str) -> None:
         assert show(store, mine, TWO)
         undo(mine.spec.attempt)
         assert found(store, "s-0").game is None
-        assert rows(url) == []
+        assert rows(database) == []
         assert not show(store, mine, TWO)
         again = claim_one(store)
         assert again.spec.attempt == mine.spec.attempt + 1

@@ -1,9 +1,7 @@
 """Tests of the order of locks on rows. In a deadlock PostgreSQL would abort a transaction."""
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,29 +11,16 @@ from arena.db import credentials, ladder
 from arena.db.database import Database
 from arena.db.errors import CredentialsChanged
 from arena.db.schema import AccountRow, ApiTokenRow, SessionRow, SubmissionRow
-from arena.db.store import Store, open_store
+from arena.db.store import Store
 from arena.protocol.submissions import Stage
 from tests.db.builders import START, add_account, present
 from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
+from tests.kinds import on_postgresql
 
-pytestmark = pytest.mark.postgresql
+pytestmark = on_postgresql
 
 _PATIENCE_SECONDS = 30
-
-
-@pytest.fixture
-def database(postgresql_url: str) -> Iterator[Database]:
-    """Yield a separate connection pool to the same database."""
-    with closing(Database(postgresql_url)) as database:
-        yield database
-
-
-@pytest.fixture
-def store(postgresql_url: str) -> Iterator[Store]:
-    """Yield an empty store on PostgreSQL."""
-    with closing(open_store(postgresql_url)) as store:
-        yield store
 
 
 def wait_for_waiting(database: Database, count: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import CheckConstraint, PrimaryKeyConstraint, create_engine, inspect, text
+from sqlalchemy import CheckConstraint, PrimaryKeyConstraint, inspect, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database, check_integrity
@@ -28,7 +28,7 @@ from arena.db.errors import (
 )
 from arena.db.opening import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
 from arena.db.schema import Base
-from arena.db.store import open_store
+from arena.db.store import Store, open_store
 from tests.db.builders import add_bot, add_matches, claimed, finished, next_claim, run_sql
 from tests.db.next_version import NEXT_REVISION, become
 from tests.kinds import on_both
@@ -37,15 +37,13 @@ from tests.soak import SOAK
 
 
 @on_both
-def test_data_survives_reopening(url: str) -> None:
+def test_data_survives_reopening(store: Store, url: str) -> None:
     """A second start has the same data."""
-    store = open_store(url)
     assert store.results.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
     before = (store.ratings.standings(), store.games.newest())
     store.close()
-    again = open_store(url)
-    assert (again.ratings.standings(), again.games.newest()) == before
-    again.close()
+    with closing(open_store(url)) as again:
+        assert (again.ratings.standings(), again.games.newest()) == before
 
 
 def test_several_may_open_a_new_database_at_once(empty_url: str) -> None:
@@ -73,7 +71,6 @@ def test_later_revisions_are_larger() -> None:
 
 def test_a_current_database_is_opened_without_alembic(sqlite_url: str) -> None:
     """Importing it would delay each start."""
-    open_store(sqlite_url).close()
     code = (
         "import sys, arena.db.store as s; s.open_store(sys.argv[1]).close(); print('alembic' in sys.modules)"
     )
@@ -83,10 +80,8 @@ def test_a_current_database_is_opened_without_alembic(sqlite_url: str) -> None:
 
 
 @on_both
-def test_migrations_create_the_tables_of_the_models(url: str) -> None:
+def test_migrations_create_the_tables_of_the_models(database: Database) -> None:
     """A migrated database's tables are exactly those of the models."""
-    open_store(url).close()
-    database = Database(url)
     with database.read() as connection:
         opts = {"version_table": VERSION_TABLE, "compare_server_default": True}
         context = MigrationContext.configure(connection, opts=opts)
@@ -108,7 +103,6 @@ def test_migrations_create_the_tables_of_the_models(url: str) -> None:
                 for table in Base.metadata.sorted_tables
                 if table.dialect_options["sqlite"]["with_rowid"] is False
             }
-    database.close()
 
 
 @on_both
@@ -118,7 +112,6 @@ def test_a_database_from_before_the_first_release_is_refused(
     url: str, revision_before: str, *, migrates: bool
 ) -> None:
     """The database is unchanged. The error says how to start with a new one, and how to use the old one."""
-    open_store(url).close()
     run_sql(url, f"UPDATE kaiten_schema SET version_num = '{revision_before}'")  # noqa: S608 - the test's own text
     said = f"at revision {revision_before}, which predates the first release.* set ARENA_DATABASE_URL"
     with pytest.raises(DatabaseTooOld, match=f"{said}.*To keep its games, use the version that made it"):
@@ -129,7 +122,6 @@ def test_a_database_from_before_the_first_release_is_refused(
 @on_both
 def test_a_newer_database_is_left_alone(url: str) -> None:
     """The error says what to do."""
-    open_store(url).close()
     run_sql(url, "UPDATE kaiten_schema SET version_num = '9999'")
     with pytest.raises(
         DatabaseNewer, match=r"newer version of Kaiten .* at revision 9999.*install that version"
@@ -144,9 +136,8 @@ def test_a_database_of_another_program_is_left_alone(empty_url: str) -> None:
         DatabaseForeign, match=r"not an arena's database \(it has the table recipe.*another one"
     ):
         open_store(empty_url)
-    engine = create_engine(empty_url)
-    assert inspect(engine).get_table_names() == ["recipe"]
-    engine.dispose()
+    with closing(Database(empty_url)) as database, database.read() as connection:
+        assert inspect(connection).get_table_names() == ["recipe"]
 
 
 def test_a_file_that_is_no_database_is_left_alone(empty_sqlite_url: str, tmp_path: Path) -> None:
@@ -181,14 +172,12 @@ def test_the_check_of_a_large_file_ends(sqlite_url: str) -> None:
     store = open_store(sqlite_url)
     add_matches(store, "s", [add_bot(store, name) for name in "ab"], deals=24, matches=2)
     store.close()
-    database = Database(sqlite_url)
-    with database.read() as connection:
+    with closing(Database(sqlite_url)) as database, database.read() as connection:
         connection.execute(text("CREATE TEMP TABLE large AS SELECT zeroblob(3000) AS filler FROM bot"))
         for _ in range(12):
             connection.execute(text("INSERT INTO large SELECT filler FROM large"))
         check_integrity(connection, sqlite_url, seconds=0)
         assert connection.execute(text("SELECT count(*) FROM large")).scalar_one() == 2 * 2**12
-    database.close()
 
 
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:

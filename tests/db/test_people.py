@@ -2,7 +2,6 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
@@ -386,19 +385,21 @@ def test_an_attempt_can_be_taken_back(store: Store) -> None:
 
 
 @on_both
-def test_the_number_of_counters_is_limited(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_counters_is_limited(
+    store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each attempt removes expired windows. If too many remain, those that expire first are removed too."""
     monkeypatch.setattr(people, "MOST_COUNTERS", 5)
     for number in range(20):
         store.people.attempt((limit(f"k{number}", 1, 15 + number),), START)
-    assert keys(url) == {f"k{number}" for number in range(15, 20)}
+    assert keys(database) == {f"k{number}" for number in range(15, 20)}
     store.people.attempt((limit("last", 1, 60),), START + timedelta(minutes=33))
-    assert keys(url) == {"k19", "last"}
+    assert keys(database) == {"k19", "last"}
 
 
-def keys(url: str) -> set[str]:
+def keys(database: Database) -> set[str]:
     """Return the keys of all counters."""
-    with closing(Database(url)) as database, database.read() as connection:
+    with database.read() as connection:
         return set(connection.execute(text("SELECT key FROM attempt")).scalars())
 
 

@@ -16,6 +16,7 @@ from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable, DatabaseUnwritable
 from arena.db.store import Store, open_store
 from tests.db.builders import add_bot, add_matches, next_claim, next_match
+from tests.kinds import on_postgresql
 from tests.postgresql import Cluster
 
 SECRET = "hunter2"  # noqa: S105 - the test's own
@@ -98,7 +99,7 @@ def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
             store.check()
 
 
-@pytest.mark.postgresql
+@on_postgresql
 @pytest.mark.parametrize(
     ("wrong", "shown"),
     [
@@ -107,15 +108,10 @@ def test_a_locked_file_is_not_ready(sqlite_url: str, tmp_path: Path) -> None:
         ("UPDATE bot SET since = CAST(CAST(:secret AS text) AS timestamptz)", '"…"'),
     ],
 )
-def test_errors_show_no_values_of_rows(postgresql_url: str, wrong: str, shown: str) -> None:
+def test_errors_show_no_values_of_rows(store: Store, database: Database, wrong: str, shown: str) -> None:
     """Errors are logged with all their causes, and a row may have a hash of a password."""
-    with closing(open_store(postgresql_url)) as store:
-        add_bot(store, SECRET)
-    with (
-        closing(Database(postgresql_url)) as database,
-        pytest.raises(DBAPIError) as caught,
-        database.write() as connection,
-    ):
+    add_bot(store, SECRET)
+    with pytest.raises(DBAPIError) as caught, database.write() as connection:
         connection.execute(text(wrong), {"secret": SECRET})
     told = "".join(format_exception(caught.value))
     assert told.count(shown) == 2

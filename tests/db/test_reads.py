@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Callable
-from contextlib import closing
 from datetime import timedelta
 from typing import Any
 
@@ -214,15 +213,16 @@ _ONE_DAY = GameFilter(players=2, since=START.date(), until=START.date())
         lambda store: store.activity.current(START),
     ],
 )
-def test_no_statement_scans_all_games(store: Store, url: str, call: Callable[[Store], object]) -> None:
+def test_no_statement_scans_all_games(
+    store: Store, database: Database, call: Callable[[Store], object]
+) -> None:
     """Each statement finds its matches, games and changes by an index, so its cost doesn't grow."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     assert store.results.record(finished(claim, [(1, 2)] * 2))
     with statements() as sent:
         call(store)
     asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]
-    with closing(Database(url)) as database:
-        plans = "\n".join(_plan(database, *each) for each in asked)
+    plans = "\n".join(_plan(database, *each) for each in asked)
     assert plans
     assert not re.findall(_WALK, plans)
 

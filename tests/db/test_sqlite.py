@@ -13,39 +13,33 @@ from arena.db.schema import BotRow
 from arena.db.store import Store, open_store
 from tests.db.builders import add_bot
 from tests.engines import waiting
+from tests.kinds import on_postgresql, on_sqlite
 
 
-def test_reads_continue_during_a_write(sqlite_url: str) -> None:
+@on_sqlite
+def test_reads_continue_during_a_write(store: Store, database: Database) -> None:
     """A reader sees the previous data without waiting, and the new data after the commit."""
-    store = open_store(sqlite_url)
     add_bot(store, "a")
-    database = Database(sqlite_url)
     with database.write() as connection:
         connection.execute(text("UPDATE bot SET author = 'zoe'"))
         assert [line.author for line in store.ratings.standings()] == ["ann"]
     assert [line.author for line in store.ratings.standings()] == ["zoe"]
-    database.close()
-    store.close()
 
 
-def test_a_reader_keeps_its_view(sqlite_url: str) -> None:
+@on_sqlite
+def test_a_reader_keeps_its_view(store: Store, database: Database) -> None:
     """A read transaction doesn't see concurrent changes."""
-    store = open_store(sqlite_url)
     add_bot(store, "a")
-    database = Database(sqlite_url)
     with database.read() as connection:
         assert connection.execute(select(BotRow.name)).scalars().all() == ["a"]
         add_bot(store, "b")
         assert connection.execute(select(BotRow.name)).scalars().all() == ["a"]
     assert store.activity.totals().bots == 2
-    database.close()
-    store.close()
 
 
-def test_a_second_writer_waits(sqlite_url: str) -> None:
+@on_sqlite
+def test_a_second_writer_waits(store: Store, database: Database) -> None:
     """A second write transaction begins after the first one's commit, and sees its changes."""
-    store = open_store(sqlite_url)
-    database = Database(sqlite_url)
     seen: list[int] = []
     second = threading.Thread(target=lambda: seen.append(add_bot(store, "b")))
     with database.write() as connection:
@@ -60,20 +54,16 @@ def test_a_second_writer_waits(sqlite_url: str) -> None:
         assert second.is_alive()
     second.join()
     assert len(seen) == 1
-    database.close()
-    store.close()
 
 
-def test_the_file_survives_a_power_cut(sqlite_url: str) -> None:
+@on_sqlite
+def test_the_file_survives_a_power_cut(database: Database) -> None:
     """Every connection uses the write-ahead log, waits for the disk, and checks foreign keys."""
-    open_store(sqlite_url).close()
-    database = Database(sqlite_url)
     with waiting(), database.read() as connection:
         pragmas = {
             name: connection.execute(text(f"PRAGMA {name}")).scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
         }
-    database.close()
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 60_000}
 
 
@@ -104,9 +94,10 @@ def test_a_database_created_by_root_belongs_to_the_folders_owner(tmp_path: Path)
     store.close()
 
 
-def test_the_counter_changes_with_every_commit(sqlite_url: str) -> None:
+@on_sqlite
+def test_the_counter_changes_with_every_commit(store: Store, url: str) -> None:
     """It changes whenever any store commits a write, and at no other time."""
-    with closing(open_store(sqlite_url)) as store, closing(open_store(sqlite_url)) as other:
+    with closing(open_store(url)) as other:
         beats = [store.pulse(), store.pulse()]
         add_bot(store, "a")
         beats += [store.pulse(), store.pulse()]
@@ -117,21 +108,20 @@ def test_the_counter_changes_with_every_commit(sqlite_url: str) -> None:
         assert None not in beats
 
 
-def test_a_rollback_does_not_change_the_counter(sqlite_url: str) -> None:
+@on_sqlite
+def test_a_rollback_does_not_change_the_counter(store: Store) -> None:
     """Here, a write fails because another author's bot has the name."""
-    with closing(open_store(sqlite_url)) as store:
-        add_bot(store, "a", author="ann")
-        before = store.pulse()
-        with pytest.raises(Exception, match="belongs to"):
-            add_bot(store, "a", author="ben")
-        assert store.pulse() == before
+    add_bot(store, "a", author="ann")
+    before = store.pulse()
+    with pytest.raises(Exception, match="belongs to"):
+        add_bot(store, "a", author="ben")
+    assert store.pulse() == before
 
 
-@pytest.mark.postgresql
-def test_postgresql_has_no_change_counter(postgresql_url: str) -> None:
+@on_postgresql
+def test_postgresql_has_no_change_counter(store: Store) -> None:
     """It would need a query like any other."""
-    with closing(open_store(postgresql_url)) as store:
-        assert store.pulse() is None
+    assert store.pulse() is None
 
 
 def test_another_file_has_no_change_counter(tmp_path: Path) -> None:
