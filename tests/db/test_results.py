@@ -100,14 +100,6 @@ def test_wrong_numbers_of_seats_are_refused(store: Store) -> None:
 
 
 @on_both
-def test_a_game_has_one_entry_per_seat(store: Store) -> None:
-    """A finished game whose tuples differ in length is invalid."""
-    result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [(1, 2)])
-    with pytest.raises(ValueError, match="one entry per seat"):
-        replace(result.games[0], points=(1, 2, 3))
-
-
-@on_both
 def test_a_match_without_a_game_ends(store: Store) -> None:
     """After a crash at the start no game is rated, and the match is done."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])

@@ -119,15 +119,6 @@ def test_a_game_without_its_replay_counts_as_before(store: Store) -> None:
     assert len(store.histories.records("cheat", 9)) == 2
 
 
-def test_games_without_replays_can_be_counted_later(store: Store) -> None:
-    """Games from before the arena had statistics can still be counted."""
-    fill(store)
-    before = store.cards.find()
-    store.logs.remove_replays(FIRST + timedelta(days=390), 99)
-    counted = store.cards.rebuild()
-    assert (counted.differing, counted.games) == (0, sum(each.games for each in before.games.values()))
-
-
 @on_both
 def test_unrated_games_keep_their_replays(store: Store) -> None:
     """A submission in progress keeps its logs too."""

@@ -1,6 +1,7 @@
 """Tests of rated matches whose bots change seats between games."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
         ]
         assert gains[0] > 0 > gains[2]
     board = {line.bot: line for line in store.ratings.standings()}
-    assert {name: (board[name].games, board[name].wins) for name in NAMES} == dict.fromkeys(NAMES, (3, 1))
+    counted = {name: (board[name].games, board[name].wins, board[name].faulty) for name in NAMES}
+    assert counted == dict.fromkeys(NAMES, (3, 1, 1))
     assert store.ladder.rebuild().differing == 0
     assert store.cards.rebuild().differing == 0
 
@@ -67,17 +69,14 @@ def test_logs_go_by_the_seats_of_the_game(store: Store, claim: Claim) -> None:
         assert [seat.report.stderr for seat in log.seats] == [f"seat {bot}" for bot in SEATINGS[index]]
 
 
-def test_a_take_over_counts_against_the_bot_in_the_seat(store: Store, claim: Claim) -> None:
-    """Each of the three bots is taken over in one game."""
-    assert store.results.record(finished(claim, [(1, 2, 3)] * 3, faults=TAKEN_OVER))
-    for line in store.ratings.standings():
-        assert line.games == 3
-        assert line.faulty == 1
-
-
-def test_a_game_without_every_bot_is_refused(store: Store, claim: Claim) -> None:
-    """It is refused before anything is stored."""
-    good = finished(claim, [(1, 2, 3)] * 3)
-    with pytest.raises(ValueError, match="each bot of the match must have one seat"):
-        replace(good.games[0], bots=(0, 1, 1))
-    assert store.activity.totals().games == 0
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"bots": (0, 1, 1)}, "each bot of the match must have one seat"),
+        ({"points": (1, 2)}, "one entry per seat"),
+    ],
+)
+def test_a_game_with_other_seats_is_refused(claim: Claim, change: dict[str, Any], why: str) -> None:
+    """Each bot has one seat, and each seat one entry in every tuple."""
+    with pytest.raises(ValueError, match=why):
+        replace(finished(claim, [(1, 2, 3)]).games[0], **change)
