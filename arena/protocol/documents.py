@@ -480,7 +480,7 @@ class Row:
         spread: 2σ.
         score: μ - 3σ.
         provisional: Whether the rating is still too uncertain to mean much.
-        change: Change of the score over seven days; None if this version had not played before.
+        change: Change of the score over seven days; None if this version had not played before then.
         games: Rated games of this version in this list.
         win_share: Share of its games in which it was first or tied for first; None without a game.
         mean_place: Mean place, 1 is best; None without a game.

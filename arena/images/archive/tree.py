@@ -129,8 +129,8 @@ class Tree:
     def resolve(self, path: str) -> tuple[Parts, Node | None]:
         """Follow a path from the root as Linux would inside the image.
 
-        Return the resolved path and its node, which is None if nothing is there. Stops at folders that the
-        runtime mounts over. Raises Rejected if the path goes through too many links.
+        Return the resolved path and its node, which is None if the path doesn't exist. Stops at folders that
+        the runtime mounts over. Raises Rejected if the path goes through too many links.
         """
         trail: list[tuple[str, Node | None]] = []
         left = path.split("/")[::-1]

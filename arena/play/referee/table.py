@@ -210,7 +210,7 @@ class GameTable:
     def breach(self, seat: int, text: str, now: float) -> None:
         """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
         if seat in self._pending:
-            # The time counts all the same: otherwise a bot could exceed its bank at the cost of one fault.
+            # The time counts anyway: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:

@@ -364,7 +364,7 @@ def make_room(place: GroupPlace) -> None:
         left = int((path / f"memory.{used}").read_text()) - in_use
         if left > int((path / f"memory.{most}").read_text()) // _LEFT_OVER:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
-            # In a process of its own, which the timeout can kill while the kernel frees memory.
+            # In a child process, which the timeout can kill while the kernel frees memory.
             subprocess.run(["sh", "-c", command], check=False, timeout=_FREEING_SECONDS)  # noqa: S603, S607 - ours
 
 

@@ -98,7 +98,7 @@ class DockerRuntime:
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
     ) -> HostReport:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Check which controls this host has."""
         image, run_dir = canary()
         group = self.common_group(limits, slots)
         evidence = Canary(
@@ -133,7 +133,7 @@ class DockerRuntime:
         self._images.find(source)
 
     def launch(self, spec: SandboxSpec) -> DockerSandbox:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Start a bot's container."""
         image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
             raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
@@ -213,11 +213,11 @@ class DockerRuntime:
         return len(left) + len(forgotten)
 
     def prune_images(self) -> int:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Remove loaded images that are no longer stored."""
         return self._images.prune()
 
     def close(self) -> None:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Close the connections to the engine."""
         self._client.close()
         self._overruns.close()
 

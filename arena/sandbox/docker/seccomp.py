@@ -367,7 +367,7 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Allow any length in which a bit other than that of 2 is set.
+        # Allow any length that has one of the bits except `_FAMILY_ALONE`.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))

@@ -119,7 +119,7 @@ class ProcessRuntime:
         self._commands = commands or {}
 
     def common_group(self, limits: Limits, slots: int) -> "_NoGroup":  # noqa: ARG002 - nothing is limited
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Return a group without effect."""
         return _NoGroup()
 
     def examine(
@@ -129,7 +129,7 @@ class ProcessRuntime:
         slots: int,
         now: Callable[[], datetime],
     ) -> HostReport:
-        """See :class:`arena.sandbox.runtime.Runtime`. There are no controls."""
+        """Report that there are no controls."""
         return HostReport(
             host=socket.gethostname(),
             isolates=False,
@@ -143,7 +143,7 @@ class ProcessRuntime:
         )
 
     def trouble(self) -> str | None:
-        """See :class:`arena.sandbox.runtime.Runtime`. There is no engine to fail."""
+        """Return None: there is no engine to fail."""
         return None
 
     def has_source(self, source: str) -> bool:
@@ -156,7 +156,7 @@ class ProcessRuntime:
             raise LaunchRefused(f"there is no {BOT_FILE} in {source}; a bot's folder must contain one")
 
     def launch(self, spec: SandboxSpec) -> ProcessSandbox:
-        """See :class:`arena.sandbox.runtime.Runtime`."""
+        """Start a bot's process."""
         self.check_source(spec.source)
         home = Path(tempfile.mkdtemp(prefix=f"{_home_prefix(spec.labels[INSTALL_LABEL])}{spec.name}."))
         lifeline, held = os.pipe()

@@ -293,7 +293,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
     os.close(read)
     os.close(write)
     library = _path_of_library()
-    # In a child process, whose descriptors don't count towards this one's limit.
+    # In a child process, whose descriptors don't count towards the limit of this process.
     return {"options": seen | in_child(lambda: _host_wide(library))}
 
 
