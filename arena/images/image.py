@@ -117,8 +117,8 @@ class Rejected(Exception):
 class IntakeTrouble(Exception):
     """The arena can't process uploads at the moment.
 
-    The message is for the operator. The submission's page shows it to the author too, and then says that the
-    arena retries automatically.
+    The message is for the operator. The submission's page shows it to the author too, and adds that the arena
+    retries automatically.
     """
 
 

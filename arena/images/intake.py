@@ -66,7 +66,7 @@ _TAR: Final = b"ustar"
 _TAR_OFFSET: Final = 257
 
 _OWN_LIMITS: Final = msgspec.structs.replace(DEFAULT_LIMITS, cpu_seconds=60, wall_seconds=120.0)
-"""Longer time limits for the arena's own images, which are trusted: the host may be busy with matches."""
+"""The arena's own images are trusted and get more time, because the host may be busy with matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

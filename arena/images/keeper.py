@@ -21,9 +21,9 @@ PRUNE_SECONDS: Final = 3600.0
 
 
 class ImageKeeper:
-    """Knows which images are in use, and prunes the others.
+    """Finds out which images are in use, and prunes the others.
 
-    ``store`` knows which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
+    ``store`` records which bots play. ``prune_engine`` removes the engine's copies of pruned images, so that
     the quota (in bytes) applies there too. Uploads in progress are in ``folder``. ``now`` returns UTC.
     """
 

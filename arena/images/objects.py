@@ -29,10 +29,11 @@ INCOMING: Final = "incoming"
 
 
 class Objects:
-    """Objects by name, such as ``images/1234``. Every method raises IntakeTrouble if the storage fails.
+    """Objects by name, such as ``images/1234``.
 
     ``url`` is in fsspec's form; a plain path is a folder on this host. With ``make``, a missing local folder
-    is created, which only this user can access. Raises IntakeTrouble.
+    is created, and only this user can access it. The constructor and all methods raise IntakeTrouble if the
+    storage fails.
     """
 
     def __init__(self, url: str, *, make: bool = True) -> None:

@@ -160,8 +160,8 @@ def _plain(text: str) -> str:
 
 
 INTAKE_UID: Final = 61_000
-"""User and group of the reader when the arena runs as root. Nothing else uses it: the site has 62000 (see
-deploy/Dockerfile), and referees and bots have others."""
+"""User and group of the reader when the arena runs as root. Nothing else uses this id: the site has 62000
+(see deploy/Dockerfile), and referees and bots have other ids."""
 
 _CHUNK: Final = 1024 * 1024
 _BLOCK: Final = 512

@@ -1,7 +1,7 @@
 """The image store: layers and configurations by digest, each stored once however many images share it.
 
     blobs/sha256/HEX   a layer's uncompressed tar, or an image's configuration
-    images/HEX, …      records (arena/images/store.py); an image's is written after all its blobs
+    images/HEX, …      records; an image's record is written after all of its blobs
     incoming/…         objects being written
 
 A lock prevents adding and pruning at the same time. Reading needs no lock: a record exists only if all of its
@@ -113,7 +113,7 @@ class Records:
         return tuple(found)
 
     def write(self, image: BotImage, now: datetime) -> None:
-        """Record an image's use, and write the image's record unless there is one."""
+        """Record an image's use, and write the image's record unless it exists."""
         self._note(image.id, now)
         if self._find(image.id) is None:
             record = msgspec.json.encode(_Record(image=image, added=now))

@@ -35,7 +35,7 @@ _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
 _MOST_OWED_SECONDS: Final = 0.5
-"""Maximum time that a sandbox can owe: if a host doesn't enforce the quota, nothing limits its usage."""
+"""Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +151,8 @@ class HostShare:
         """Return True if the host keeps the sandbox waiting: it has a runnable thread, but was idle recently.
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
-        runnable and idle, and the kernel counts that only afterwards. But a sandbox stopped by its quota has
-        used more than the quota allows for that time, while one stopped by the host has used less.
+        runnable and idle, and the kernel counts that time only afterwards. But a sandbox stopped by its quota
+        has used more than the quota allows for that time, while one stopped by the host has used less.
         """
         if not self._still or self._clock() < self._owes_until + _SLACK_SECONDS:
             return False

@@ -49,7 +49,7 @@ def look(name: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Return True if accounts and bots can't have a name: it, or one that looks like it, is reserved."""
+    """Return True if accounts and bots can't have this name because it looks like a reserved one."""
     looks = look(name)
     return looks.replace("-", "") in _RESERVED_LOOKS or looks.startswith(look(FORMER))
 

@@ -64,5 +64,5 @@ class Backoff:
     factor: float = 2.0  # factor by which each further failure multiplies the delay
 
     def after(self, failures: int) -> float:
-        """Return the delay in seconds after this many consecutive failures, at least one."""
+        """Return the delay in seconds after a number of consecutive failures, at least 1."""
         return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.most)

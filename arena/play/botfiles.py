@@ -52,7 +52,7 @@ def load(path: Path) -> Factory:
 
 
 def load_bot(file: Path) -> Bot:
-    """Run a bot's file in this process, and return its ``Bot`` or else its ``choose``.
+    """Run a bot's file in this process, and return its ``Bot`` or, if it has none, its ``choose``.
 
     The file can import modules in its folder. Every call runs the file and these modules again. Raises
     BotBroken, caused by the file's exception, if it can't be loaded or has neither.

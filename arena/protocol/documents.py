@@ -86,7 +86,7 @@ class BotList:
     """A page of bots.
 
     Attributes:
-        bots: By name.
+        bots: Sorted by name.
         next: The address of the next page, or null.
     """
 

@@ -12,7 +12,7 @@ from arena.rules import Move, View
 
 
 class Fault(StrEnum):
-    """Reason for a stand-in's decision. After any of the last three, it plays the rest of the game."""
+    """Reason for a stand-in's decision. After the last three, the stand-in plays the rest of the game."""
 
     TIMEOUT = "timeout"
     ILLEGAL = "illegal"

@@ -1,7 +1,7 @@
 """Languages for bots that are a single source file.
 
-For each language, the arena has a base image with its library. A bot's image is the base image plus the bot's
-file in BOT_FOLDER.
+For each language, the arena has a base image with the library for bots. A bot's image is the base image plus
+the bot's file in BOT_FOLDER.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from arena.protocol.faults import Fault
 from arena.rules import Card, GameLog, Move, Replay, Rules, replay, shuffled_deck
 
 FORMAT: Final = 3
-"""Version of both formats; increment it if either changes. 2 added ``seatings``, and 3 ``person``."""
+"""Version of both formats; increment it if either changes. 2 added ``seatings``, 3 added ``person``."""
 
 _IMAGE: Final = "sha256:"
 

@@ -117,7 +117,7 @@ class RefusedWorker:
         name: The worker's name.
         host: The worker's host; empty if it could not be read.
         reason: Why it gets no matches.
-        since: Since when, UTC.
+        since: Time when it was rejected, UTC.
     """
 
     name: str

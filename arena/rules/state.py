@@ -118,10 +118,9 @@ def legal_moves(hand: Hand, table: Table, *, control: bool) -> tuple[Move, ...]:
 
 
 def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool) -> None:
-    """Refuse an illegal choice.
+    """Check a choice. Raises IllegalMove, which names ``seat``, if a rule forbids it.
 
-    Arguments are as for :func:`legal_moves`; the error names ``seat``. Raises IllegalMove if a rule forbids
-    it.
+    The other arguments are as for :func:`legal_moves`.
     """
     cards, dummy = move
     if len(cards) == 2:  # noqa: PLR2004 - one, or two with chopsticks

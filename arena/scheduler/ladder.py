@@ -145,9 +145,10 @@ class Ladder:
         return True
 
     def qualify(self, submission: str, played: int, counted: int) -> None:
-        """Queue a submission's next game against house bots; ``counted`` of its ``played`` games count.
+        """Queue a submission's next game against house bots.
 
-        Raises TooFewBots if there is no house bot.
+        The submission has ``played`` games, of which ``counted`` count. Raises TooFewBots if there is no
+        house bot.
         """
         house = [candidate.version for candidate in self._store.ratings.candidates(house_only=True)]
         if not house:

@@ -55,7 +55,7 @@ class UploadPlace:
 
 
 class Places:
-    """Limits concurrent uploads: in total, of images, per address, and to one per account.
+    """Limits concurrent uploads in total, of images and per address, and allows only one per account.
 
     If the places run out, a slow upload loses its place to a new one. Threads may share an instance.
     """

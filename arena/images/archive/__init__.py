@@ -1,4 +1,4 @@
-"""Reads an untrusted archive and rewrites its layers: all that arena.images.reader's process does.
+"""Reads an untrusted archive and rewrites its layers, in the process that arena.images.reader starts.
 
 This code opens no files, creates no paths and starts no processes: it works on three files that are already
 open, and writes an answer. It checks every number in an archive against a limit before using it.
@@ -31,12 +31,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     scratch: int  # descriptor of an empty unnamed file for the decompressed archive
     output: int  # descriptor of an empty file for the layers
     platform: Platform  # which of the archive's images to choose
-    uid: int | None  # user and group to switch to; None to stay the same
+    uid: int | None  # user and group to switch to; None to keep the present ones
     limits: IntakeLimits  # limits on the archive and on the process
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
-    """The process has dropped its privileges and begins to read. Any later crash is the archive's fault."""
+    """The process has dropped its privileges and begins to read. Any later crash is blamed on the archive."""
 
 
 class Repacked(msgspec.Struct, frozen=True, tag=True):

@@ -15,7 +15,7 @@ from arena.images.image import ImageSettings, IntakeLimits, Platform, Rejected
 
 
 class RootFs(msgspec.Struct, frozen=True):
-    """The layers, by the digests of their uncompressed tars."""
+    """The digests of the layers' uncompressed tars."""
 
     diff_ids: list[str]
 
@@ -52,7 +52,7 @@ class FoundImage:
 
 
 def wrong_platform(found: str, wanted: Platform) -> Rejected:
-    """Return the error for an image for other platforms, which ``found`` lists."""
+    """Return the error for an image that is only for the platforms in ``found``."""
     return Rejected(
         f"the archive's image is for {found}, but bots run on {wanted}: "
         f"build and save it with --platform={wanted}"
@@ -62,7 +62,8 @@ def wrong_platform(found: str, wanted: Platform) -> Rejected:
 def pair(config: ImageConfig, files: list[tuple[str, str | None]], most: int) -> FoundImage:
     """Return the image of a configuration and its layers' files (name and digest), lowest first.
 
-    Raises Rejected if there are no layers, more than ``most``, or not as many as the configuration lists.
+    Raises Rejected if there are no layers, more than ``most``, or a different number than the configuration
+    lists.
     """
     if not files:
         raise Rejected(
@@ -251,7 +252,8 @@ class ManifestEntry(msgspec.Struct, frozen=True):
 def find_image(archive: Archive, platform: Platform, limits: IntakeLimits) -> FoundImage:
     """Return the only image of an archive in an older engine's format.
 
-    Raises Rejected if there are several or none, it is for another platform, or its description is damaged.
+    Raises Rejected if there are several or none, or if the image is for another platform or its description
+    is damaged.
     """
     entries = parse(archive.document(MANIFEST), list[ManifestEntry], MANIFEST)
     if len(entries) != 1:

@@ -33,7 +33,7 @@ class TarWriter:
         """Write a member.
 
         ``kind`` is one of tarfile's type constants; ``content`` has exactly ``member.size`` bytes. Raises
-        Rejected, before reading any of the content, if it exceeds the allowance.
+        Rejected, before reading any of the content, if the member exceeds the allowance.
         """
         info = tarfile.TarInfo("/".join(parts))
         info.type = kind

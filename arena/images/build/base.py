@@ -1,4 +1,4 @@
-"""The base images, one per language, with everything but a bot's own files."""
+"""The base images, one per language, with everything except a bot's own files."""
 
 import hashlib
 import shutil
@@ -129,7 +129,7 @@ def _javascript_recipe() -> Recipe:
     """Return the recipe of an image with Node 24, grpc-js, protobufjs and the library, without npm.
 
     Debian 12 has only Node 18, which has reached its end of life. So Node is installed from a wheel that is
-    pinned by its hash, and the parent image needs no Node.
+    pinned by its hash, and the parent image need not contain Node.
     """
     return Recipe(
         language=JAVASCRIPT,
@@ -173,7 +173,7 @@ def ensure_base_image(client: docker.DockerClient, language: Language, say: Say 
 
 
 def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore) -> str:
-    """Do the same as :func:`ensure_base_image`, for a recipe."""
+    """Build a recipe's image if necessary, as :func:`ensure_base_image` does; return its id."""
     wanted = _fingerprint(recipe)
     try:
         return _find(client, recipe.language, wanted) or _make(client, recipe, wanted, say)

@@ -39,7 +39,7 @@ def build(
     labels: Mapping[str, str],
     arguments: Mapping[str, str],
 ) -> str:
-    """Build a folder with a Dockerfile, without pulling images and without network; return the image's id.
+    """Build the image of a folder with a Dockerfile, without pulls and without network; return its id.
 
     Raises ImageTrouble if the build failed. The error contains the end of the build's output.
     """
@@ -84,7 +84,8 @@ def fetch_wheels(
     """Unpack the pinned packages for an image's Python, each checked against its hashes.
 
     ``folder`` contains the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools``
-    locks the build tools for packages without a wheel; None if all have wheels. Raises ImageTrouble.
+    is the lock file of the build tools for packages without a wheel; None if all have wheels. Raises
+    ImageTrouble.
     """
     if machine not in _MACHINES:
         raise ImageTrouble(

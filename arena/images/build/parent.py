@@ -152,7 +152,7 @@ def _is_debian() -> bool:
 
 
 def _update_lists() -> None:
-    """Update the package lists, waiting for other programs that do so: apt-get waits only for dpkg's lock."""
+    """Update the package lists, once no other program updates them: apt-get waits only for dpkg's lock."""
     last = time.monotonic() + _LOCK_SECONDS
     while True:
         try:

@@ -69,7 +69,7 @@ _PARENTS: Final = Parents(
     name="postgresql",
     official="postgres:15-bookworm",
     packages=("postgresql-15", "tzdata"),
-    # The query compiler (JIT) is by far the largest part, and doesn't help such short queries.
+    # The query compiler (JIT) is by far the largest part, and doesn't help the arena's short queries.
     left_out=("/usr/lib/*/libLLVM*", "/usr/lib/postgresql/15/lib/bitcode/*", "/usr/share/perl/*"),
 )
 

@@ -182,7 +182,7 @@ def judged(
 
 
 def _listed(move: Move, options: Sequence[int]) -> int:
-    """Return the code that stands for a move in the options, which omit one order if it can't matter."""
+    """Return a move's code in ``options``, which have only one order of two cards if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))
 

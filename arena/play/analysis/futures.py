@@ -45,7 +45,7 @@ class Futures:
         return len(self._samples)
 
     def draw(self, rng: Random) -> Sequence[Future]:
-        """Return some samples, for one final position of a round."""
+        """Draw some of the samples, for one final position of a round."""
         if len(self._samples) == 1:
             return self._samples
         return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_PER_END)]

@@ -35,7 +35,7 @@ from arena.sandbox.runtime import (
 )
 
 REFEREE_UID: Final = 63_000
-"""If the launcher is root, the user id of a match's referee is this plus its first slot."""
+"""If the launcher is root, the user id of a match's referee is this number plus the match's first slot."""
 
 LONGEST_RUN_DIR: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
 """Maximum length of the path of the matches' folders, in bytes: a socket's path is limited to 107."""
@@ -237,8 +237,8 @@ class Seats:
             why = repr(error)
         finally:
             seat.ended.set()
-        # The referee ignores this if the bot has sent its Hello. Otherwise it stops waiting for it; if the
-        # runtime failed, finish() then voids the match.
+        # The referee ignores this if the bot has sent its Hello, and otherwise stops waiting for the bot. If
+        # the runtime failed, finish() then voids the match.
         ended(index, why)
 
     def _report(self, index: int, end: SeatEnd, how: Exit | None) -> SeatReport:

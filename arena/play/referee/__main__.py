@@ -91,7 +91,7 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
     ]
     conductor = Conductor(match, players, start_seconds=spec.clock.start_millis / 1000, now=now)
     # Relative paths, because after `_confine` the folders above this one may be unreachable. The inner
-    # sockets are created after it, so that they belong to the folder's owner.
+    # sockets are created after `_confine`, so that they belong to the folder's owner.
     os.chdir(spec.folder)
     _confine(spec)
     await conductor.open()

@@ -79,7 +79,7 @@ class AttendedTime:
     After a pause of the host or the process, every deadline has passed, although the answers may have arrived
     in time. The missed time counts against no bot.
 
-    Waiting for a processor is not a pause: the bots keep running, and a bot that sleeps must not gain by it.
+    Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
     The time that other programs take from bots is measured per bot. Only answers that came while the referee
     waited are excused.
 

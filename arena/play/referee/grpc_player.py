@@ -139,7 +139,7 @@ _OPTIONS: Final = (
     # Without this option, metadata that is too large is refused only sometimes. A client that never
     # acknowledges the settings evades both options; only the guard's limit on HEADERS stops every client.
     ("grpc.absolute_max_metadata_size", MAX_HEADERS_BYTES),
-    # Bit 0 is "no compression": a small message can't become a large one.
+    # Bit 0 allows only uncompressed messages, so that a small message can't expand to a large one.
     ("grpc.compression_enabled_algorithms_bitset", 1),
     # Otherwise the library allows longer frames on a fast connection than the guard does.
     ("grpc.http2.max_frame_size", MAX_FRAME_BYTES),

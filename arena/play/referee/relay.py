@@ -135,7 +135,7 @@ class Relay:
         self.heard_at = self._now.arrived()
 
     def hold(self, *, held: bool) -> None:
-        """Record that the bot has stopped reading, or reads again. Until then it delays its bytes itself."""
+        """Record that the bot has stopped reading, or reads again. Delays in between are the bot's own."""
         self._held = held
         self._expects = False
 

@@ -84,7 +84,7 @@ def disclose(
 ) -> DisclosedGame:
     """Return the finished rounds of a game.
 
-    ``state`` is right after the end of a round, ``steps`` are the decisions so far. ``places`` are ignored
+    ``state`` follows the end of a round, and ``steps`` are the decisions so far. ``places`` are ignored
     before the end of the game. Raises ValueError if no round has just ended, or the steps don't fit the game.
     """
     rules, result, over = state.rules, state.result, len(state.rounds)

@@ -45,7 +45,7 @@ _SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The position at which a replay breaks the rules, such as ``turns[12].plays[1][0]``, and how."""
+    """A difference from the rules: its position, such as ``turns[12].plays[1][0]``, and what is wrong."""
 
     path: str
     text: str
@@ -186,7 +186,7 @@ class _Referee:
 
 
 def _compare(path: str, recorded: object, given: object, source: str = "the rules") -> None:
-    """Raise the first difference of two values made of tuples, dictionaries, numbers and strings."""
+    """Raise the first difference between two values made of tuples, dictionaries, numbers and strings."""
     if recorded == given:
         return
     if isinstance(recorded, tuple) and isinstance(given, tuple):

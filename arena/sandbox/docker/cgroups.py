@@ -128,7 +128,7 @@ class GroupPlace:
         both = f"{self._folder('memory')}/memory.memsw.limit_in_bytes"
         period = f"{self._folder('cpu')}/cpu.cfs_period_us"
         return (
-            # Kernels before 5.11 include child groups only if this is set before there are any.
+            # Kernels before 5.11 include child groups only if this is set before the first one exists.
             Line(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
             # The limit on memory plus swap can't be below the memory limit.
             Line(file=both, value="-1", checked=False),
@@ -282,8 +282,8 @@ class CommonGroup:
 class Overruns:
     """Counts how often all bots together have run out of their shared memory. Thread-safe.
 
-    This happens only if the kernel found nothing to reclaim. Otherwise a bot could cause it by filling the
-    shared group with data that the kernel caches for it, which stays there after the bot has ended.
+    Counts only the times when the kernel found nothing to reclaim: a bot could fill the shared group with
+    data that the kernel caches for it, and this data stays there after the bot has ended.
     """
 
     def __init__(self, place: GroupPlace) -> None:

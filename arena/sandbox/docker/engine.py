@@ -22,7 +22,7 @@ _IMAGE_FAULTS: Final = {
     "not a directory": "it has a file where a folder must be: in /tmp, in /run or in its WORKDIR",
     "chdir to cwd": "its WORKDIR can't be entered",
 }
-"""Errors that only a faulty image can cause: the engine's text, and ours, without paths of this host."""
+"""Errors that only a faulty image can cause: the engine's text, and our text without paths of this host."""
 
 
 def connect() -> docker.APIClient:
@@ -116,7 +116,7 @@ def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tup
 
 
 def host_ran_out_of_memory(log: Iterable[str], container: str) -> bool:
-    """Return True if the kernel killed a container's process because others had used up the host's memory.
+    """Return True if the kernel killed a container's process because the host ran out of memory.
 
     ``log`` contains the kernel's records without prefixes, in which the container's id names its control
     group.

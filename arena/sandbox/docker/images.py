@@ -43,10 +43,10 @@ class DockerImages:
     """The images of one engine. Thread-safe.
 
     Submitted images are loaded when they are first needed. They get a name from the arena, because engines
-    define an image's id differently: as the digest of its configuration, or of a manifest that the engine
-    writes. But any user of the engine can give that name to another image. So the arena checks the content
-    of the image with that name: its command, and the digests of its layers, which the engine computed when
-    it unpacked them. Then it starts the image by the engine's id, which always means the same image.
+    differ in what an image's id is: the digest of its configuration, or of a manifest that the engine writes.
+    But any user of the engine can give that name to another image. So the arena checks the content of the
+    image with that name: its command, and the digests of its layers, which the engine computed when it
+    unpacked them. Then it starts the image by the engine's id, which always means the same image.
 
     ``source`` contains the submitted images, if any.
     """
@@ -77,7 +77,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        Images that a container uses are not removed. Raises RuntimeTrouble if others may be left.
+        Images that a container uses are not removed. Raises RuntimeTrouble if other such images may be left.
         """
         if self._source is None:
             return 0

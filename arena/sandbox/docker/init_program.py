@@ -109,7 +109,7 @@ class Init:
 def init_for(machine: str, *, readable: bool = False) -> Init:
     """Return the program for an engine's architecture, as ``docker info`` names it, such as ``x86_64``.
 
-    Raises RuntimeTrouble if the program doesn't exist for it.
+    Raises RuntimeTrouble if the program doesn't exist for this architecture.
     """
     if machine not in _ARCHITECTURES:
         raise RuntimeTrouble(

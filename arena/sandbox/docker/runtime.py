@@ -109,8 +109,8 @@ class DockerRuntime:
     def trouble(self) -> str | None:
         """Return why the engine can't run bots, or None.
 
-        An engine that is shutting down answers pings for some seconds but does nothing else. One that hangs
-        doesn't answer: each call waits some seconds for it.
+        An engine that is shutting down answers pings for some seconds but does nothing else. If the engine
+        hangs, each call of this method takes some seconds.
         """
         try:
             with engine_errors("reach the engine"):

@@ -195,7 +195,7 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
 
 
 def _until(state: dict[str, Any]) -> int:
-    """Return the time up to which to read a container's events, by the engine's clock if it has ended."""
+    """Return the time of the last events to read, by the engine's clock if the container has ended."""
     if state["Running"]:
         return int(time.time()) + 1
     return int(datetime.fromisoformat(state["FinishedAt"]).timestamp()) + 1 + _KILL_SECONDS

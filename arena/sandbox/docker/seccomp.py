@@ -320,9 +320,9 @@ def _locks() -> list[dict[str, Any]]:
 
 
 def _killing() -> list[dict[str, Any]]:
-    """Return the rules for signals to any process but -1.
+    """Return the rules for signals to any process except -1.
 
-    For -1, which stands for all processes, the kernel walks over those of the whole host.
+    For -1, which stands for all processes, the kernel walks over all processes of the host.
     """
     # Allow any number that has a zero among its lower 32 bits.
     bits = (1 << place for place in range(_PID_BITS))

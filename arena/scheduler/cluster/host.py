@@ -79,7 +79,7 @@ class Seating:
             return not self._playing
 
     def state(self) -> WorkerState:
-        """Return this host's state, including the seats in use by session."""
+        """Return this host's state, including the number of seats in use for each session."""
         with self._lock:
             busy: Counter[str] = Counter()
             for playing in self._playing.values():

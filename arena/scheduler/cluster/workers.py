@@ -136,7 +136,7 @@ class ClusterWorkers:
         self._lock = threading.RLock()
 
     def take(self, seats: int) -> "ClusterPlace | None":
-        """Reserve seats at the worker with the most free."""
+        """Reserve seats at the worker with the most free seats."""
         with self._lock:
             if self._stopped.is_set():
                 return None

@@ -59,7 +59,7 @@ _FILES: Final = 20
 """Maximum number of files tried per folder of /proc or /sys."""
 
 _TELLING: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
-"""Files in a process's folder that disclose other containers' pages, the host's load or its packets."""
+"""Files in a process's folder that disclose other containers' pages, or the host's load or packets."""
 
 
 def writable(_: dict[str, int]) -> dict[str, Any]:
@@ -105,10 +105,10 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
 
 
 def telling(_: dict[str, int]) -> dict[str, Any]:
-    """Try to read files about the whole host: /proc and /sys except files of processes and control groups.
+    """Try to read files about the whole host, and to open a terminal.
 
-    One readable file per folder is enough. Also try to read what a process's folder discloses about other
-    processes, and to open a terminal.
+    The files are those in /proc and /sys except files of processes and of control groups, and the files in a
+    process's folder that disclose something about other processes. One readable file per folder is enough.
     """
     found = [_readable(iter([f"/proc/self/{name}"])) for name in _TELLING]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
