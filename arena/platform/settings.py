@@ -243,16 +243,15 @@ class Settings(BaseSettings):
     registration: RegistrationMode = Field(
         default=RegistrationMode.OPEN,
         description=(
-            "Who may register on the site: everyone (`open`), holders of an invitation (`invitation`), "
-            "or no one (`closed`). [Invitations](operating.md#accounts)."
+            "Who may register on the site: everyone (`open`), holders of [an "
+            "invitation](operating.md#accounts) (`invitation`), or no one (`closed`)."
         ),
     )
     trusted_proxies: Annotated[frozenset[str], NoDecode] = Field(
         default=frozenset(),
         description=(
-            "Addresses or networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` "
-            "are trusted, separated by commas, such as `127.0.0.1`. [Behind a reverse "
-            "proxy](operating.md#behind-a-reverse-proxy)."
+            "Addresses or networks of [reverse proxies](operating.md#behind-a-reverse-proxy) whose "
+            "`X-Forwarded-For` and `X-Forwarded-Proto` are trusted, separated by commas, such as `127.0.0.1`."
         ),
     )
     host: str = Field(default="127.0.0.1", description="Address the site listens on.")
@@ -305,8 +304,8 @@ class Settings(BaseSettings):
     log_format: LogFormat = Field(
         default=LogFormat.AUTO,
         description=(
-            "Format of [the log](monitoring.md#the-log): text for people (`console`), JSON lines (`json`), "
-            "or text only if stderr is a terminal (`auto`). The default of `arena demo` is `console`."
+            "Format of [the log](monitoring.md#the-log): text for people (`console`), JSON lines (`json`), or "
+            "text if stderr is a terminal and otherwise JSON (`auto`). The default of `arena demo` is `console`."
         ),
     )
     log_level: LogLevel | None = Field(
@@ -319,15 +318,15 @@ class Settings(BaseSettings):
     ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` at which a coordinator, worker or scheduler serves `/healthz`, `/readyz` and "
-            "`/metrics`, such as `127.0.0.1:9464`. [Monitoring](monitoring.md)."
+            "`HOST:PORT` at which a coordinator, worker or scheduler [serves](monitoring.md) `/healthz`, "
+            "`/readyz` and `/metrics`, such as `127.0.0.1:9464`."
         ),
     )
     web_ops_address: Annotated[Address | None, NoDecode] = Field(
         default=None,
         description=(
-            "`HOST:PORT` at which the site serves `/metrics`, such as `127.0.0.1:9465`. Don't expose it to "
-            "the public. [Monitoring](monitoring.md)."
+            "`HOST:PORT` at which the site serves [`/metrics`](monitoring.md#metrics), such as "
+            "`127.0.0.1:9465`. Don't expose it to the public."
         ),
     )
 

@@ -74,12 +74,12 @@ class MatchMetrics:
         )
         self._finished = Gauge(
             "kaiten_last_match_timestamp_seconds",
-            "When a result was last stored; 0 before the first.",
+            "Time when a result was last stored, in seconds since 1970; 0 before the first.",
             registry=registry,
         )
         self._renewed = Gauge(
             "kaiten_last_lease_renewal_timestamp_seconds",
-            "When leases were last renewed; 0 before the first time.",
+            "Time when leases were last renewed, in seconds since 1970; 0 before the first time.",
             registry=registry,
         )
         for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase
