@@ -304,8 +304,9 @@ class Settings(BaseSettings):
     log_format: LogFormat = Field(
         default=LogFormat.AUTO,
         description=(
-            "Format of [the log](monitoring.md#the-log): text for people (`console`), JSON lines (`json`), or "
-            "text if stderr is a terminal and otherwise JSON (`auto`). The default of `arena demo` is `console`."
+            "Format of [the log](monitoring.md#the-log): text for people (`console`), JSON lines (`json`), "
+            "or text if stderr is a terminal and otherwise JSON (`auto`). The default of `arena demo` is "
+            "`console`."
         ),
     )
     log_level: LogLevel | None = Field(
