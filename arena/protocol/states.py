@@ -32,7 +32,7 @@ class MatchState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     QUARANTINED = "quarantined"
-    """Voided too often; only an operator can release it."""
+    """Void or lost too often; only an operator can release it."""
 
 
 class PersonGameState(StrEnum):

@@ -41,7 +41,7 @@ def document(submission: KnownSubmission) -> Submission:
 
 
 def whole_document(submission: KnownSubmission, games: Iterable[QualificationGame]) -> WholeSubmission:
-    """Return the same document with the submission's games."""
+    """Return a submission's document with its games."""
     games = tuple(games)
     played = tuple(map(_played, games))
     lines = zip(numbers(played), games, played, strict=True)

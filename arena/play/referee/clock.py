@@ -100,7 +100,7 @@ class AttendedTime:
         self._batch = self._seen
 
     def __call__(self) -> float:
-        """Return monotonic seconds, without the missed ones."""
+        """Return the time in monotonic seconds, not counting the missed ones."""
         now, waited = self._now(), self._waited()
         since = now - self._seen
         late = min(waited - self._waited_before, since)

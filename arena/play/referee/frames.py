@@ -18,7 +18,7 @@ MAX_CONNECTIONS_IN_ALL: Final = 64
 
 
 class Breach(Exception):
-    """A bot exceeded its send budget."""
+    """A bot exceeded its send budget or a limit of the channel."""
 
     def __init__(self, fault: Fault, why: str) -> None:
         super().__init__(why)

@@ -97,7 +97,7 @@ class RefereedMatch:
         return tuple(RoundsOver(game, self._tables[game].over_so_far()) for game in news)
 
     def outbox(self) -> list[tuple[int, list[Event]]]:
-        """Take the events to send: (bot, events in order)."""
+        """Return and remove the events to send: (bot, events in order)."""
         taken = [(bot, events) for bot, events in enumerate(self._outbox) if events]
         for bot, _ in taken:
             self._outbox[bot] = []

@@ -54,7 +54,7 @@ class _Seat:
     clock: SeatClock
     lost: Lost | None = None
     taken_over: int | None = None
-    """The step of the seat's take-over."""
+    """The step at which the seat was taken over."""
     breaches: list[str] = field(default_factory=list)
     """Messages that answer nothing. Each will cost one decision."""
     faulted: set[tuple[int, int]] = field(default_factory=set)

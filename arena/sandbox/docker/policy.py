@@ -14,7 +14,7 @@ from arena.sandbox.docker.seccomp import profile
 from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec
 
 FIRST_UID: Final = 64_000
-"""The uid of slot 0; slot k has this plus k."""
+"""The uid of slot 0. Slot k has this number plus k."""
 
 SOCKET_MOUNT: Final = "/run/arena"
 """A bot's socket directory, which is read-only."""
