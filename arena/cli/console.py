@@ -52,6 +52,11 @@ def echo(text: str) -> None:
     typer.echo(visible(text))
 
 
+def at_version(bot: str, version: int | None) -> str:
+    """Return ``BOT@VERSION``, or only the bot's name without a version."""
+    return bot if version is None else f"{bot}@{version}"
+
+
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():

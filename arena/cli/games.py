@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, echo, print_json, print_table, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.events import Patience
 from arena.client.games import game_id, games_of, is_lost_by, newest_games, own_bots, part
@@ -205,8 +205,7 @@ def _game_row(game: GameLine, bots: frozenset[str]) -> tuple[str, ...]:
 
 
 def _lines(seat: LoggedSeat) -> Iterator[str]:
-    name = seat.bot if seat.version is None else f"{seat.bot}@{seat.version}"
-    yield f"seat {seat.seat}: {name}{_end(seat)}"
+    yield f"seat {seat.seat}: {at_version(seat.bot, seat.version)}{_end(seat)}"
     if seat.decisions:
         yield "  decisions"
         yield from (f"    {_decision(each)}" for each in seat.decisions)

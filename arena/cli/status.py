@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import Json, echo, fail, print_json, print_table, say
+from arena.cli.console import Json, at_version, echo, fail, print_json, print_table, say
 from arena.cli.leaderboard import percent
 from arena.cli.login import visiting
 from arena.client.games import part
@@ -165,7 +165,7 @@ def _print_submissions(site: "SiteClient", told: list[Any]) -> None:
     rows = []
     for each in told:
         one = site.read(each, Submission)
-        name = one.bot if one.version is None else f"{one.bot}@{one.version}"
+        name = at_version(one.bot, one.version)
         why = f"{one.cause.kind}: {one.cause.text}" if one.cause else one.waiting or ""
         stage = f"{one.stage} (check)" if one.check_only else one.stage
         rows.append((one.id, f"{one.received.astimezone():%Y-%m-%d %H:%M}", name, stage, why))

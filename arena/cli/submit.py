@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, echo, millis, print_json, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, millis, print_json, say
 from arena.cli.login import visiting
 from arena.client.events import Patience, follow, stage_by_stage
 from arena.client.games import part
@@ -210,7 +210,8 @@ def submit(
         elif submission.ended is None:
             echo(submission.id)
         else:
-            print_verdict(told, f"{_named(submission)} is active: {site.address}/bots/{submission.bot}")
+            named = at_version(submission.bot, submission.version)
+            print_verdict(told, f"{named} is active: {site.address}/bots/{submission.bot}")
         _say_what_follows(site, submission, bot)
     if submission.cause is not None:
         raise typer.Exit(WRONG)
@@ -301,10 +302,6 @@ def _say_what_plays(site: "SiteClient", name: str) -> None:
         return  # no version ever played
     if bot.state == "active":
         say(f"{visible(bot.name)}@{bot.version} remains active")
-
-
-def _named(submission: Submission) -> str:
-    return submission.bot if submission.version is None else f"{submission.bot}@{submission.version}"
 
 
 def cancel(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.cli.admin import explained, opened_arena, settings_of_arena, warn_of_processes
-from arena.cli.console import WRONG, Json, fail, print_json, print_table, say
+from arena.cli.console import WRONG, Json, at_version, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
 from arena.protocol.match import RuntimeName
 
 if TYPE_CHECKING:
     from arena.app.arena import Arena
     from arena.platform.settings import Settings
-    from arena.protocol.status import RefusedWorker, Running, Worker
+    from arena.protocol.status import RefusedWorker, Worker
 
 
 def up() -> None:
@@ -186,7 +186,8 @@ def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
             note = f"{note}, busy host: limited to {worker.usable} slots".removeprefix(", ")
         for match in worker.plays:
             since = f"{match.started.astimezone():%H:%M:%S}"
-            rows.append((*first, f"{match.match}: {' '.join(_names(match))}", since, note))
+            seats = " ".join(at_version(seat.bot, seat.version) for seat in match.seats)
+            rows.append((*first, f"{match.match}: {seats}", since, note))
             first, note = ("", "", "", ""), ""
         if not worker.plays:
             rows.append((*first, "", "", note))
@@ -196,7 +197,3 @@ def _rows(workers: Iterable["Worker"]) -> list[tuple[str, ...]]:
 def _refused_row(worker: "RefusedWorker") -> tuple[str, ...]:
     since = f"{worker.since.astimezone():%Y-%m-%d %H:%M:%S}"
     return (worker.name, worker.host, "", "", "", since, f"rejected: {worker.reason}")
-
-
-def _names(match: "Running") -> list[str]:
-    return [each.bot if each.version is None else f"{each.bot}@{each.version}" for each in match.seats]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from arena.cli.admin import opened_arena, who, write_down
-from arena.cli.console import WRONG, Json, fail, opened, print_json, print_table, say
+from arena.cli.console import WRONG, Json, at_version, fail, opened, print_json, print_table, say
 from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
@@ -211,13 +211,12 @@ def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of th
 
 
 def _match_row(match: "QuarantinedMatch") -> tuple[str, ...]:
-    names = [bot if version is None else f"{bot}@{version}" for bot, version in match.seats]
     return (
         match.match,
         match.kind.value,
         f"{match.since:%Y-%m-%d %H:%M}",
         str(match.attempts),
-        ", ".join(names),
+        ", ".join(at_version(*seat) for seat in match.seats),
         match.reason,
     )
 
@@ -241,12 +240,11 @@ def submissions(
 
 
 def _line(submission: "KnownSubmission") -> str:
-    name = submission.bot if submission.version is None else f"{submission.bot}@{submission.version}"
     words = (
         submission.id,
         f"{submission.received:%Y-%m-%d %H:%M:%S}",
         f"{submission.stage} (check)" if submission.check_only else submission.stage.value,
-        name,
+        at_version(submission.bot, submission.version),
         submission.author,
         submission.kind.value,
         submission.cause.text if submission.cause else submission.waiting or submission.note,
