@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from arena.cli.console import Json, echo, fail, opened, print_json, print_table, say, tracked
+from arena.cli.console import Json, echo, fail, opened, print_json, print_table, say, tracked, writing
 from arena.cli.replays import checked, in_file, path_of
 from arena.platform.speech import whole_percent
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
@@ -53,16 +53,11 @@ def analyse(
         fail("--json and the replays can't both go to stdout: name a file with -o")
     games = list(_games(word))
     analyses, bots = [], house_bots(samples())
-    try:
-        with opened(out) if out else nullcontext() as file:
-            for game in tracked(games, len(games), "analyse"):
-                analyses.append(analysis_of(game, seed=seed, playouts=playouts, bots=bots))
-                if file is not None:
-                    file.write(annotated(game, analyses[-1]) + b"\n")
-    except BrokenPipeError:
-        raise  # the program that reads stdout has exited; the command line exits quietly
-    except OSError as error:
-        fail(f"can't write {out}: {error}")
+    with writing(out), opened(out) if out else nullcontext() as file:
+        for game in tracked(games, len(games), "analyse"):
+            analyses.append(analysis_of(game, seed=seed, playouts=playouts, bots=bots))
+            if file is not None:
+                file.write(annotated(game, analyses[-1]) + b"\n")
     if as_json:
         print_json({"games": analyses})
     elif out != "-":

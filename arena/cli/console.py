@@ -131,3 +131,14 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
         sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(target: str | None) -> Iterator[None]:
+    """Turn an error in writing ``target`` or, without one, in playing into a message and an exit code."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the program that reads stdout has exited; the command line exits quietly
+    except OSError as error:
+        fail(f"can't write {target}: {error}" if target else f"can't play here: {error}")

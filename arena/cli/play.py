@@ -3,7 +3,7 @@
 import logging
 import secrets
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from hashlib import sha256
@@ -24,9 +24,10 @@ from arena.cli.console import (
     print_table,
     say,
     tracked,
+    writing,
 )
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
-from arena.home.games import HomeGame, HomeResult, Mistake
+from arena.home.games import HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
 from arena.home.solving import Solution, solve
 from arena.home.tally import BotTally, schedule, tallies
@@ -94,7 +95,17 @@ def play(  # noqa: PLR0913 - one argument per option
     plan = player_of(table, games, with_replays=out is not None, processes=processes)
     code = 0
     try:
-        _play(plan, schedule(rules, seed, games, "play"), games, out, report)
+        with (
+            writing(out),
+            opened(out) if out else nullcontext() as file,
+            plan.playing(schedule(rules, seed, games, "play")) as played,
+        ):
+            for result in tracked(played, games, "play"):
+                if file is not None and result.replay is not None:
+                    file.write(result.replay + b"\n")
+                report.add(result)
+                if report.hopeless:
+                    break
     except KeyboardInterrupt:
         unwritten = f"; {out} was not written" if out else ""
         say(f"stopped after {len(report.results)} of {games} games{unwritten}")
@@ -122,21 +133,6 @@ def player_of(
 
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
     return AsProcesses(bots=bots, with_replays=with_replays, processes=at_once)
-
-
-def _play(plan: GamePlayer, games: Iterable[HomeGame], count: int, out: str | None, report: "Report") -> None:
-    try:
-        with opened(out) if out else nullcontext() as file, plan.playing(games) as played:
-            for result in tracked(played, count, "play"):
-                if file is not None and result.replay is not None:
-                    file.write(result.replay + b"\n")
-                report.add(result)
-                if report.hopeless:
-                    break
-    except BrokenPipeError:
-        raise  # the program that reads stdout has exited; the command line exits quietly
-    except OSError as error:
-        fail(f"can't write {out}: {error}" if out else f"can't play here: {error}")
 
 
 def explain(error: PlayingFailed, code: int = WRONG) -> NoReturn:

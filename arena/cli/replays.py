@@ -11,7 +11,7 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from arena.cli.console import USAGE, WRONG, Json, fail, opened, print_json, say, tracked
+from arena.cli.console import USAGE, WRONG, Json, fail, opened, print_json, say, tracked, writing
 from arena.cli.help import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.home.bots import HomeBot, UnusableBot, find_bot
@@ -61,6 +61,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     try:
         # The bots' output must not mix with the data.
         with (
+            writing(out),
             opened(out) if out else nullcontext() as file,
             redirect_stdout(stderr),
             timer.running(sys.__stderr__ or stderr),
@@ -75,10 +76,6 @@ def simulate(  # noqa: PLR0913 - one argument per option
         raise typer.Exit(WRONG) from None
     except PlayingFailed as error:
         explain(error, USAGE)
-    except BrokenPipeError:
-        raise  # the program that reads stdout has exited; the command line exits quietly
-    except OSError as error:
-        fail(f"can't write {out}: {error}")
     if as_json:
         print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
         return
@@ -180,13 +177,8 @@ def get(
 
     with visiting() as site:
         text = replay_of(site, game)
-    try:
-        with opened(out) as file:
-            file.write(text.rstrip() + b"\n")
-    except BrokenPipeError:
-        raise  # the program that reads stdout has exited; the command line exits quietly
-    except OSError as error:
-        fail(f"can't write {out}: {error}")
+    with writing(out), opened(out) as file:
+        file.write(text.rstrip() + b"\n")
 
 
 def documents(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
