@@ -28,18 +28,17 @@ def print_board(rows: Sequence[Row], title: str) -> None:
     for heading in ("score", "mean ± 2σ", "games", "win %", "place", "fault %"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, _cells(row)))  # names may look like markup
+        cells = (str(row.rank), f"{row.bot}@{row.version}", row.author, *figures(row))
+        table.add_row(*map(Text, cells))  # names may look like markup
     # If stdout is a file, this fits every column.
     console = Console()
     console.width = max(console.width, 100)
     console.print(table)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def figures(row: Row) -> tuple[str, ...]:
+    """Return the cells of a row from score to faults."""
     return (
-        str(row.rank),
-        f"{row.bot}@{row.version}",
-        row.author,
         f"{row.score:.2f}",
         f"{row.mean:.2f} ± {row.spread:.2f}",
         str(row.games),

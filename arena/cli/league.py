@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from arena.cli.compare import tables_of
 from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, print_table, say, tracked
-from arena.cli.leaderboard import percent
+from arena.cli.leaderboard import figures
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
 from arena.home.games import HomeResult
@@ -152,12 +152,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         str(row.rank),
         f"{row.bot}@{row.version}",
-        f"{row.score:.2f}",
-        f"{row.mean:.2f} ± {row.spread:.2f}",
-        str(row.games),
-        percent(row.win_share),
-        "-" if row.mean_place is None else f"{row.mean_place:.2f}",
-        percent(row.fault_share),
+        *figures(row),
         "-" if row.median_millis is None else f"{row.median_millis:.2g}",
     )
 
