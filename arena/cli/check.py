@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, say
+from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, say
 from arena.cli.submit import Telling, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
@@ -66,14 +66,12 @@ def _explained() -> Iterator[None]:
     signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         yield
-    except NoRoom as error:
+    except (CannotSend, NoRoom, WrongSettings) as error:
         fail(str(error))
     except UploadRefused as error:
         fail(str(error), WRONG)
-    except (CannotSend, WrongSettings) as error:
-        fail(str(error))
     except (ArenaTrouble, CannotStart, ImageTrouble, IntakeTrouble, RuntimeTrouble, StoreError) as error:
-        fail(f"can't check on this machine: {error}", USAGE)
+        fail(f"can't check on this machine: {error}")
     except KeyboardInterrupt:
         say("stopped")
         raise typer.Exit(INTERRUPTED) from None

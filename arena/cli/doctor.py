@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Collection
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -54,15 +53,12 @@ def _machine(settings: "Settings") -> dict[str, Any]:
     from arena.app.host import slots_of_host
 
     folder = settings.data_dir.absolute()
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     return {
         "cores": len(os.sched_getaffinity(0)),
         "slots": slots_of_host().size,
-        "disk_free_gib": round(shutil.disk_usage(_existing(folder)).free / _GIB, 1),
+        "disk_free_gib": round(shutil.disk_usage(existing).free / _GIB, 1),
     }
-
-
-def _existing(folder: Path) -> Path:
-    return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:

@@ -139,7 +139,8 @@ def _game_number(at: int, game: Document) -> int:
 
 def _game(number: int, game: Document, *, again: bool) -> str:
     figures = game["figures"]
-    words = [f"{game['players']} players, seat {game['seat']}", f"placed {_ordinal(figures['place'])}"]
+    place = _ORDINALS.get(figures["place"], f"{figures['place']}th")
+    words = [f"{game['players']} players, seat {game['seat']}", f"placed {place}"]
     if figures.get("slowest_millis") is not None:
         words.append(f"slowest decision {millis(figures['slowest_millis'])} ms")
     if late := figures.get("late"):
@@ -161,10 +162,6 @@ def _table(games: list[dict[str, Any]]) -> Table:
 def _number(value: object) -> str:
     """Format a count, or milliseconds; None as a hyphen."""
     return millis(value) if value is None or isinstance(value, float) else str(value)
-
-
-def _ordinal(place: int) -> str:
-    return _ORDINALS.get(place, f"{place}th")
 
 
 @contextmanager
@@ -233,10 +230,13 @@ def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any: 
 def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
     """Send a parcel, retrying while the site is out of room, and verify that it arrived intact."""
     patience = Patience()
+    query = {"kind": parcel.kind, "note": note}
+    if parcel.sha256 is not None:
+        query["sha256"] = parcel.sha256
     while True:
         body = body_of(parcel, report)
         try:
-            told = site.put(f"/bots/{parcel.bot}/submissions", body, **_said(parcel, note))
+            told = site.put(f"/bots/{parcel.bot}/submissions", body, **query)
         except SiteProblem as problem:
             if not problem.passes:
                 raise
@@ -252,11 +252,6 @@ def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any: 
                 f"{body.sha256}): submit again"
             )
         return told
-
-
-def _said(parcel: Parcel, note: str) -> dict[str, str]:
-    said = {"kind": parcel.kind, "note": note}
-    return said if parcel.sha256 is None else said | {"sha256": parcel.sha256}
 
 
 def _stopped(body: Body | None) -> NoReturn:

@@ -13,7 +13,6 @@ from arena.protocol.match import RuntimeName
 
 if TYPE_CHECKING:
     from arena.app.arena import Arena
-    from arena.platform.settings import Settings
     from arena.protocol.status import RefusedWorker, Worker
 
 
@@ -59,28 +58,24 @@ def demo(
     ] = None,
 ) -> None:
     """Play a rated round between the sample bots, print the leaderboard, serve the site and keep playing."""
+    from arena.app.arena import open_arena
+    from arena.app.playing import check_port, prepare, serve
+
     with explained():
         settings = settings_of_arena(terse=True)
         if sandbox is not None:
             settings = settings.model_copy(update={"sandbox": sandbox})
-        _demo(settings, once=once)
-
-
-def _demo(settings: "Settings", *, once: bool) -> None:
-    from arena.app.arena import open_arena
-    from arena.app.playing import check_port, prepare, serve
-
-    warn_of_processes(settings)
-    if not once:
-        check_port(settings)
-    with open_arena(settings) as arena:
-        prepare(arena, settings.sandbox, say)
-        # If there are games already, skip the round to start the site sooner.
-        quarantined = _play_round(arena) if once or not arena.store.activity.totals().games else 0
+        warn_of_processes(settings)
         if not once:
-            serve(settings, arena, say)
-        elif quarantined:
-            fail(f"matches quarantined because of arena faults: {quarantined}; see above", WRONG)
+            check_port(settings)
+        with open_arena(settings) as arena:
+            prepare(arena, settings.sandbox, say)
+            # If there are games already, skip the round to start the site sooner.
+            quarantined = _play_round(arena) if once or not arena.store.activity.totals().games else 0
+            if not once:
+                serve(settings, arena, say)
+            elif quarantined:
+                fail(f"matches quarantined because of arena faults: {quarantined}; see above", WRONG)
 
 
 def _play_round(arena: "Arena") -> int:

@@ -10,7 +10,6 @@ from arena.cli.console import Json, fail, print_json, print_table, say
 from arena.protocol.states import Role
 
 if TYPE_CHECKING:
-    from arena.db.credentials import KnownAccount
     from arena.services.operators import QuotaStatus, UserStatus
 
 _MOST = 1_000_000
@@ -102,7 +101,11 @@ def list_users(*, as_json: Json = False) -> None:
     with operating() as operators:
         users = operators.users()
     if as_json:
-        print_json({"accounts": [_plain(user) for user in users]})
+        accounts = [
+            {"name": user.name, "role": user.role, "created": user.created, "deleted": user.deleted}
+            for user in users
+        ]
+        print_json({"accounts": accounts})
         return
     rows = [
         (
@@ -175,15 +178,6 @@ def _print_quotas(status: "UserStatus") -> None:
         for name, quota in _quotas(status).items()
     ]
     print_table(("quota", "limit", "source"), rows, numbers=("limit",))
-
-
-def _plain(account: "KnownAccount") -> dict[str, object]:
-    return {
-        "name": account.name,
-        "role": account.role,
-        "created": account.created,
-        "deleted": account.deleted,
-    }
 
 
 def _plain_status(status: "UserStatus") -> dict[str, object]:
