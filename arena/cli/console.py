@@ -44,7 +44,12 @@ def say(text: str, level: int = logging.INFO) -> None:
     If the command logs JSON, the message becomes a log line of this ``level``.
     """
     if not spoken(text, level):
-        typer.echo("\n".join(map(visible, f"arena: {text}".split("\n"))), err=True)
+        show(f"arena: {text}")
+
+
+def show(text: str) -> None:
+    """Print untrusted text of one or more lines on stderr, without control characters."""
+    typer.echo("\n".join(map(visible, text.split("\n"))), err=True)
 
 
 def echo(text: str) -> None:

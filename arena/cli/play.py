@@ -23,6 +23,7 @@ from arena.cli.console import (
     print_json,
     print_table,
     say,
+    show,
     tracked,
     writing,
 )
@@ -138,13 +139,8 @@ def player_of(
 def explain(error: PlayingFailed, code: int = WRONG) -> NoReturn:
     """Print why games can't be played, and exit."""
     if isinstance(error, BotUnloadable) and error.trace:
-        typer.echo(visible_lines(error.trace), err=True)
+        show(error.trace)
     fail(str(error), code)
-
-
-def visible_lines(text: str) -> str:
-    """Return untrusted text of several lines without control characters."""
-    return "\n".join(map(visible, text.split("\n")))
 
 
 def _rules(bots: Sequence[HomeBot], **variants: bool) -> Rules:
@@ -196,9 +192,9 @@ class Report:
         say(f"{name}: {mistake.fault} in game {mistake.game}: {mistake.what}{where}", logging.ERROR)
         saved = None
         if mistake.trace:
-            typer.echo(visible_lines(mistake.trace), err=True)
+            show(mistake.trace)
         if mistake.puzzle is not None:
-            typer.echo(visible_lines("\n".join(position_lines(mistake.puzzle.views()[-1]))), err=True)
+            show("\n".join(position_lines(mistake.puzzle.views()[-1])))
             saved = save_puzzle(name, mistake.puzzle)
         if saved is not None:
             say(f"to reproduce: arena puzzle {saved} {self._bots[mistake.bot].word}")
@@ -298,7 +294,7 @@ def puzzle(
     elif answer.move is not None:
         typer.echo(f"{found.name} plays {visible(move_text(answer.move))} after {millis(answer.millis)} ms")
     if answer.trace:
-        typer.echo(visible_lines(answer.trace), err=True)
+        show(answer.trace)
     if answer.trouble is not None:
         fail(f"{found.name}: {answer.trouble}" + (f" ({answer.where})" if answer.where else ""), WRONG)
 

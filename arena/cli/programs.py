@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say
-from arena.cli.play import Dummy, PassBothWays, SoySauce, explain, visible_lines
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say, show
+from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
 from arena.home.bots import UnusableBot, bot_of_command, find_bot
 from arena.home.puzzle import move_text, position_lines
 from arena.home.starter import FolderTaken, StarterLanguage, starter_files, write_starter
@@ -121,7 +121,7 @@ def conformance(
                 echo(f"       {each.first}")
     wrong = any(each.wrong for each in found)
     if wrong and end.stderr:
-        typer.echo(visible_lines(end.stderr), err=True)
+        show(end.stderr)
     say(f"{len(replies)} decisions in {len(games)} games, one per variant")
     if wrong:
         raise typer.Exit(WRONG)

@@ -9,8 +9,8 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say
-from arena.cli.play import OneCommand, explain, save_puzzle, solver, visible_lines
+from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say, show
+from arena.cli.play import OneCommand, explain, save_puzzle, solver
 from arena.cli.replays import checked, in_file, path_of
 from arena.home.bots import HomeBot
 from arena.home.puzzle import move_text, position_lines
@@ -195,7 +195,7 @@ def _tell(each: Answered, bot: HomeBot, said: str) -> None:
     where = f" ({answer.where})" if answer.where else ""
     say(f"{bot.name}: {answer.trouble}{where}, in game {each.recorded.replay.game}")
     if text := answer.trace or said:
-        typer.echo(visible_lines(text), err=True)
-    typer.echo(visible_lines("\n".join(position_lines(seen))), err=True)
+        show(text)
+    show("\n".join(position_lines(seen)))
     if file := save_puzzle(bot.name, each.puzzle()):
         say(f"to reproduce: arena puzzle {file} {bot.word}")
