@@ -81,12 +81,9 @@ class DealResult(NamedTuple):
 
 def deal_results(results: Iterable[HomeResult]) -> Iterator[DealResult]:
     """Combine each pair of games into the result of its deal."""
-    pair: list[HomeResult] = []
-    for result in results:
-        pair.append(result)
-        if len(pair) == _TWO:
-            yield _deal_result(pair)
-            pair = []
+    played = iter(results)
+    for pair in zip(played, played, strict=False):
+        yield _deal_result(pair)
 
 
 def _deal_result(pair: Sequence[HomeResult]) -> DealResult:
