@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from arena.home.bots import HomeBot
-from arena.home.solving import Solution
+from arena.home.solving import Solution, refusal
 from arena.home.workers import BotUnloadable
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
@@ -25,7 +25,7 @@ from arena.play.referee.relay import listen
 from arena.play.referee.table import GameTable
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Limits
-from arena.rules import IllegalMove, Move, Rules, View, check_move
+from arena.rules import Move, Rules, View
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Sandbox, SandboxSpec
 
@@ -294,10 +294,8 @@ def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tu
         )
     if answer.move is None or answer.broken is not None:
         return Fault.PROTOCOL, answer.broken or "no move"
-    try:
-        check_move(seen.seat, seen.hand, seen.table, answer.move, control=seen.control)
-    except IllegalMove as error:
-        return Fault.ILLEGAL, f"illegal: {error}"
+    if illegal := refusal(seen, answer.move):
+        return Fault.ILLEGAL, illegal
     return None, None
 
 

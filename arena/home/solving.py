@@ -65,7 +65,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
                 chooser = timer.call(allowed, lambda: new_chooser(loaded.bot))
                 for seen in views:
                     move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
-                    yield Solution(move=move, millis=timer.seconds * 1000, trouble=_refusal(seen, move))
+                    yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except OutOfTime as error:
             where, trace = blame(error, loaded.folder)
             late = f"no answer in {allowed:.1f} s"
@@ -76,9 +76,8 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=what, where=where, trace=trace)
 
 
-def _refusal(seen: View, move: Move | None) -> str | None:
-    if move is None:
-        return "no move"
+def refusal(seen: View, move: Move) -> str | None:
+    """Return why the rules forbid a move, or None."""
     try:
         check_move(seen.seat, seen.hand, seen.table, move, control=seen.control)
     except IllegalMove as error:
