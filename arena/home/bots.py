@@ -56,7 +56,7 @@ def find_bot(word: str) -> HomeBot:
         return _of_folder(path, word)
     if path.suffix or "/" in word:
         raise UnusableBot(f"no such file or folder: {word}")
-    names = house_bots_at_home()
+    names = known(samples())
     near = get_close_matches(word, names, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise UnusableBot(
@@ -92,11 +92,6 @@ def named_apart(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
         seen[bot.name] = number = seen.get(bot.name, 0) + 1
         apart.append(bot if number == 1 else replace(bot, name=f"{bot.name}#{number}"))
     return tuple(apart)
-
-
-def house_bots_at_home() -> tuple[str, ...]:
-    """Return the names of the sample bots in Python, sorted."""
-    return known(samples())
 
 
 def bots_in(folder: Path) -> tuple[HomeBot, ...]:

@@ -20,7 +20,7 @@ _PSEUDO_COUNT: Final = 1e-3
 """Weight added to the observations -1 and 1, so that every mean between them is possible. As in fishtest."""
 
 _HALVINGS: Final = 50
-_CONFIDENCE: Final = 1.959964
+CONFIDENCE: Final = 1.959964
 """Standard deviations of a normal distribution's 95% interval."""
 
 
@@ -70,7 +70,7 @@ def judge(differences: Mapping[float, int], hypotheses: Hypotheses) -> SprtState
         return SprtState(0, 0.0, None, 0.0, SprtVerdict.OPEN)
     mean = math.fsum(value * times for value, times in differences.items()) / count
     squares = math.fsum(times * (value - mean) ** 2 for value, times in differences.items())
-    within = _CONFIDENCE * math.sqrt(squares / (count - 1) / count) if count > 1 else None
+    within = CONFIDENCE * math.sqrt(squares / (count - 1) / count) if count > 1 else None
     ratio = log_likelihood_ratio(differences, 0.0, hypotheses.effect)
     verdict = SprtVerdict.OPEN
     if abs(ratio) >= hypotheses.bound:

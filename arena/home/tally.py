@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from statistics import fmean, median_low, stdev
-from typing import Final
 
 from arena.home.games import HomeGame, HomeResult
+from arena.home.sprt import CONFIDENCE
 from arena.ladder.matchmaking import rotations
 from arena.rules import Rules, simulation_seed
-
-_CONFIDENCE: Final = 1.959964
-"""Standard deviations of a normal distribution's 95% interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,4 +90,4 @@ def half_interval(values: Sequence[float]) -> float | None:
     """Return half of the normal 95% interval of a mean; None for fewer than two values."""
     if len(values) < 2:  # noqa: PLR2004 - a deviation needs two values
         return None
-    return _CONFIDENCE * stdev(values) / math.sqrt(len(values))
+    return CONFIDENCE * stdev(values) / math.sqrt(len(values))
