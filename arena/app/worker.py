@@ -4,8 +4,8 @@ import asyncio
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -47,7 +47,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
     from arena.scheduler.cluster.host import Seating, run_worker  # noqa: PLC0415 - see need_cluster
     from arena.scheduler.cluster.member import SchedulerHealth  # noqa: PLC0415 - as above
 
-    _check(settings)
+    scheduler = _scheduler_of(settings)
     install = install_id(settings.data_dir)
     with (
         data_dir_lock(settings.data_dir),
@@ -60,24 +60,29 @@ def work(settings: Settings, port: int, say: Say) -> None:
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
                 say(f"sandboxes left by an earlier run, now removed: {setup.swept}")
-            post = _post(settings, port, _admitted(settings, runtime, say))
-            with _looked_after(runtime, install, seating), sentinel(slots):
+            post = _post(settings, scheduler, port, _admitted(settings, runtime, say))
+            with (
+                sweeper(runtime, install, seating.owns),
+                Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),
+                # Removes images from the engine if the store no longer has them.
+                Recurring(
+                    runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeTrouble,)
+                ),
+                sentinel(slots),
+            ):
                 asyncio.run(run_worker(post, seating, health, say))
 
 
-def _check(settings: Settings) -> None:
-    _scheduler_of(settings)
+def _scheduler_of(settings: Settings) -> Address:
+    """Return the scheduler's address. Raises CannotStart if the settings are not a worker's."""
+    if settings.executor is None:
+        raise CannotStart("set ARENA_EXECUTOR to the cluster's scheduler, such as dask://192.0.2.1:8786")
     if settings.database_url is not None:
         raise CannotStart(
             "a worker needs no database, and its host should not have the password of one: unset "
             "ARENA_DATABASE_URL, which is only for the coordinator and the site"
         )
     need_shared_images(settings)
-
-
-def _scheduler_of(settings: Settings) -> Address:
-    if settings.executor is None:
-        raise CannotStart("set ARENA_EXECUTOR to the cluster's scheduler, such as dask://192.0.2.1:8786")
     return settings.executor
 
 
@@ -112,7 +117,7 @@ def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     return report
 
 
-def _post(settings: Settings, port: int, report: HostReport) -> "Post":
+def _post(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "Post":
     """Return this worker's addresses and card.
 
     Raises CannotStart if the keys are missing or can't be read.
@@ -121,7 +126,6 @@ def _post(settings: Settings, port: int, report: HostReport) -> "Post":
     from arena.scheduler.cluster.member import WrongCluster, address_of, security_of  # noqa: PLC0415 - as above
     from arena.scheduler.cluster.messages import WorkerCard  # noqa: PLC0415 - as above
 
-    scheduler = _scheduler_of(settings)
     install, slots, host = install_id(settings.data_dir), slots_of_host(), socket.gethostname()
     card = WorkerCard(
         run="",
@@ -147,23 +151,3 @@ def _post(settings: Settings, port: int, report: HostReport) -> "Post":
         )
     except WrongCluster as error:
         raise CannotStart(str(error)) from error
-
-
-@contextmanager
-def _looked_after(runtime: Runtime, install: str, seating: "Seating") -> Iterator[None]:
-    """Remove leftover sandboxes, check whether a failed host has recovered, and prune images."""
-    with (
-        sweeper(runtime, install, seating.owns),
-        Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),
-        _pruner(runtime),
-    ):
-        yield
-
-
-def _pruner(runtime: Runtime) -> Recurring:
-    """Return the task that removes images from the engine if the store no longer has them."""
-
-    def prune() -> None:
-        runtime.prune_images()
-
-    return Recurring(prune, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeTrouble,))

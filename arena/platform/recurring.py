@@ -21,7 +21,7 @@ class Recurring:
     """
 
     def __init__(
-        self, act: Callable[[], None], *, name: str, seconds: float, expected: tuple[type[Exception], ...]
+        self, act: Callable[[], object], *, name: str, seconds: float, expected: tuple[type[Exception], ...]
     ) -> None:
         self._act = act
         self._name = name
