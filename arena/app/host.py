@@ -92,16 +92,11 @@ def limits_of_bots(settings: Settings) -> Limits:
     return limits_of_this_host() if settings.executor is None else Limits()
 
 
-def warn_of_few_cores() -> None:
+def _warn_of_few_cores() -> None:
     """Log a warning if bots get less CPU than usual."""
     slots, wanted = slots_of_host(), Limits().cpus
     if slots.share < wanted:
-        _log.warning(
-            "cpu share reduced",
-            slots=slots.size,
-            cores_each=slots.share,
-            usual=wanted,
-        )
+        _log.warning("cpu share reduced", slots=slots.size, cores_each=slots.share, usual=wanted)
 
 
 def common_group(settings: Settings, runtime: Runtime) -> BotsGroup:
@@ -195,8 +190,7 @@ def host_setup(
     if group is not None:
         group.remove()  # remains of a killed run's containers
         group.hold()
-    if plays:
-        warn_of_few_cores()
+        _warn_of_few_cores()
     try:
         yield HostSetup(swept, run_dir)
     finally:

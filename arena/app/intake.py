@@ -116,13 +116,9 @@ def _beside(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
         yield store, runtime
 
 
-def images_of(settings: Settings) -> ImageStore:
-    """Return the store of submitted bots' images. Raises CannotStart if it can't be used."""
-    return _images_in(image_objects(settings), settings)
-
-
-def _images_in(objects: Objects, settings: Settings) -> ImageStore:
-    return ImageStore(objects, settings.data_dir / "images.lock")
+def images_of(settings: Settings, *, make: bool = True) -> ImageStore:
+    """Return the store of submitted bots' images; parameters and errors are as for :func:`image_objects`."""
+    return ImageStore(image_objects(settings, make=make), settings.data_dir / "images.lock")
 
 
 def image_objects(settings: Settings, *, make: bool = True) -> Objects:
@@ -165,8 +161,7 @@ def fetched_images(settings: Settings) -> StoreSource:
 
     Raises CannotStart if the store is missing, for example because its disk is not mounted.
     """
-    images = _images_in(image_objects(settings, make=False), settings)
-    return StoreSource(images, install_id(settings.data_dir), None)
+    return StoreSource(images_of(settings, make=False), install_id(settings.data_dir), None)
 
 
 def keeper_of(settings: Settings, store: Store, runtime: Runtime) -> ImageKeeper:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from arena import __version__
-from arena.db.activity import HostStatus, Workload
+from arena.db.activity import HostStatus
 from arena.db.bots import KnownBot
 from arena.db.leases import KnownWorker
 from arena.db.queue import OpenMatch, QuarantinedMatch
@@ -66,19 +66,15 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
         running=tuple(_running(match, named=operator) for match in load.running),
         workers=_workers(workers, load.running, named=operator),
         refused=read_refused(store) if operator else None,
-        waiting=_waiting(load),
+        waiting=Waiting(
+            qualification=load.waiting[MatchKind.QUALIFICATION],
+            rated=load.waiting[MatchKind.RATED],
+            challenge=load.waiting[MatchKind.CHALLENGE],
+        ),
         quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MOST_QUARANTINED)))
         if operator
         else None,
         hosts=tuple(_host(host, workers) for host in store.activity.hosts()),
-    )
-
-
-def _waiting(load: Workload) -> Waiting:
-    return Waiting(
-        qualification=load.waiting[MatchKind.QUALIFICATION],
-        rated=load.waiting[MatchKind.RATED],
-        challenge=load.waiting[MatchKind.CHALLENGE],
     )
 
 
