@@ -9,7 +9,7 @@ import typer
 from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_json, print_table, say
 from arena.cli.login import visiting
 from arena.client.events import Patience
-from arena.client.games import game_id, games_of, is_lost_by, newest_games, own_bots, part
+from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
 from arena.client.sites import ClientError, SiteTrouble
 from arena.platform.speech import visible
 from arena.protocol.documents import (
@@ -174,7 +174,7 @@ def games(
         raise typer.BadParameter("--lost needs --mine: arena games --mine --lost")
     with visiting() as site:
         bots = own_bots(site) if mine else frozenset()
-        known = games_of(site, bots) if mine else newest_games(site)
+        known = games_of(site, bots) if mine else listed(site)
         told = list(islice((game for game in known if not lost or is_lost_by(game, bots)), count))
     if as_json:
         print_json(GameList(games=tuple(told), next=None))

@@ -37,17 +37,12 @@ def own_bots(site: "SiteClient") -> frozenset[str]:
 
 def games_of(site: "SiteClient", bots: frozenset[str]) -> Iterator[GameLine]:
     """Yield the rated games of these bots, each once, newest first."""
-    lists = [_listed(site, bot=bot) for bot in sorted(bots)]
+    lists = [listed(site, bot=bot) for bot in sorted(bots)]
     last = None
     for game in merge(*lists, key=lambda each: -each.number):
         if game.number != last:
             yield game
         last = game.number
-
-
-def newest_games(site: "SiteClient") -> Iterator[GameLine]:
-    """Yield all rated games, newest first."""
-    return _listed(site)
 
 
 def game_id(site: "SiteClient", word: str) -> str:
@@ -78,11 +73,12 @@ def _place(site: "SiteClient", word: str) -> tuple[str, str]:
     if not word.isdecimal():
         return "", word
     number = int(word)
-    found = next(_listed(site, before=number + 1, limit=1), None)
+    found = next(listed(site, before=number + 1, limit=1), None)
     if found is None or found.number != number:
         raise ClientError(f"no rated game at {site.address} has the number {word}: see `arena games`")
     return "", found.game
 
 
-def _listed(site: "SiteClient", **query: str | int) -> Iterator[GameLine]:
+def listed(site: "SiteClient", **query: str | int) -> Iterator[GameLine]:
+    """Yield the rated games that match the API's query, newest first."""
     return (site.read(each, GameLine) for each in site.pages("/games", "games", **query))

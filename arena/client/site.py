@@ -177,7 +177,7 @@ class SiteClient:
         page = self.get(path, **query)
         known = set[str]()
         while True:
-            yield from self.member(page, member)
+            yield from self._member(page, member)
             following = page.get("next")
             if following is None:
                 return
@@ -189,8 +189,7 @@ class SiteClient:
             known.add(following)
             page = self.get(following.removeprefix(_API))
 
-    def member(self, answer: object, name: str) -> list[Any]:
-        """Return a list in a response by its name."""
+    def _member(self, answer: object, name: str) -> list[Any]:
         found = answer.get(name) if isinstance(answer, dict) else None
         if not isinstance(found, list):
             raise self._strange(f"no list of {name}")
