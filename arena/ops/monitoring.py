@@ -100,12 +100,6 @@ def loop_check(last: Callable[[], float | None], clock: Callable[[], float]) -> 
     return check
 
 
-def failures(checks: Mapping[str, Check]) -> dict[str, str]:
-    """Return the reason for each failed check, keyed by the check's name."""
-    found = {name: check() for name, check in checks.items()}
-    return {name: reason for name, reason in found.items() if reason is not None}
-
-
 def new_registry() -> CollectorRegistry:
     """Return a registry with the process metrics: CPU time, memory and open files."""
     registry = CollectorRegistry()
@@ -122,7 +116,8 @@ def checked(checks: Mapping[str, Check]) -> Answer:
     """Return a handler that returns ``ok``, or 503 with the failed checks as a problem (RFC 9457)."""
 
     def answer() -> Response:
-        missing = failures(checks)
+        found = {name: check() for name, check in checks.items()}
+        missing = {name: reason for name, reason in found.items() if reason is not None}
         if not missing:
             return PlainTextResponse("ok\n")
         status = HTTPStatus.SERVICE_UNAVAILABLE
