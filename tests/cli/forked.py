@@ -23,6 +23,8 @@ from tests.web.adapters import complete_routes_late, share_adapters
 _STANDARD: Final = (0, 1, 2)
 _LOOK_SECONDS: Final = 0.02
 
+Main = Callable[[], int | None]
+
 
 def _server() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
@@ -55,20 +57,13 @@ def run(  # noqa: PLR0913 - the inputs of a process
 
     Call it from one thread at a time: otherwise exit codes of processes that end simultaneously get lost.
     """
-    with _files(text) as files:
-        main = arena.cli.main.main if program == "arena" else web.__main__.main
-        process = _SERVER.Process(
-            target=_command, args=(main, (program, *words), folder, dict(environment), files)
-        )
-        process.start()
+    main = arena.cli.main.main if program == "arena" else web.__main__.main
+    with _running(main, (program, *words), folder, environment, text) as (process, files):
         process.join(seconds)
-        if process.exitcode is None:
-            process.kill()
-            process.join()
-            raise subprocess.TimeoutExpired(list(words), seconds, _all(files[1]), _all(files[2]))
-        code = process.exitcode
-        process.close()
-        return subprocess.CompletedProcess(list(words), code, _all(files[1]), _all(files[2]))
+        code, out, err = process.exitcode, _all(files[1]), _all(files[2])
+    if code is None:
+        raise subprocess.TimeoutExpired(list(words), seconds, out, err)
+    return subprocess.CompletedProcess(list(words), code, out, err)
 
 
 class Started:
@@ -129,32 +124,19 @@ class Started:
 @contextmanager
 def started(words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Iterator[Started]:
     """Run ``arena`` with these words and this environment, and kill it after use if it still runs."""
-    with _files() as files:
-        process = _SERVER.Process(
-            target=_command, args=(arena.cli.main.main, ("arena", *words), folder, dict(environment), files)
-        )
-        process.start()
-        try:
-            yield Started(process, files)
-        finally:
-            process.kill()
-            process.join()
-            process.close()
+    with _running(arena.cli.main.main, ("arena", *words), folder, environment) as (process, files):
+        yield Started(process, files)
 
 
 def member(
     words: Sequence[str],
     environment: Mapping[str, str],
     log: Path,
-    main: Callable[[], int | None] = arena.cli.main.main,
+    main: Main = arena.cli.main.main,
 ) -> ForkServerProcess:
     """Start ``arena`` or another program with its output appended to a log. The caller must end it."""
     files = (os.devnull, str(log), str(log))
-    process = _SERVER.Process(
-        target=_command, args=(main, ("arena", *words), Path.cwd(), dict(environment), files)
-    )
-    process.start()
-    return process
+    return _begun(main, ("arena", *words), Path.cwd(), environment, files)
 
 
 @contextmanager
@@ -163,32 +145,42 @@ def site(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Calla
 
     Yields a function that returns the site's output on stderr, and fails if the site has ended.
     """
-    with _files() as files:
-        process = _SERVER.Process(
-            target=_command, args=(web.__main__.main, ("web", *words), Path.cwd(), dict(environment), files)
-        )
-        process.start()
+    with _running(web.__main__.main, ("web", *words), Path.cwd(), environment) as (process, files):
 
         def said() -> str:
             assert process.exitcode is None, _all(files[2])
             return _all(files[2]).decode()
 
+        yield said
+
+
+@contextmanager
+def _running(
+    main: Main, words: Sequence[str], folder: Path, environment: Mapping[str, str], text: bytes = b""
+) -> Iterator[tuple[ForkServerProcess, list[str]]]:
+    """Start a program, and kill it after use if it still runs.
+
+    Yields its process, and its files for stdin, with this text, stdout and stderr.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        files = [str(Path(scratch, name)) for name in ("stdin", "stdout", "stderr")]
+        for name in files:
+            Path(name).write_bytes(text if name == files[0] else b"")
+        process = _begun(main, words, folder, environment, files)
         try:
-            yield said
+            yield process, files
         finally:
             process.kill()
             process.join()
             process.close()
 
 
-@contextmanager
-def _files(text: bytes = b"") -> Iterator[tuple[str, str, str]]:
-    """Yield files for stdin, with this text, stdout and stderr."""
-    with tempfile.TemporaryDirectory() as folder:
-        names = [str(Path(folder, name)) for name in ("stdin", "stdout", "stderr")]
-        for name in names:
-            Path(name).write_bytes(text if name == names[0] else b"")
-        yield names[0], names[1], names[2]
+def _begun(
+    main: Main, words: Sequence[str], folder: Path, environment: Mapping[str, str], files: Sequence[str]
+) -> ForkServerProcess:
+    process = _SERVER.Process(target=_command, args=(main, words, folder, dict(environment), files))
+    process.start()
+    return process
 
 
 def _all(file: str) -> bytes:
@@ -196,11 +188,7 @@ def _all(file: str) -> bytes:
 
 
 def _command(
-    main: Callable[[], int | None],
-    words: Sequence[str],
-    folder: Path,
-    environment: dict[str, str],
-    files: Sequence[str],
+    main: Main, words: Sequence[str], folder: Path, environment: dict[str, str], files: Sequence[str]
 ) -> None:
     for number, name in zip(_STANDARD, files, strict=True):
         opened = os.open(name, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND)
