@@ -80,6 +80,17 @@ class Talk:
         )
         return hello
 
+    async def ask(self, rules: Rules) -> None:
+        """Welcome a bot, and request the first decision of its game."""
+        await self.welcome(rules)
+        await self.send(request(first_state(rules)))
+
+    async def asked(self, rules: Rules) -> pb.Move:
+        """Welcome a bot, and return the answer to the first request."""
+        await self.ask(rules)
+        (move,) = (await self.receive()).moves
+        return move
+
 
 Script = Callable[[Talk], Awaitable[None]]
 

@@ -10,7 +10,7 @@ from arena.rules import Rules
 from tests.patience import WAIT_SECONDS
 from tests.sdk.javascript import in_javascript, run_alone
 from tests.sdk.libraries import FIRST_CARD_JS
-from tests.sdk.referee import Talk, first_state, play_command, request
+from tests.sdk.referee import Talk, first_state, play_command
 
 pytestmark = pytest.mark.docker
 
@@ -49,8 +49,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answe
     rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
+        await talk.ask(rules)
         await talk.closed()
 
     source = FIRST_CARD_JS.replace("view.hand[0]", answer)

@@ -147,13 +147,9 @@ def test_a_notice_is_one_line_on_stderr(library: Library) -> None:
 
 def test_a_note_is_cut_at_the_limit(library: Library) -> None:
     """The library cuts it after a complete character, since a note that is too long would be a fault."""
-    rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        (move,) = (await talk.receive()).moves
-        assert move.note == "x" + "é" * 127
+        assert (await talk.asked(Rules(players=2))).note == "x" + "é" * 127
 
     assert library.play("has a long note", script) == (0, "")
 
@@ -174,14 +170,10 @@ def test_errors_outside_choose_end_a_class_too(library: Library, bot: str) -> No
 
 def test_a_referee_that_goes_away_ends_the_bot(library: Library) -> None:
     """If the server disappears in the middle of a game, the bot exits at once with one line."""
-    rules = Rules(players=2)
-
     with ExitStack() as gone:
 
         async def script(talk: Talk) -> None:
-            await talk.welcome(rules)
-            await talk.send(request(first_state(rules)))
-            await talk.receive()
+            await talk.asked(Rules(players=2))
             gone.enter_context(within(20))
             await talk.go_away()
 

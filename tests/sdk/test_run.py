@@ -12,15 +12,14 @@ from arena.ladder.qualification import where_choose_is, where_it_failed, where_i
 from arena.rules import Rules
 from arena.wire.v1 import referee_pb2 as pb
 from tests.sdk.libraries import FIRST_CARD, run_alone
-from tests.sdk.referee import ROOT, Talk, first_state, play, request
+from tests.sdk.referee import ROOT, Talk, first_state, play
 
 RULES = Rules(players=2)
 
 
 async def one_request(talk: Talk) -> None:
     """Request a decision from a bot that then ends."""
-    await talk.welcome(RULES)
-    await talk.send(request(first_state(RULES)))
+    await talk.ask(RULES)
     await talk.closed()
 
 
@@ -126,12 +125,9 @@ run(choose)
 
 def test_a_late_bot_shows_where_it_is() -> None:
     """When the free time and the bank are used up, the stack is printed once, with the bot's current line."""
-    rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        assert len((await talk.receive()).moves) == 1
+        await talk.asked(RULES)
 
     code, said = play(LATE.replace("SECONDS", "2.5"), script)
     assert code == 0
@@ -143,12 +139,9 @@ def test_a_late_bot_shows_where_it_is() -> None:
 
 def test_a_bot_that_uses_the_timer_itself_keeps_it() -> None:
     """The bot's alarm still goes off after its answer, and the library prints no stack."""
-    rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
-        assert len((await talk.receive()).moves) == 1
+        await talk.asked(RULES)
         assert talk.process.stdout is not None
         assert await talk.process.stdout.readline() == b"alarm\n"
 
@@ -191,11 +184,9 @@ def test_a_bot_that_never_calls_run_shows_where_it_is() -> None:
 
 def test_sigterm_ends_a_thinking_bot() -> None:
     """SIGTERM ends the process at once, even in ``choose``, without a traceback."""
-    rules = Rules(players=2)
 
     async def script(talk: Talk) -> None:
-        await talk.welcome(rules)
-        await talk.send(request(first_state(rules)))
+        await talk.ask(RULES)
         assert talk.process.stdout is not None
         assert await talk.process.stdout.readline() == b"thinking\n"
         talk.process.send_signal(signal.SIGTERM)
