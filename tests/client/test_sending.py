@@ -11,7 +11,7 @@ import sys
 import tarfile
 import uuid
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import docker
@@ -42,10 +42,17 @@ with closing(SiteClient(sys.argv[1], sys.argv[2])) as site:
 """Sends the beginning of a large file, then waits."""
 
 
+@contextmanager
+def sending(arena: Live, named: str, name: str | None = None) -> Iterator[tuple[SiteClient, Parcel]]:
+    """Yield ann's client of the site, and a bot as a parcel."""
+    with closing(SiteClient(arena.url, arena.token())) as site, parcel_of(target_of(named), name) as parcel:
+        yield site, parcel
+
+
 def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list[tuple[int, int]]]:
     """Send a bot of ann. Return the submission, the parcel and the reported progress."""
     reported: list[tuple[int, int]] = []
-    with closing(SiteClient(arena.url, arena.token())) as site, parcel_of(target_of(named), None) as parcel:
+    with sending(arena, named) as (site, parcel):
         body = body_of(parcel, lambda sent, total: reported.append((sent, total)))
         told = site.put(f"/bots/{parcel.bot}/submissions", body, kind=parcel.kind, **said)
         received = site.read(told, Submission)
@@ -83,10 +90,7 @@ def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path:
     """The hash was announced before the change."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
-    with (
-        closing(SiteClient(arena.url, arena.token())) as site,
-        parcel_of(target_of(str(file)), None) as parcel,
-    ):
+    with sending(arena, str(file)) as (site, parcel):
         file.write_text("fail")
         body = body_of(parcel, lambda *_: None)
         with pytest.raises(SiteProblem, match="has the SHA-256"):
@@ -98,10 +102,7 @@ def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> Non
     """The site stores nothing."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
-    with (
-        closing(SiteClient(arena.url, arena.token())) as site,
-        parcel_of(target_of(str(file)), None) as parcel,
-    ):
+    with sending(arena, str(file)) as (site, parcel):
         file.unlink()
         with pytest.raises(CannotSend, match="can no longer be read"):
             site.put("/bots/mine/submissions", body_of(parcel, lambda *_: None), kind="python")
@@ -116,10 +117,7 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
     with file.open("wb") as archive:
         archive.write(b"\x1f\x8b")
         archive.truncate(32 * 2**20)
-    with (
-        closing(SiteClient(arena.url, arena.token())) as site,
-        parcel_of(target_of(str(file)), None) as parcel,
-    ):
+    with sending(arena, str(file)) as (site, parcel):
         body = body_of(parcel, lambda *_: None)
         with pytest.raises(SiteProblem, match="belongs to a bot of ben"):
             site.put("/bots/taken/submissions", body, kind="image")
@@ -227,8 +225,7 @@ def test_an_image_is_sent_by_name_or_id(
 @pytest.mark.docker
 def test_an_image_without_a_name_requires_one(tmp_path: Path, parent: str) -> None:
     """The bot's name can't be derived from an ID."""
-    client = docker.from_env()
-    with closing(client):
+    with closing(docker.from_env()) as client:
         image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", parent)), rm=True)
     with pytest.raises(CannotSend, match="--name"), parcel_of(target_of(str(image.id)), None):
         pass
@@ -243,10 +240,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
         yield next(pieces)
         raise CannotSend("the engine is gone")
 
-    with (
-        closing(SiteClient(arena.url, arena.token())) as site,
-        parcel_of(target_of(base_image), "mine") as parcel,
-    ):
+    with sending(arena, base_image, "mine") as (site, parcel):
         broken = Parcel(bot="mine", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/mine/submissions", body_of(broken, lambda *_: None), kind="image")
