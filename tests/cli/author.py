@@ -46,6 +46,10 @@ class Author:
         assert said.code == 0, said.err
         return token
 
+    def redirect(self, url: str) -> None:
+        """Replace the site's address in the file of logins."""
+        self.kept.write_text(self.kept.read_text().replace(self.live.url, url))
+
     def source(self, name: str = "mine.py") -> str:
         """Write a bot's file, and return the file's name."""
         (self.home / name).write_text("print('I am a bot')\n")

@@ -237,7 +237,7 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
     """The exit code is 130, and the message is one line."""
     author.log_in("ann")
     with deaf() as (url, begun):
-        author.kept.write_text(author.kept.read_text().replace(author.live.url, url))
+        author.redirect(url)
         with author.typing("submit", large(author)) as typing:
             assert begun.wait(60)
             said = interrupted(typing)
@@ -299,7 +299,7 @@ def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
     author.log_in("ann")
     known = document(replace(submitted_before(author), sha256="0" * 64))
     with answering((201, {"Content-Type": "application/json"}, msgspec.json.encode(known))) as other:
-        author.kept.write_text(author.kept.read_text().replace(author.live.url, other.url))
+        author.redirect(other.url)
         line = refused(author.types("submit", author.source("altered.py")), 1)
         assert len(other.asked) == 1
     assert "received different data than was sent" in line
@@ -327,7 +327,7 @@ def test_a_hostile_site_moves_no_cursor(author: Author, following: bool) -> None
         (200, json_, msgspec.json.encode(end)),
         (200, json_, msgspec.json.encode(bot)),
     ) as other:
-        author.kept.write_text(author.kept.read_text().replace(author.live.url, other.url))
+        author.redirect(other.url)
         said = author.types("submit", "unaltered.py", *([] if following else ["--no-follow"]))
     assert said.code == (1 if following else 0), said.err
     lines = (said.out + said.err).splitlines()
@@ -387,7 +387,7 @@ def test_a_broken_connection_is_replaced(author: Author) -> None:
     """The next connection continues where the last one broke, and nothing is reported twice."""
     author.log_in("ann")
     with relayed(author.live.url) as relay:
-        author.kept.write_text(author.kept.read_text().replace(author.live.url, relay.url))
+        author.redirect(relay.url)
         with author.typing("submit", author.source("loyal.py")) as typing:
             typing.readline()
             assert "received" in typing.readline()
@@ -404,5 +404,5 @@ def test_an_unreachable_site_is_named(author: Author) -> None:
     author.log_in("ann")
     with silent_port() as port:
         gone = f"http://127.0.0.1:{port}"
-        author.kept.write_text(author.kept.read_text().replace(author.live.url, gone))
+        author.redirect(gone)
         assert f"{gone} can't be reached" in refused(author.types("submit", author.source()), 1)
