@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +21,7 @@ from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import BOTS, add_bots, fill, play_matches
 from tests.databases import sqlite_store
+from tests.demo.running import await_that, children
 from tests.patience import WAIT_SECONDS
 
 LONG = 100_000
@@ -39,22 +39,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as opened:
         fill(opened)
         yield opened
-
-
-def children() -> set[int]:
-    """Return this process's children."""
-    found = set()
-    for entry in Path("/proc/self/task").iterdir():
-        found |= {int(pid) for pid in (entry / "children").read_text().split()}
-    return found
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait until the condition is true."""
-    end = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def is_analyst(pid: int) -> bool:
@@ -108,7 +92,7 @@ def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) ->
     before = store.analyses.wanted(ANALYST, VERSION)
     earlier = children()
     with analyst(store, LONG, lambda: True, now, seconds=0.01):
-        until(lambda: any(is_analyst(pid) for pid in children() - earlier))
+        await_that(lambda: any(is_analyst(pid) for pid in children() - earlier), "an analyst")
     assert children() - earlier == set()
     assert store.analyses.wanted(ANALYST, VERSION) == before
 
@@ -120,7 +104,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     made = HostAnalyst(store, LONG, lambda: True, now)
     looking = threading.Thread(target=made.look)
     looking.start()
-    until(lambda: bool(children() - earlier))
+    await_that(lambda: bool(children() - earlier), "a process")
     for pid in children() - earlier:
         os.kill(pid, signal.SIGKILL)
     looking.join(WAIT_SECONDS)
@@ -128,7 +112,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     assert store.analyses.find(before) is None
     looking = threading.Thread(target=made.look)
     looking.start()
-    until(lambda: bool(children() - earlier))
+    await_that(lambda: bool(children() - earlier), "a process")
     made.close()
     looking.join(WAIT_SECONDS)
     assert not looking.is_alive()

@@ -124,6 +124,12 @@ def await_that(condition: Callable[[], bool], what: str, pause: float = 0.01) ->
         pause = min(1.2 * pause, 0.25)
 
 
+def children() -> set[int]:
+    """Return this process's children."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
 def processes_of(place: Place) -> list[str]:
     """Return the command lines of all processes that use this place."""
     mark = f"ARENA_DATA_DIR={place.data}".encode()

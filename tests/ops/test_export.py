@@ -33,6 +33,7 @@ from tests.accounts.world import World
 from tests.builders import BOTS, START, add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import new_match
+from tests.demo.running import children
 from tests.web.town import build
 
 DAY = START.date()
@@ -249,12 +250,6 @@ def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
     assert len(rows(folder)) == 60
     assert read_manifest(folder) == read_manifest(tmp_path / "other")
     assert names(folder) == names(tmp_path / "other")
-
-
-def children() -> set[int]:
-    """Return this process's children."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
 
 
 @pytest.mark.usefixtures("many")
