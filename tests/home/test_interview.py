@@ -1,7 +1,5 @@
 """Tests of putting the decisions of recorded games to programs."""
 
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from arena.home.workers import BotUnloadable
 from arena.protocol.match import Clock
 from arena.rules import Rules, State, View, apply, asked, new_game, shuffled_deck, view
 from arena.sdk import Move
+from tests.home.test_processes import command
 
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
 LAST = "def choose(view): return view.legal_moves()[-1]"
@@ -34,12 +33,6 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
     return GameToAsk(rules, SEED, seat, tuple(steps)), seen
 
 
-def program(folder: Path, text: str) -> HomeBot:
-    """Return a bot that is started by a command."""
-    (folder / "program.py").write_text(text)
-    return bot_of_command(shlex.join([sys.executable, str(folder / "program.py")]))
-
-
 def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], Interviewed]:
     """Put the decisions of these games to a bot."""
     replies: list[Reply] = []
@@ -50,7 +43,7 @@ def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> Non
     """The games have different variants. The views follow the recorded moves, whatever the bot answers."""
     one, seen_one = recorded(Rules(players=3, soy_sauce=True), 2)
     two, seen_two = recorded(Rules(players=2, dummy=True), 0)
-    replies, done = ask(program(tmp_path, LAST + RUN), one, two)
+    replies, done = ask(command(tmp_path, LAST + RUN), one, two)
     assert done.lost is None
     assert done.hello.sdk.startswith("kaiten-python/")
     assert [reply.view for reply in replies] == seen_one + seen_two
@@ -62,7 +55,7 @@ def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> Non
 def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -> None:
     """The description is the rule's."""
     game, seen = recorded(Rules(players=2), 1)
-    replies, _ = ask(program(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
+    replies, _ = ask(command(tmp_path, "def choose(view): return view.hand[:2]" + RUN), game)
     assert len(replies) == len(seen)
     assert replies[0].trouble is not None
     assert replies[0].trouble.startswith("illegal: seat 1: ")
@@ -79,7 +72,7 @@ def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -
 def test_a_lost_bot_ends_the_interview(tmp_path: Path, text: str, lost: str, asked: int) -> None:
     """The result has the bot's stderr."""
     game, _ = recorded(Rules(players=2), 0)
-    replies, done = ask(program(tmp_path, text + RUN), game, clock=Clock(move_millis=200, bank_millis=100))
+    replies, done = ask(command(tmp_path, text + RUN), game, clock=Clock(move_millis=200, bank_millis=100))
     assert len(replies) == asked
     assert done.lost is not None
     assert done.lost.startswith(lost)
@@ -94,6 +87,6 @@ def test_a_lost_bot_ends_the_interview(tmp_path: Path, text: str, lost: str, ask
 def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why: str) -> None:
     """The program exits, or is stopped."""
     game, _ = recorded(Rules(players=2), 0)
-    bot = bot_of_command("sleep 1000") if text is None else program(tmp_path, text)
+    bot = bot_of_command("sleep 1000") if text is None else command(tmp_path, text)
     with pytest.raises(BotUnloadable, match=why):
         ask(bot, game, clock=Clock(start_millis=300 if text is None else 10_000))
