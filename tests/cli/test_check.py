@@ -249,9 +249,8 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("target", ["mine.py", "./mine", "mine.tar.gz"])
-def test_a_missing_target_is_named(tmp_path: Path, target: str) -> None:
+def test_a_missing_target_is_named(tmp_path: Path) -> None:
     """The exit code is 2, and stdout is empty."""
-    done = worded(forked.run(["check", target], tmp_path, USUAL, b"", PATIENCE))
+    done = worded(forked.run(["check", "mine.py"], tmp_path, USUAL, b"", PATIENCE))
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"arena: no such file or folder: {target}" in done.stderr
+    assert "arena: no such file or folder: mine.py" in done.stderr
