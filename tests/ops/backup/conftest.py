@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from arena.app.backup import make_backup
 from tests.builders import fill
 from tests.ops.backup.places import Spot, Spots, settle
 
@@ -28,8 +27,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settle(spot)
     with spot.store() as store:
         fill(store)
-    with (folder / "kept.zip").open("wb") as file:
-        make_backup(spot.settings, file, lambda _: None)
+    spot.back_up(folder / "kept.zip")
     return folder
 
 

@@ -2,16 +2,18 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from arena.app.backup import make_backup, restore_backup
 from arena.app.intake import images_of
 from arena.db.store import Store, open_store
 from arena.images.image import BotImage
 from arena.images.store import ImageStore
+from arena.ops.backup.archive import BackupManifest
 from arena.platform.settings import Settings
 from tests.cli.command import arena
 from tests.db.builders import add_bot
@@ -37,6 +39,15 @@ class Spot:
         if self.settings.database_url is not None:
             named["ARENA_DATABASE_URL"] = self.settings.database_url
         return named
+
+    def back_up(self, path: Path) -> BackupManifest:
+        """Back the arena up to a file."""
+        with path.open("w+b") as file:
+            return make_backup(self.settings, file, lambda _: None)
+
+    def restore(self, path: Path, say: Callable[[str], None] = lambda _: None) -> BackupManifest:
+        """Restore a backup here."""
+        return restore_backup(self.settings, path, "terminal:root", say)
 
     @contextmanager
     def store(self) -> Iterator[Store]:

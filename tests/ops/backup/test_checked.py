@@ -53,13 +53,12 @@ def test_data_that_could_not_be_restored_is_not_backed_up(live: Spot, tmp_path: 
         spot = Spot(Settings(data_dir=tmp_path / name, disk_floor_gib=0))
         shutil.copytree(live.settings.data_dir, spot.settings.data_dir)
         change(spot, statement)
-        with (tmp_path / "kept.zip").open("w+b") as kept, pytest.raises(NotRestorable) as error:
-            make_backup(spot.settings, kept, lambda _: None)
+        with pytest.raises(NotRestorable) as error:
+            spot.back_up(tmp_path / "kept.zip")
         said = str(error.value)
         assert said.startswith("no backup was made: the database has a value that can't be restored: "), name
         assert words in said, name
-    with (tmp_path / "kept.zip").open("w+b") as kept:
-        make_backup(live.settings, kept, lambda _: None)
+    live.back_up(tmp_path / "kept.zip")
 
 
 def test_a_failed_backup_keeps_the_previous_one(live: Spot, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 from sqlalchemy import inspect
 
-from arena.app.backup import restore_backup
 from arena.db.database import Database
 from arena.images.image import IntakeTrouble
 from arena.ops.backup.archive import (
@@ -149,7 +148,7 @@ def restored(path: Path, spot: Spot) -> str | None:
     """Restore a backup. If that fails, check that nothing was written, and return the error."""
     said = None
     try:
-        restore_backup(spot.settings, path, "terminal:root", lambda _: None)
+        spot.restore(path)
     except (BackupError, IntakeTrouble) as error:
         said = str(error)
     if said is None:

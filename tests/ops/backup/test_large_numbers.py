@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import Column, Double, Integer, func, select, update
 from sqlalchemy.types import TypeDecorator
 
-from arena.app.backup import make_backup, restore_backup
 from arena.db import card_counts, dump
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
@@ -215,9 +214,8 @@ def test_large_numbers_survive_a_change_of_database(spots: Spots, tmp_path: Path
     """Every number survives a backup and a restore. Results of later games are added to it exactly."""
     old = veteran(spots, postgresql=of == "postgresql")
     there = spots.make("there", postgresql=of == "sqlite")
-    with (tmp_path / "kept.zip").open("w+b") as file:
-        make_backup(old.settings, file, lambda _: None)
-    restore_backup(there.settings, tmp_path / "kept.zip", "terminal:root", lambda _: None)
+    old.back_up(tmp_path / "kept.zip")
+    there.restore(tmp_path / "kept.zip")
     assert rows_of(there) == rows_of(old)
     with old.store() as one, there.store() as other:
         assert everything(other) == everything(one)

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from sqlalchemy import MetaData, text
 
-from arena.app.backup import make_backup, restore_backup
 from arena.app.folders import CannotStart, data_dir_lock
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Database
@@ -20,7 +19,6 @@ from arena.db.store import open_store
 from arena.ops.backup.archive import (
     MANIFEST,
     BackupDamaged,
-    BackupManifest,
     BackupNewer,
     BackupTooOld,
     PlaceNotEmpty,
@@ -32,15 +30,6 @@ from tests.db.builders import START, add_bot, add_matches
 from tests.db.next_version import NEXT_REVISION, become
 from tests.ops.backup.places import Spot, Spots, everything
 from tests.soak import many
-
-
-def silent(_: str) -> None:
-    """Ignore the progress."""
-
-
-def restored(path: Path, spot: Spot) -> BackupManifest:
-    """Restore a backup."""
-    return restore_backup(spot.settings, path, "terminal:root", silent)
 
 
 def altered(kept: Path, to: Path, **changes: object) -> Path:
@@ -66,9 +55,8 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
     with old.store() as store:
         add_matches(store, "s", [add_bot(store, name) for name in "abc"], matches=2)
         store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
-    with (tmp_path / "kept.zip").open("w+b") as file:
-        make_backup(old.settings, file, silent)
-    restored(tmp_path / "kept.zip", new)
+    old.back_up(tmp_path / "kept.zip")
+    new.restore(tmp_path / "kept.zip")
     dealt = []
     for spot in old, new:
         with spot.store() as store:
@@ -82,7 +70,7 @@ def test_no_deal_of_the_old_arena_is_dealt_again(spots: Spots, tmp_path: Path) -
 def test_a_restored_arena_equals_the_original(live: Spot, kept: Path, spots: Spots) -> None:
     """Only the audit log, which has an entry on the restore, and the installation's id differ."""
     there = spots.make("there")
-    manifest = restored(kept, there)
+    manifest = there.restore(kept)
     with live.store() as before, there.store() as after:
         assert everything(after) == everything(before)
         assert [(entry.who, entry.what) for entry in after.people.audit(9)] == [("terminal:root", "restore")]
@@ -107,9 +95,8 @@ def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: 
         written = store.people.audit(9)
     spot = live
     for next_ in (there, back):
-        with (tmp_path / "kept.zip").open("wb") as file:
-            make_backup(spot.settings, file, silent)
-        restored(tmp_path / "kept.zip", next_)
+        spot.back_up(tmp_path / "kept.zip")
+        next_.restore(tmp_path / "kept.zip")
         spot = next_
     with back.store() as store:
         entries = store.people.audit(9)
@@ -121,9 +108,8 @@ def test_the_audit_log_survives(live: Spot, spots: Spots, tmp_path: Path, kind: 
 def test_backups_of_the_same_rows_are_the_same(kept: Path, spots: Spots, tmp_path: Path) -> None:
     """Only the audit log of a restored arena differs."""
     there = spots.make("there")
-    first = restored(kept, there)
-    with (tmp_path / "again.zip").open("wb") as file:
-        second = make_backup(there.settings, file, silent)
+    first = there.restore(kept)
+    second = there.back_up(tmp_path / "again.zip")
     differing = {
         name for name in first.parts | second.parts if first.parts.get(name) != second.parts.get(name)
     }
@@ -136,7 +122,7 @@ def test_a_backup_can_go_to_stdout(live: Spot, spots: Spots, tmp_path: Path) -> 
     made = live.arena("backup", "-", folder=tmp_path)
     assert made.returncode == 0, made.stderr
     (tmp_path / "piped.zip").write_bytes(made.stdout)
-    restored(tmp_path / "piped.zip", there)
+    there.restore(tmp_path / "piped.zip")
     with live.store() as before, there.store() as after:
         assert everything(after) == everything(before)
 
@@ -149,10 +135,10 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
     file.parent.mkdir(parents=True)
     file.write_text("mine")
     with pytest.raises(PlaceNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
-        restored(kept, there)
+        there.restore(kept)
     assert file.read_text() == "mine"
     file.unlink()
-    restored(kept, there)
+    there.restore(kept)
 
 
 @pytest.mark.postgresql
@@ -162,7 +148,7 @@ def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) ->
     with there.store() as store:
         add_bot(store, "mine")
     with pytest.raises(DatabaseNotEmpty, match=r"is not empty .*ARENA_DATABASE_URL"):
-        restored(kept, there)
+        there.restore(kept)
     with there.store() as store:
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
     assert nothing_in(there)
@@ -181,13 +167,12 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
     def look(_: str) -> None:
         notes.extend([note.read_bytes()] if note.exists() else [])
 
-    restore_backup(there.settings, kept, "terminal:root", look)
+    there.restore(kept, look)
     with live.store() as before:
         arena = everything(before)
         add_bot(before, "later")
     other = tmp_path / "other.zip"
-    with other.open("wb") as file:
-        make_backup(live.settings, file, silent)
+    live.back_up(other)
 
     note.write_bytes(notes[-1])
     with (
@@ -195,11 +180,11 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
         data_dir_lock(there.settings.data_dir),
     ):
         pass
-    restored(kept, there)
+    there.restore(kept)
     assert not note.exists()
     note.write_bytes(notes[-1])
     with pytest.raises((PlaceNotEmpty, DatabaseNotEmpty)):
-        restored(other, there)
+        there.restore(other)
     with data_dir_lock(there.settings.data_dir), there.store() as after:
         assert everything(after) == arena
         assert [entry.what for entry in after.people.audit(9)] == ["restore"]
@@ -215,7 +200,7 @@ def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Sp
     with there.store() as store:
         add_bot(store, "mine")
     with pytest.raises(DatabaseNotEmpty):
-        restored(kept, there)
+        there.restore(kept)
     with there.store() as store:
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
 
@@ -224,7 +209,7 @@ def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
     """A restore needs the lock of the data directory."""
     there = spots.make("there")
     with data_dir_lock(there.settings.data_dir), pytest.raises(CannotStart, match="another arena is running"):
-        restored(kept, there)
+        there.restore(kept)
 
 
 def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: Path) -> None:
@@ -235,7 +220,7 @@ def test_files_that_are_cut_off_are_refused(kept: Path, spots: Spots, tmp_path: 
     for length in (0, 1, len(whole) // 2, len(whole) - 1, *cuts):
         cut.write_bytes(whole[:length])
         with pytest.raises(BackupDamaged, match=r"cut\.zip is (not a backup|damaged)"):
-            restored(cut, there)
+            there.restore(cut)
     assert nothing_in(there)
 
 
@@ -252,7 +237,7 @@ def test_files_that_were_changed_are_refused(kept: Path, spots: Spots, tmp_path:
         changed.write_bytes(bytes_)
         there = spots.make(f"there-{number}")
         try:
-            restored(changed, there)
+            there.restore(changed)
         except BackupDamaged:
             refused += 1
             assert nothing_in(there)
@@ -273,7 +258,7 @@ def test_parts_with_another_compression_are_refused(
     changed.write_bytes(bytes_)
     there = spots.make("there")
     with pytest.raises(BackupDamaged, match=r"changed\.zip is damaged"):
-        restored(changed, there)
+        there.restore(changed)
     assert nothing_in(there)
 
 
@@ -281,9 +266,9 @@ def test_a_backup_of_a_newer_program_is_refused(kept: Path, spots: Spots, tmp_pa
     """The format or the revision of the tables shows that. The error says what to do."""
     there = spots.make("there")
     with pytest.raises(BackupNewer, match=r"format is kaiten-backup/2.*install that version"):
-        restored(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"), there)
+        there.restore(altered(kept, tmp_path / "format.zip", format="kaiten-backup/2"))
     with pytest.raises(BackupNewer, match=r"tables are at revision 9999.*install that version"):
-        restored(altered(kept, tmp_path / "revision.zip", revision="9999"), there)
+        there.restore(altered(kept, tmp_path / "revision.zip", revision="9999"))
     assert nothing_in(there)
 
 
@@ -293,7 +278,7 @@ def test_parts_outside_the_data_directory_are_refused(kept: Path, spots: Spots, 
         parts = msgspec.json.decode(file.read(MANIFEST))["parts"]
     evil = altered(kept, tmp_path / "evil.zip", parts=parts | {"uploads/../../evil.py": parts["tables/bot"]})
     with pytest.raises(BackupDamaged, match="not a backup"):
-        restored(evil, spots.make("there"))
+        spots.make("there").restore(evil)
 
 
 @pytest.mark.parametrize("content", [b"", b"This is a shopping list."])
@@ -316,13 +301,13 @@ def test_a_backup_from_before_the_first_release_is_refused(
     old = altered(kept, tmp_path / "old.zip", revision=revision)
     said = f"revision {revision}, which predates the first release.*: start an arena without it"
     with pytest.raises(BackupTooOld, match=f"{said}.*restore it with the version that made it"):
-        restored(old, there)
+        there.restore(old)
     assert nothing_in(there)
     done = there.arena("restore", "old.zip", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"which predates the first release" in done.stderr
     assert done.stderr.count(b"\n") == 1
-    restored(kept, there)  # so nothing was written to the database either
+    there.restore(kept)  # so nothing was written to the database either
 
 
 @pytest.mark.postgresql
@@ -333,7 +318,7 @@ def test_an_older_revision_is_migrated(
     """The migration runs on the restored rows, as it would have on the original database."""
     there = spots.make("there", postgresql=to == "postgresql")
     become(monkeypatch, kept.parent)
-    assert restored(kept, there).revision == NEWEST_REVISION
+    assert there.restore(kept).revision == NEWEST_REVISION
     asked = text("SELECT name, nickname FROM bot ORDER BY id")
     with live.store() as upgraded, there.store() as store:
         assert everything(store) == everything(upgraded)
@@ -367,7 +352,7 @@ def test_rows_come_back_however_the_bytes_are_cut() -> None:
 def test_a_restored_database_can_be_opened(kept: Path, spots: Spots) -> None:
     """It has the newest tables, and consists of one file."""
     there = spots.make("there")
-    restored(kept, there)
+    there.restore(kept)
     names = {file.name for file in there.settings.data_dir.iterdir() if file.is_file()}
     assert names == {"lock", "arena.sqlite3"}
     open_store(there.settings.url).close()
@@ -377,7 +362,7 @@ def test_a_restored_database_can_be_opened(kept: Path, spots: Spots) -> None:
 def test_a_restored_database_has_all_foreign_keys(kept: Path, spots: Spots) -> None:
     """A restore adds PostgreSQL's foreign keys to each table after its rows, and leaves none out."""
     there, new = (spots.make(name, postgresql=True) for name in ("there", "new"))
-    restored(kept, there)
+    there.restore(kept)
     with new.store():
         pass
     assert foreign_keys(there) == foreign_keys(new) != set()
