@@ -9,10 +9,11 @@ from arena.rules import View
 from tests.sdk.referee import Command
 
 
-def _docker(image: str, *options: str) -> list[str]:
-    """Return the words of a Docker command in this image; the caller appends the program."""
+def _docker(image: str, source: str, *options: str) -> list[str]:
+    """Return the words of a Docker command that runs the source of an ES module in this image."""
     user = f"{os.getuid()}:{os.getgid()}"
-    return ["docker", "run", "--rm", "--network=none", "--read-only", f"--user={user}", *options, image]
+    container = ["docker", "run", "--rm", "--network=none", "--read-only", f"--user={user}", *options, image]
+    return [*container, "node", "--input-type=module", "--eval", source]
 
 
 def in_javascript(image: str, source: str) -> Command:
@@ -20,7 +21,7 @@ def in_javascript(image: str, source: str) -> Command:
 
     def command(folder: str) -> list[str]:
         mount, variable = f"--volume={folder}:{folder}:ro", "--env=ARENA_REFEREE"
-        return [*_docker(image, "--init", mount, variable), "node", "--input-type=module", "--eval", source]
+        return _docker(image, source, "--init", mount, variable)
 
     return command
 
@@ -29,7 +30,7 @@ def run_alone(image: str, source: str, address: str | None = None) -> subprocess
     """Run a bot without a referee."""
     variable = [f"--env=ARENA_REFEREE={address}"] if address else []
     return subprocess.run(  # noqa: S603 - our own command
-        [*_docker(image, "--init", *variable), "node", "--input-type=module", "--eval", source],
+        _docker(image, source, "--init", *variable),
         capture_output=True,
         text=True,
         check=False,
@@ -39,13 +40,7 @@ def run_alone(image: str, source: str, address: str | None = None) -> subprocess
 def evaluate(image: str, source: str, folder: Path) -> str:
     """Run a module that can read this folder as /data, and return its output."""
     done = subprocess.run(  # noqa: S603 - our own command
-        [
-            *_docker(image, f"--volume={folder}:/data:ro"),
-            "node",
-            "--input-type=module",
-            "--eval",
-            source,
-        ],
+        _docker(image, source, f"--volume={folder}:/data:ro"),
         capture_output=True,
         text=True,
         check=False,
