@@ -74,23 +74,23 @@ def _slow_imports(lines: tuple[str, ...], folder: Path, slow: tuple[str, ...] = 
 
 def test_lists_and_commands_that_talk_to_a_site_import_nothing_slow(tmp_path: Path) -> None:
     """They need neither the database nor the engine."""
-    commands = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
-    lines = ("--help", *(f"{command} --help" for command in commands))
+    names = ("admin", "login", "status", "submit", "simulate", "play", "compare", "league")
+    lines = ("--help", *(f"{name} --help" for name in names))
     found = _slow_imports(lines, tmp_path).values()
     assert not set().union(*found)
 
 
-def _names(group: Any, *words: str) -> Iterator[tuple[str, ...]]:  # noqa: ANN401 - click's, which typer hides
-    """Yield the words of this command or group, and of all below it."""
-    yield words
+def commands(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - click's, which typer hides
+    """Yield this command or group, and all below it, with their names."""
+    yield path, group
     if hasattr(group, "list_commands"):
         for name in group.list_commands(None):
-            yield from _names(group.get_command(None, name), *words, name)
+            yield from commands(group.get_command(None, name), f"{path} {name}".strip())
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     """No command's help needs the libraries that run matches, store results or serve pages."""
-    lines = tuple(" ".join((*words, "--help")) for words in _names(typer.main.get_command(app)))
+    lines = tuple(f"{name} --help".strip() for name, _ in commands(typer.main.get_command(app)))
     assert {"up --help", "admin bots --help", "replay verify --help"} <= set(lines)
     found = {line: names for line, names in _slow_imports(lines, tmp_path, _HEAVY).items() if names}
     assert not found

@@ -16,6 +16,7 @@ from arena.protocol.states import Role, Scope
 from arena.protocol.status import RefusedWorker
 from tests.cli.author import Author
 from tests.cli.test_bots_online import at_home, submit
+from tests.cli.test_imports import commands
 from tests.db.builders import START, add_bot, add_matches, present
 from tests.db.test_submissions import CAUSE
 
@@ -94,21 +95,11 @@ OWN = {
 """Commands whose documents no route returns."""
 
 
-def named(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - click's
-    """Yield all commands below a group, with their names."""
-    if not hasattr(command, "list_commands"):
-        yield path, command
-        return
-    context = typer.Context(command, info_name="arena")
-    for name in command.list_commands(context):
-        yield from named(command.get_command(context, name), f"{path} {name}".strip())
-
-
 def test_every_command_is_listed() -> None:
     """A new command with ``--json`` belongs in one of the lists here."""
     found = {
         name
-        for name, command in named(typer.main.get_command(app))
+        for name, command in commands(typer.main.get_command(app))
         if any("--json" in parameter.opts for parameter in command.params)
     }
     lines = [each[0] for each in (*WHOLE, *PARTS)]
