@@ -77,14 +77,16 @@ def login(
     with explained():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
-        _warn(address)
+        if can_be_read_on_its_way(address):
+            say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
         with closing(SiteClient(address)) as visited:
             visited.get("/status")  # check that it is an arena before sending it a token
         token = check_token(_asked(address))
         with closing(SiteClient(address, token)) as visited:
             account = visited.read(visited.get("/account"), Account)
         sites.remember(Login(site=address, token=token, account=account.name))
-    say(f"logged in to {address} as {visible(account.name)}{_until(account)}")
+    until = "" if account.token is None else f", until {account.token.expires.astimezone():%Y-%m-%d}"
+    say(f"logged in to {address} as {visible(account.name)}{until}")
     if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
         say(f"this token lacks scopes that some commands need: {' and '.join(missing)}")
     if os.environ.get(TOKEN_VARIABLE):
@@ -134,12 +136,3 @@ def _asked(address: str) -> str:
     say(f"create a token at {address}/account, with the {' and '.join(_NEEDED)} scopes")
     asked: str = typer.prompt("Token", hide_input=True, err=True)
     return asked
-
-
-def _warn(address: str) -> None:
-    if can_be_read_on_its_way(address):
-        say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
-
-
-def _until(account: Account) -> str:
-    return "" if account.token is None else f", until {account.token.expires.astimezone():%Y-%m-%d}"

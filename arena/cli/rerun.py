@@ -61,7 +61,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     if bool(names) == lost:
         fail("give games before the bot, or --lost: arena rerun 475 mybot.py")
     seats = list(_lost(count, of) if lost else _named(names, bot, of))
-    found = _Found()
+    found: list[Answered] = []
     said, code = "", 0
     try:
         with redirect_stdout(sys.stderr):
@@ -72,23 +72,16 @@ def rerun(  # noqa: PLR0913 - one argument per option
         explain(error)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    _print(found, bot, puzzles, as_json=as_json)
+    different = [each for each in found if each.differs]
+    _print(different, len(found), bot, puzzles, as_json=as_json)
     games = len({id(each.recorded.replay) for each in found})
     counts = f"{len(found)} decision{'s' * (len(found) != 1)} of {games} game{'s' * (games != 1)}"
-    say(f"{'stopped; ' if code else ''}{counts}, {len(found.different)} of them now played differently")
+    say(f"{'stopped; ' if code else ''}{counts}, {len(different)} of them now played differently")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:
         _tell(wrong[-1], bot, said)
     if code or wrong:
         raise typer.Exit(code or WRONG)
-
-
-class _Found(list[Answered]):
-    """The decisions and answers so far."""
-
-    @property
-    def different(self) -> list[Answered]:
-        return [each for each in self if each.differs]
 
 
 def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
@@ -143,21 +136,22 @@ def _name(seat: Seat) -> str:
 _COLUMNS: Final = ("game", "seat", "round", "turn", "hand", "played", "now")
 
 
-def _print(found: _Found, bot: HomeBot, folder: Path | None, *, as_json: bool) -> None:
-    files = [
-        None if folder is None else save_puzzle(bot.name, each.puzzle(), folder) for each in found.different
-    ]
+def _print(
+    different: Sequence[Answered], count: int, bot: HomeBot, folder: Path | None, *, as_json: bool
+) -> None:
+    """Print the different ones of ``count`` decisions."""
+    files = [None if folder is None else save_puzzle(bot.name, each.puzzle(), folder) for each in different]
     if as_json:
         differences = [
             _data(each) | {"puzzle": None if file is None else str(file)}
-            for each, file in zip(found.different, files, strict=True)
+            for each, file in zip(different, files, strict=True)
         ]
-        print_json({"bot": bot.name, "decisions": len(found), "differences": differences})
-    elif found.different:
+        print_json({"bot": bot.name, "decisions": count, "differences": differences})
+    elif different:
         columns = _COLUMNS if folder is None else (*_COLUMNS, "puzzle")
         rows = [
             (*_cells(each), *([] if folder is None else [str(file or "-")]))
-            for each, file in zip(found.different, files, strict=True)
+            for each, file in zip(different, files, strict=True)
         ]
         print_table(columns, rows, numbers=("seat", "round", "turn"))
 

@@ -37,17 +37,17 @@ def rollback(
     version: Annotated[int, typer.Argument(min=1, help="Version to activate.")],
 ) -> None:
     """Activate another version of your bot, older or newer."""
-    _say(_changed(bot, {"version": version}))
+    _change(bot, {"version": version})
 
 
 def retire(bot: Name) -> None:
     """Take your bot off the ladder. Games in progress are still played to the end."""
-    _say(_changed(bot, {"state": "retired"}))
+    _change(bot, {"state": "retired"})
 
 
 def return_(bot: Name) -> None:
     """Reactivate your benched or retired bot."""
-    _say(_changed(bot, {"state": "active"}))
+    _change(bot, {"state": "active"})
 
 
 def print_versions(known: Sequence[Version]) -> None:
@@ -79,14 +79,12 @@ def _figures(result: RatedResult | None) -> tuple[str, ...]:
     return str(result.games), score, place, percent(result.wins / result.games if result.games else None)
 
 
-def _changed(name: str, change: dict[str, object]) -> Bot:
+def _change(bot: str, change: dict[str, object]) -> None:
+    """Change a bot, and print its state."""
     with visiting() as site:
-        return site.read(site.patch(f"/bots/{part(name)}", change), Bot)
-
-
-def _say(bot: Bot) -> None:
-    name = visible(bot.name)
-    say(f"{name}@{bot.version} is active" if bot.state == "active" else f"{name} is {visible(bot.state)}")
+        changed = site.read(site.patch(f"/bots/{part(bot)}", change), Bot)
+    name, state = visible(changed.name), visible(changed.state)
+    say(f"{name}@{changed.version} is active" if state == "active" else f"{name} is {state}")
 
 
 _LAST: Final = 10
