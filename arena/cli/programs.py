@@ -165,6 +165,8 @@ def referee(  # noqa: PLR0913 - one argument per option
         pass_both_ways=pass_both_ways,
         dummy=dummy,
     )
+    import asyncio
+
     from arena.home.referee import LocalAddress, WrongAddress
     from arena.home.referee import referee as play
 
@@ -172,7 +174,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     try:
         with closing(LocalAddress(listen)) as address:
             waiting = f"waiting for the program: start it with ARENA_REFEREE={address.dialled}"
-            play(table, address, lambda: say(waiting), transcript.told, transcript.heard)
+            asyncio.run(play(table, address, lambda: say(waiting), transcript.told, transcript.heard))
     except WrongAddress as error:
         fail(str(error))
     except KeyboardInterrupt:

@@ -22,7 +22,7 @@ from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Ask, Event, Hello, Listener, Lost, PlayerAnswer, SeatPlayer
 from arena.play.referee.relay import listen
 from arena.protocol.faults import Fault
-from arena.protocol.match import Clock, GameRecord
+from arena.protocol.match import Clock
 from arena.rules import Rules
 from arena.sdk.bot import Bot, Chooser, as_move, new_chooser
 
@@ -77,28 +77,18 @@ class LocalAddress:
             self._path.unlink(missing_ok=True)
 
 
-def referee(
+async def referee(
     table: LocalTable,
     address: LocalAddress,
     waits: Callable[[], object],
     told: Callable[[Sequence[Event]], object],
     heard: Callable[[Heard], object],
-) -> tuple[GameRecord, ...]:
+) -> None:
     """Wait for a program, and play the games with it.
 
     ``waits`` is called once Ctrl-C can stop the referee cleanly. ``told`` receives the events sent to the
     program, ``heard`` the program's messages, both in order.
     """
-    return asyncio.run(_referee(table, address, waits, told, heard))
-
-
-async def _referee(
-    table: LocalTable,
-    address: LocalAddress,
-    waits: Callable[[], object],
-    told: Callable[[Sequence[Event]], object],
-    heard: Callable[[Heard], object],
-) -> tuple[GameRecord, ...]:
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes
     encoder = Encoder()
@@ -117,7 +107,6 @@ async def _referee(
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return match.games()
 
 
 class _Program(GrpcPlayer):
