@@ -25,6 +25,9 @@ _FROZEN_SECONDS: Final = 20.0
 """Seconds without a tick of the timer after which the process is ended: the interpreter isn't running, so
 a library must be in an endless loop. This is longer than any decision may take."""
 
+_SHARE: Final = Limits().cpus
+"""A bot's share of a core on the ladder."""
+
 T = TypeVar("T")
 
 
@@ -35,11 +38,10 @@ class OutOfTime(BaseException):
 class DecisionTimer:
     """Times one decision after another, and interrupts those that take too long.
 
-    Use it in the main thread, within :meth:`running`. ``share`` is a bot's share of a core on the ladder.
+    Use it in the main thread, within :meth:`running`.
     """
 
-    def __init__(self, share: float = Limits().cpus) -> None:
-        self._share = share
+    def __init__(self) -> None:
         self._waits = OwnWaits()
         self._allowed: float | None = None
         self._began = self._cpu = self._waited = 0.0
@@ -81,7 +83,7 @@ class DecisionTimer:
 
     def _taken(self) -> float:
         wall = time.perf_counter() - self._began - (self._waits() - self._waited)
-        return max(wall, (time.process_time() - self._cpu) / self._share)
+        return max(wall, (time.process_time() - self._cpu) / _SHARE)
 
     def _interrupt(self, last_words: TextIO) -> None:
         if self._allowed is None or self._taken() <= self._allowed:
