@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from arena.submissions.receiver import OF_SOURCE
 from tests.cli.author import Author, drained, ended, interrupted
 from tests.cli.command import COMMAND, Said, environment
 from tests.client.live import Live, answering, live
-from tests.client.relay import relayed
+from tests.client.relay import Relay
 from tests.db.builders import add_bot
 from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
@@ -224,20 +224,15 @@ def deaf() -> Iterator[tuple[str, threading.Event]]:
             thread.join()
 
 
-def large(author: Author) -> str:
-    """Write a large file, and return its name."""
-    with (author.home / "large.tar.gz").open("wb") as file:
-        file.write(b"\x1f\x8b")
-        file.truncate(50 * 2**20)
-    return "large.tar.gz"
-
-
 def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
     """The exit code is 130, and the message is one line."""
     author.log_in("ann")
+    with (author.home / "large.tar.gz").open("wb") as file:
+        file.write(b"\x1f\x8b")
+        file.truncate(50 * 2**20)
     with deaf() as (url, begun):
         author.redirect(url)
-        with author.typing("submit", large(author)) as typing:
+        with author.typing("submit", file.name) as typing:
             assert begun.wait(60)
             said = interrupted(typing)
     assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has stored nothing\n")
@@ -381,7 +376,7 @@ def test_a_used_up_quota_is_reported(tmp_path: Path) -> None:
 def test_a_broken_connection_is_replaced(author: Author) -> None:
     """The next connection continues where the last one broke, and nothing is reported twice."""
     author.log_in("ann")
-    with relayed(author.live.url) as relay:
+    with closing(Relay(author.live.url)) as relay:
         author.redirect(relay.url)
         with author.typing("submit", author.source("loyal.py")) as typing:
             typing.readline()

@@ -2,8 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 
@@ -64,13 +63,3 @@ class Relay:
                 target.sendall(data)
         with suppress(OSError):
             target.shutdown(socket.SHUT_RDWR)
-
-
-@contextmanager
-def relayed(url: str) -> Iterator[Relay]:
-    """Yield a relay to a site."""
-    relay = Relay(url)
-    try:
-        yield relay
-    finally:
-        relay.close()
