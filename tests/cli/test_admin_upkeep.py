@@ -59,20 +59,14 @@ def test_odd_results_are_listed(empty: Operator) -> None:
     assert any(row[:4] == ["authors", "of-friend", "of-strong", "144"] for row in rows)
 
 
-def edit(url: str, *statements: str) -> None:
-    """Run statements that change a database."""
-    with closing(Database(url)) as database, database.write() as connection:
-        for statement in statements:
-            connection.execute(text(statement))
-
-
 def test_games_are_recounted_and_it_is_logged(empty: Operator) -> None:
     """The command says whether sums differed, and the exit code is 1 if some did."""
     with empty.store() as store:
         fill(store)
         before = store.cards.find()
     assert empty.does("rebuild-statistics") == "8 games counted, 0 sums differed\n"
-    edit(empty.url, "DELETE FROM card_count WHERE turn = 1 AND card = 1")
+    with closing(Database(empty.url)) as database, database.write() as connection:
+        connection.execute(text("DELETE FROM card_count WHERE turn = 1 AND card = 1"))
     mended = empty.types("rebuild-statistics")
     assert (mended.code, mended.out) == (1, "8 games counted, 2 sums differed\n")
     with empty.store() as store:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from arena.rules import DECK_COUNTS, ROUNDS, Card, View, apply, asked, new_game, shuffled_deck, view
+from arena.rules import DECK_COUNTS, ROUNDS, Card, Rules, View, apply, asked, new_game, shuffled_deck, view
 from arena.sdk import direction, known_hands, score_nigiri, score_puddings, score_round, unseen_cards
-from arena.sdk.main import play
 from tests.rules.helpers import VARIANTS
 from tests.sdk.javascript import as_javascript, evaluate
+from tests.sdk.referee import first_state
 
 pytestmark = pytest.mark.docker
 
@@ -108,7 +108,7 @@ console.log(JSON.stringify({ CARDS, Card, DECK_COUNTS, ROUNDS }));
 
 def test_a_bot_can_not_change_a_view(javascript_image: str, tmp_path: Path) -> None:
     """The view and its lists of legal moves are frozen, so a bot can't damage later views."""
-    (tmp_path / "view.json").write_text(json.dumps(as_javascript(first_view())))
+    (tmp_path / "view.json").write_text(json.dumps(as_javascript(view(first_state(Rules(players=2)), 0))))
     tmp_path.chmod(0o755)
     source = """
 import { readFileSync } from "node:fs";
@@ -118,15 +118,3 @@ const tries = [() => { view.hand = []; }, () => view.legalMoves()[0].cards.push(
 console.log(tries.map((attempt) => { try { attempt(); } catch (error) { return error.name; } }).join(" "));
 """
     assert evaluate(javascript_image, source, tmp_path) == "TypeError TypeError\n"
-
-
-def first_view() -> View:
-    """Return the first decision of a game."""
-    seen: list[View] = []
-
-    def choose(view: View) -> Card:
-        seen.append(view)
-        return view.hand[0]
-
-    play([choose, choose])
-    return seen[0]
