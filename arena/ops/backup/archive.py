@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 import msgspec
 
@@ -211,7 +211,7 @@ class BackupArchive:
         part = self.manifest.parts[name]
         digest, size = hashlib.sha256(), 0
         with self._damage(), self._zip.open(name) as file:
-            while piece := self._piece(file):
+            while piece := file.read(CHUNK):
                 digest.update(piece)
                 size += len(piece)
                 if size > part.size:
@@ -219,10 +219,6 @@ class BackupArchive:
                 yield piece
         if (size, digest.hexdigest()) != (part.size, part.sha256):
             raise BackupDamaged(f"{self._path} is damaged ({name}): use another copy")
-
-    def _piece(self, file: IO[bytes]) -> bytes:
-        with self._damage():
-            return file.read(CHUNK)
 
     @contextmanager
     def _damage(self) -> Iterator[None]:
