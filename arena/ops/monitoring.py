@@ -6,7 +6,6 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from http import HTTPStatus
-from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
 import structlog
@@ -171,9 +170,7 @@ class OpsServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
