@@ -9,7 +9,7 @@ import msgspec
 from arena.play.replay.document import Cards, HexSeed, Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.match import Decision, move_of
-from arena.rules import GameLog, Move, Rules, View, asked, replay, shuffled_deck, view
+from arena.rules import Card, GameLog, Move, Rules, View, asked, replay, shuffled_deck, view
 
 PUZZLE_FORMAT: Final = "kaiten-puzzle/1"
 
@@ -130,5 +130,5 @@ def _who(seen: View, seat: int) -> str:
     return "dummy" if seat == seen.rules.players else f"seat {seat}"
 
 
-def _cards(cards: Sequence[object]) -> str:
-    return " ".join(getattr(card, "label", str(card)) for card in cards) or "nothing"
+def _cards(cards: Sequence[Card]) -> str:
+    return " ".join(card.label for card in cards) or "nothing"
