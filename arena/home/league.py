@@ -25,7 +25,6 @@ from arena.ladder.standings import Standings, Wanted
 from arena.play.replay.document import Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.documents import Leaderboard
-from arena.rules import Rules
 
 LEAGUE_FORMAT: Final = "kaiten-league/1"
 _BEGIN: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -117,7 +116,9 @@ class League:
                 self._queued[version, players] += deals
             for seating in draw_seatings(players, deals, dice):
                 bots = tuple(current.index(table[place]) for place in seating)
-                yield self._game(rules, bots, number, base + number)
+                deal = base + number
+                name = f"league-{self._rules.seed}-{deal}"
+                yield home_game(rules, self._rules.seed, deal, bots, number, name)
                 number += 1
 
     def played(self, result: HomeResult) -> LeagueGame:
@@ -153,9 +154,6 @@ class League:
         pair = names[bot], names[other]
         met, ahead, tied = self._met[pair], self._ahead[pair], self._tied[pair]
         return HeadToHead(met, ahead, met - ahead - tied, tied)
-
-    def _game(self, rules: Rules, bots: tuple[int, ...], number: int, deal: int) -> HomeGame:
-        return home_game(rules, self._rules.seed, deal, bots, number, f"league-{self._rules.seed}-{deal}")
 
     def _add(self, line: Line) -> None:
         if isinstance(line, LeagueEntrant):
