@@ -136,11 +136,6 @@ class _Admin(LazyGroup):
 admin_app = typer.Typer(cls=_Admin, help="Operate the arena.", **STYLE)
 
 
-@admin_app.callback()
-def admin() -> None:
-    """Operate the arena."""
-
-
 app = typer.Typer(name="arena", cls=_Arena, **STYLE | {"add_completion": True})
 
 

@@ -134,11 +134,6 @@ def _seated(rules: Rules, bots: str) -> list[HomeBot]:
 app = typer.Typer(help="Work with public replays.", no_args_is_help=True)
 
 
-@app.callback()
-def replay() -> None:
-    """Work with public replays."""
-
-
 @app.command(cls=PlainCommand)
 def verify(
     file: Annotated[str, typer.Argument(help="Replays, one per line, or a single document; - for stdin.")],
