@@ -110,25 +110,21 @@ class _Summary:
 
 def _table(bots: str, players: int | None, **variants: bool) -> tuple[Rules, list[HomeBot]]:
     """Return the rules and one bot per seat; on an error, print it and exit."""
+    names = [name.strip() for name in bots.split(",")]
     try:
-        rules = Rules(players=len(bots.split(",")) if players is None else players, **variants)
-        return rules, _seated(rules, bots)
+        rules = Rules(players=len(names) if players is None else players, **variants)
+        if len(names) != rules.players:
+            fail(
+                f"--bots has {len(names)} bots, but --players is {rules.players}: give one bot per seat, "
+                "separated by commas"
+            )
+        table = [find_bot(name) for name in names]
     except (InvalidRules, UnusableBot) as error:
         fail(str(error))
-
-
-def _seated(rules: Rules, bots: str) -> list[HomeBot]:
-    names = [name.strip() for name in bots.split(",")]
-    if len(names) != rules.players:
-        raise UnusableBot(
-            f"--bots has {len(names)} bots, but --players is {rules.players}: give one bot per seat, "
-            "separated by commas"
-        )
-    table = [find_bot(name) for name in names]
     other = next((bot for bot in table if not bot.in_process), None)
     if other is not None:
-        raise UnusableBot(f"arena simulate runs only Python bots; for {other.name} use arena play")
-    return table
+        fail(f"arena simulate runs only Python bots; for {other.name} use arena play")
+    return rules, table
 
 
 app = typer.Typer(help="Work with public replays.", no_args_is_help=True)
