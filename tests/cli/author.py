@@ -73,6 +73,14 @@ def ended(command: Started) -> Said:
     return Said(*command.wait(WAIT_SECONDS))
 
 
+def refused(said: Said, code: int) -> str:
+    """Check that a command was refused with one line, and return that line."""
+    assert (said.code, said.out) == (code, ""), said.err
+    (line,) = said.err.splitlines()
+    assert line.startswith("arena: ")
+    return line
+
+
 def drained(terminal: int) -> str:
     """Return everything that is written to a terminal until its other end is closed."""
     seen = b""

@@ -9,7 +9,7 @@ import pytest
 
 from arena.rules import Rules
 from tests.builders import add_bots, play_matches
-from tests.cli.author import Author, ended, interrupted
+from tests.cli.author import Author, ended, interrupted, refused
 from tests.cli.command import Said
 from tests.client.live import live
 from tests.db.builders import START, add_bot
@@ -106,9 +106,7 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     assert (told["bot"]["version"], len(told["versions"]), len(told["submissions"])) == (3, 3, 1)
     assert "a2" in ann.types("status", "never").out
     assert json.loads(ann.types("status", "never", "--json").out)["bot"] is None
-    nobody = ann.types("status", "nobody")
-    assert (nobody.code, nobody.out) == (2, "")
-    assert "no bot is called nobody" in nobody.err
+    assert "no bot is called nobody" in refused(ann.types("status", "nobody"), 2)
 
 
 def test_versions_are_listed_with_their_results(reader: Author) -> None:
@@ -124,8 +122,7 @@ def test_versions_are_listed_with_their_results(reader: Author) -> None:
     assert rows[1][rows[1].index("0") :][:4] == ["0", score, "-", "-"]
     others = fine(reader.types("versions", "other"))
     assert len(others) == 2
-    missing = reader.types("versions", "nobody")
-    assert (missing.code, missing.out, len(missing.err.splitlines())) == (1, "", 1)
+    refused(reader.types("versions", "nobody"), 1)
 
 
 def test_an_owner_chooses_what_plays(ann: Author) -> None:
@@ -147,12 +144,9 @@ def test_an_owner_chooses_what_plays(ann: Author) -> None:
         ("retire", "nobody"),
         ("return", "../account"),
     ):
-        refused = ann.types(*words)
-        assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1), refused.err
+        refused(ann.types(*words), 1)
     for words in (("retire", ""), ("return", ".."), ("versions", "."), ("logs", "..")):
-        refused = ann.types(*words)
-        assert (refused.code, refused.out) == (2, "")
-        assert "is not a valid name or id" in refused.err
+        assert "is not a valid name or id" in refused(ann.types(*words), 2)
     disqualify(ann.live.store, "mine", "it cheats")
     assert ann.types("return", "mine").code == 1
     assert "mine is disqualified: it cheats" in ann.types("status").err
@@ -191,9 +185,7 @@ def test_logs_show_the_author_s_seats(reader: Author) -> None:
     told = json.loads(reader.types("logs", "logged-0-0", "--json").out)
     assert [seat["bot"] for seat in told["seats"]] == ["mine"]
     for game in ("nothing", "../../account", "\x1b[2J"):
-        missing = reader.types("logs", game)
-        assert (missing.code, missing.out, len(missing.err.splitlines())) == (1, "", 1)
-        assert "\x1b" not in missing.err
+        assert "\x1b" not in refused(reader.types("logs", game), 1)
 
 
 def test_a_game_is_named_in_several_ways(reader: Author) -> None:
@@ -209,9 +201,7 @@ def test_a_game_is_named_in_several_ways(reader: Author) -> None:
         ("https://elsewhere.example/games/1", "is not the URL of a game on"),
         (f"{reader.live.url}/bots/mine", "is not the URL of a game on"),
     ):
-        said = reader.types("logs", word)
-        assert (said.code, said.out) == (2, "")
-        assert why in said.err
+        assert why in refused(reader.types("logs", word), 2)
     assert reader.types("logs", last, "--last").code == 2
 
 
@@ -240,12 +230,8 @@ def test_games_of_the_author_s_bots_are_listed(reader: Author) -> None:
 def test_without_bots_there_are_no_games(author: Author) -> None:
     """The command reports this in one line."""
     author.log_in("eve")
-    said = author.types("games", "--mine")
-    assert (said.code, said.out, said.err) == (
-        2,
-        "",
-        "arena: no bots yet: submit one with `arena submit BOT`\n",
-    )
+    line = refused(author.types("games", "--mine"), 2)
+    assert line == "arena: no bots yet: submit one with `arena submit BOT`"
 
 
 def test_a_replay_is_fetched(reader: Author) -> None:
@@ -262,8 +248,7 @@ def test_a_replay_is_fetched(reader: Author) -> None:
         ((f"{reader.live.url}/bots/mine",), 2),
         ((game.game, "-o", "."), 2),
     ):
-        wrong = reader.types("replay", "get", *words)
-        assert (wrong.code, wrong.out, len(wrong.err.splitlines())) == (code, "", 1)
+        refused(reader.types("replay", "get", *words), code)
 
 
 def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> None:
@@ -281,10 +266,9 @@ def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> Non
     assert {each["game"] for each in json.loads(said.out)["differences"]} == set(lost[:2])
     others = json.loads(reader.types("rerun", game.game, "random", "--of", "other", "--json").out)
     assert not {each["seat"] for each in others["differences"]} & own
-    said = reader.types("rerun", "--lost", "random")
-    assert (said.code, said.out, said.err) == (1, "", "arena: no rated games lost by your bots yet\n")
-    said = reader.types("rerun", "nothing", "random")
-    assert (said.code, said.out, len(said.err.splitlines())) == (1, "", 1)
+    line = refused(reader.types("rerun", "--lost", "random"), 1)
+    assert line == "arena: no rated games lost by your bots yet"
+    refused(reader.types("rerun", "nothing", "random"), 1)
 
 
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
@@ -335,8 +319,7 @@ def test_a_challenge_continues_without_its_author(ann: Author) -> None:
     second = ann.types("challenge", "mine", "greedy", "--no-follow")
     assert second.out == f"{asked(ann)[0]}\n"
     for words in (["nobody"], ["greedy@99"], ["mine"], ["greedy", "random", "other", "mine@1", "mine@2"]):
-        refused = ann.types("challenge", "mine", *words)
-        assert (refused.code, refused.out, len(refused.err.splitlines())) == (1, "", 1)
+        refused(ann.types("challenge", "mine", *words), 1)
 
 
 def test_the_leaderboard_of_a_site_is_that_of_its_host(reader: Author) -> None:

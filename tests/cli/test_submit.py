@@ -20,8 +20,8 @@ from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from arena.submissions.document import document
 from arena.submissions.receiver import OF_SOURCE
-from tests.cli.author import Author, drained, ended, interrupted
-from tests.cli.command import COMMAND, Said, environment
+from tests.cli.author import Author, drained, ended, interrupted, refused
+from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering, live
 from tests.client.relay import Relay
 from tests.db.builders import add_bot
@@ -97,9 +97,8 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         (author.home / "fickle.py").write_text(f"print('{text}')\n")
         assert author.types("submit", "fickle.py", "--no-follow").code == 0
     two, one, _ = site.store.submissions.newest(bot="fickle")
-    said = author.types("cancel", "fickle")
-    assert (said.code, said.out) == (2, "")
-    assert f"2 submissions of fickle in progress: give one of these ids: {two.id}, {one.id}" in said.err
+    line = refused(author.types("cancel", "fickle"), 2)
+    assert f"2 submissions of fickle in progress: give one of these ids: {two.id}, {one.id}" in line
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
     assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"
@@ -107,9 +106,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     ended = [site.store.submissions.find(each.id) for each in (one, two)]
     assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
     for word in ("fickle", two.id, "nothing"):
-        said = author.types("cancel", word)
-        assert (said.code, said.out) == (2, "")
-        assert f"no submission of {word} in progress" in said.err
+        assert f"no submission of {word} in progress" in refused(author.types("cancel", word), 2)
 
 
 def test_a_rejection_says_how_to_reproduce_it_and_what_plays(author: Author) -> None:
@@ -230,14 +227,6 @@ def test_ctrl_c_while_sending_leaves_nothing(author: Author) -> None:
             assert begun.wait(60)
             said = interrupted(typing)
     assert (said.code, said.out, said.err) == (130, "", "arena: stopped; the arena has stored nothing\n")
-
-
-def refused(said: Said, code: int) -> str:
-    """Check that a command was refused with one line, and return that line."""
-    assert (said.code, said.out) == (code, ""), said.err
-    (line,) = said.err.splitlines()
-    assert line.startswith("arena: ")
-    return line
 
 
 def test_the_site_s_refusal_is_printed(author: Author) -> None:
