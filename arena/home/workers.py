@@ -3,12 +3,6 @@
 Bots' code runs only there: an endless loop, a crash of the interpreter or ``os._exit`` ends a worker, not
 the command. A worker shares its latest request with its parent in memory, so the parent can report the bot
 and the position.
-
-::
-
-    PlayingFailed
-    ├── BotUnloadable    a bot's file can't be loaded
-    └── WorkerEnded      a bot's code ended its process or froze it
 """
 
 import multiprocessing
@@ -56,7 +50,7 @@ class BotUnloadable(PlayingFailed):
 
 
 class WorkerEnded(PlayingFailed):
-    """A bot's code ended its process. ``mistake`` names the bot and the place."""
+    """A bot's code ended its process or froze it. ``mistake`` names the bot and the place."""
 
     def __init__(self, mistake: Mistake) -> None:
         super().__init__(mistake.what)
