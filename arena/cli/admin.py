@@ -244,8 +244,14 @@ def add_bot(
     from arena.platform.settings import read_settings
     from arena.sandbox.runtime import LaunchRefused
 
+    if (file / "Dockerfile").is_file():
+        fail(
+            f"{file} is a folder with a Dockerfile, and the arena doesn't build images. Build and save the "
+            f"image yourself, then add the archive: docker build -t mybot {file} && docker save mybot -o "
+            "mybot.tar"
+        )
     if file.is_dir():
-        fail(_folder_refused(file))
+        fail(f"{file} is a folder: give a docker save archive or a source file")
     with explained():
         try:
             with open_submissions(read_settings(), say) as submissions:
@@ -277,13 +283,3 @@ def prune_images() -> None:
         f"images removed: {len(pruned.images)}, {pruned.freed / _MIB:.1f} MiB freed, "
         f"{pruned.left / _MIB:.1f} MiB in use"
     )
-
-
-def _folder_refused(folder: Path) -> str:
-    if (folder / "Dockerfile").is_file():
-        return (
-            f"{folder} is a folder with a Dockerfile, and the arena doesn't build images. Build and save the "
-            f"image yourself, then add the archive: "
-            f"docker build -t mybot {folder} && docker save mybot -o mybot.tar"
-        )
-    return f"{folder} is a folder: give a docker save archive or a source file"
