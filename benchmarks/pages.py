@@ -158,7 +158,7 @@ def paths(folder: Path) -> dict[str, str]:
     with closing(open_store(f"sqlite:///{folder / 'arena.sqlite3'}")) as store:
         newest = store.games.newest(limit=1)[0]
         board = store.ratings.standings()
-    first = max((line for line in board if is_watched(line.bot)), key=lambda line: line.games).bot
+    first = max((line for line in board if is_watched(line.bot)), key=lambda line: line.entry.games).bot
     watched = [line.bot for line in board if is_watched(line.bot)]
     game, bot = f"/games/{newest.game}", f"/bots/{first}"
     old = newest.number // 2 + 1

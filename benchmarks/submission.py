@@ -101,7 +101,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
 
 
 def _played(store: Store, name: str) -> bool:
-    return any(line.bot == name and line.games for line in store.ratings.standings())
+    return any(line.bot == name and line.entry.games for line in store.ratings.standings())
 
 
 if __name__ == "__main__":

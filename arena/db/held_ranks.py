@@ -27,8 +27,8 @@ class HeldRanks(Repository):
         last loss, the new loss is not recorded yet: the bot may regain the rank, or the loss is reported
         later.
         """
-        ranks = {each.bot: each.rank for each in standings if each.games}
-        holders = {each.rank: each.bot for each in reversed(standings) if each.games}
+        ranks = {each.bot: each.rank for each in standings if each.entry.games}
+        holders = {each.rank: each.bot for each in reversed(standings) if each.entry.games}
         bots = select(BotRow.id, BotRow.name, BotRow.account_id, HeldRankRow.rank, HeldRankRow.lost)
         bots = bots.add_columns(HeldRankRow.lost_to, HeldRankRow.lost_at)
         bots = bots.outerjoin(HeldRankRow, HeldRankRow.bot_id == BotRow.id)

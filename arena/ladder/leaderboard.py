@@ -2,8 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, fields
 
 from arena.ladder.rating import conservative
 from arena.ladder.rating_log import Entry
@@ -31,45 +30,20 @@ class BoardLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """A row of the leaderboard."""
+class Standing(BoardLine):
+    """A line of a leaderboard with its rank."""
 
-    rank: int  # from 1, by `score`
-    bot: str  # name
-    version: int  # number, from 1
-    author: str  # name
-    benched: bool  # whether it is benched
-    mean: float  # TrueSkill's μ
-    deviation: float  # TrueSkill's σ
-    score: float  # μ - 3σ, the sort key
-    games: int  # rated games of this version in this list
-    wins: int  # games in which it was first or tied for first
-    mean_place: float | None  # average place, 1 is best; None before the first game
-    faulty: int  # games in which it had a fault
-    last_played: datetime | None  # UTC; None before the first game
+    rank: int  # from 1; equal scores share one
 
 
 def standings(lines: Iterable[BoardLine]) -> tuple[Standing, ...]:
-    """Return rows with their ranks, best first."""
+    """Return lines with their ranks, best first."""
     ordered = sorted(lines, key=lambda line: line.order)
     ranks = [line.order[:2] for line in ordered]
-    return tuple(_standing(bisect_left(ranks, line.order[:2]) + 1, line) for line in ordered)
-
-
-def _standing(rank: int, line: BoardLine) -> Standing:
-    entry = line.entry
-    return Standing(
-        rank=rank,
-        bot=line.bot,
-        version=line.version,
-        author=line.author,
-        benched=line.benched,
-        mean=entry.rating.mean,
-        deviation=entry.rating.deviation,
-        score=conservative(entry.rating),
-        games=entry.games,
-        wins=entry.wins,
-        mean_place=entry.place_sum / entry.games if entry.games else None,
-        faulty=entry.faulty,
-        last_played=entry.last_played,
+    return tuple(
+        Standing(
+            rank=bisect_left(ranks, line.order[:2]) + 1,
+            **{field.name: getattr(line, field.name) for field in fields(line)},
+        )
+        for line in ordered
     )

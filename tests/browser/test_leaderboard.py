@@ -109,7 +109,7 @@ def test_it_updates_itself_and_nothing_moves(
     assert store.results.record(finished(claim, [(1, 2)] * 2))
     poll(page, url + path)
     expect(row).not_to_have_text(before)
-    expect(row).to_contain_text(str(best.games + 2))
+    expect(row).to_contain_text(str(best.entry.games + 2))
     poll(page, url + path)
     assert in_turn() == [200, 304, 200, 304]
     assert page.evaluate("document.body.dataset.same") == "yes"

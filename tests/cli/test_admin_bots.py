@@ -76,7 +76,7 @@ def test_a_bot_is_disqualified_and_reinstated(operator: Operator) -> None:
     done = operator.does("disqualify", "mine", "--reason", "a twin", "--yes")
     assert done == "5 events applied, 6 ratings changed\nmine@2 disqualified\n"
     with operator.store() as store:
-        assert {line.mean for line in store.ratings.standings()} == {25}
+        assert {line.entry.rating.mean for line in store.ratings.standings()} == {25}
         assert store.ladder.rebuild().differing == 0
     assert operator.does("reinstate", "mine") == "5 events applied, 6 ratings changed\nmine@2 active\n"
     with operator.store() as store:

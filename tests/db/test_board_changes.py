@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from arena.db.store import Store
-from arena.ladder.leaderboard import BoardLine
+from arena.ladder.leaderboard import BoardLine, standings
 from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes
 from tests.kinds import on_both
 from tests.soak import many
@@ -41,19 +41,7 @@ class Reader:
 
     def check(self) -> None:
         """Compare the lines collected from changes with the whole leaderboard."""
-        board = {
-            (line.bot, line.version, line.author, line.benched): (line.mean, line.deviation, line.games)
-            for line in self._store.ratings.standings(self._players)
-        }
-        seen = {
-            (line.bot, line.version, line.author, line.benched): (
-                line.entry.rating.mean,
-                line.entry.rating.deviation,
-                line.entry.games,
-            )
-            for line in self.lines.values()
-        }
-        assert seen == board
+        assert standings(self.lines.values()) == self._store.ratings.standings(self._players)
 
 
 def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:

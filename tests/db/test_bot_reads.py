@@ -71,7 +71,7 @@ def test_opponents_are_those_of_the_games(filled: Store) -> None:
         assert each.ahead == sum(mine < other for mine, other in both)
         assert each.behind == sum(mine > other for mine, other in both)
         assert each.tied == sum(mine == other for mine, other in both)
-        assert (each.rating.mean, each.rating.deviation) == (board[each.bot].mean, board[each.bot].deviation)
+        assert each.rating == board[each.bot].entry.rating
     assert filled.histories.opponents("mine", 1, 1) == met[1:2]
     assert filled.histories.opponents("nobody-there") == ()
 

@@ -85,7 +85,8 @@ def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, oth
     after = line(store)
     assert before is not None
     assert after is not None
-    assert (after.version, after.mean, after.games) == (3, before.mean, 0)
+    assert (after.version, after.entry.games) == (3, 0)
+    assert after.entry.rating.mean == before.entry.rating.mean
     assert store.ladder.rebuild().differing == 0
 
 
@@ -184,12 +185,12 @@ def test_a_benched_bot_is_not_drawn_but_stays_on_the_leaderboard(store: Store, o
         play(store, (mine, other), minute, failing=True)
     benched = known(store)
     found = present(line(store))
-    assert (found.benched, found.games) == (True, 5)
+    assert (found.benched, found.entry.games) == (True, 5)
     assert playing(store) == {other}
     assert "sha256:a" in store.bots.sources_in_use()
     assert store.results.record(finished(running, [(2, 1)], minute=6, faults=(3, 0)))
     found = present(line(store))
-    assert found.games == 6
+    assert found.entry.games == 6
     assert known(store) == benched
     assert store.ladder.rebuild().differing == 0
 
@@ -277,7 +278,7 @@ def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other
     assert store.bots.sources_in_use() == {"sha256:other"}
     assert store.bot_states.come_back("mine", NOW)
     found = present(line(store))
-    assert found.games == 2
+    assert found.entry.games == 2
     assert playing(store) == {mine, other}
 
 

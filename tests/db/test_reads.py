@@ -48,17 +48,13 @@ def test_the_leaderboard_equals_a_fold(store: Store) -> None:
     entries = rebuild(log)
     for players in (0, 2, 3, 4, 5):
         board = store.ratings.standings(players)
-        assert sorted(line.bot for line in board) == sorted(names.values())
-        for line in board:
-            entry = entries[next(v for v, name in names.items() if name == line.bot), players]
-            assert (line.mean, line.deviation) == (entry.rating.mean, entry.rating.deviation)
-            assert line.score == conservative(entry.rating)
-            assert (line.games, line.wins, line.faulty) == (entry.games, entry.wins, entry.faulty)
-            assert line.last_played == entry.last_played
-            assert line.mean_place == (entry.place_sum / entry.games if entry.games else None)
-        scores = [line.score for line in board if line.games]
+        assert len(board) == len(names)
+        assert {line.bot: line.entry for line in board} == {
+            name: entries[version, players] for version, name in names.items()
+        }
+        scores = [conservative(line.entry.rating) for line in board if line.entry.games]
         assert scores == sorted(scores, reverse=True)
-        assert [line.rank for line in board if line.games] == list(range(1, len(scores) + 1))
+        assert [line.rank for line in board if line.entry.games] == list(range(1, len(scores) + 1))
 
 
 def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
@@ -68,8 +64,8 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
     board = store.ratings.standings()
     assert [line.bot for line in board] == ["winner", "loser", "new-a", "new-b"]
     assert [line.rank for line in board] == [1, 2, 3, 3]
-    assert board[1].score < board[2].score
-    assert [line.games for line in store.ratings.standings(3)] == [0] * 4
+    assert conservative(board[1].entry.rating) < conservative(board[2].entry.rating)
+    assert [line.entry.games for line in store.ratings.standings(3)] == [0] * 4
 
 
 def test_games_are_listed_newest_first(store: Store) -> None:
@@ -124,8 +120,8 @@ def test_a_game_has_a_page(store: Store) -> None:
         assert seat.overall == RatingChange(
             mean_before=earlier.overall.mean_after,
             deviation_before=earlier.overall.deviation_after,
-            mean_after=line.mean,
-            deviation_after=line.deviation,
+            mean_after=line.entry.rating.mean,
+            deviation_after=line.entry.rating.deviation,
         )
         assert earlier.overall.mean_before == earlier.by_count.mean_before == 25
 
@@ -153,8 +149,7 @@ def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
     next_claim(store)
     newest = add_bot(store, "b", source="sha256:2", author="house")
     none = {2: 0, 3: 0, 4: 0, 5: 0}
-    mean = {line.bot: line.mean for line in store.ratings.standings()}
-    deviation = {line.bot: line.deviation for line in store.ratings.standings()}
+    ratings = {line.bot: line.entry.rating for line in store.ratings.standings()}
     expected = {
         a: ("a", START + timedelta(minutes=1), none | {2: 2}, none | {3: 12}),
         c: ("c", None, none, none | {3: 12}),
@@ -166,8 +161,8 @@ def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
             bot=bot,
             author="house",
             house=True,
-            mean=mean[bot],
-            deviation=deviation[bot],
+            mean=ratings[bot].mean,
+            deviation=ratings[bot].deviation,
             last_played=last_played,
             games=games,
             queued=queued,

@@ -34,7 +34,7 @@ def test_a_result_counts_once(store: Store) -> None:
     board, games, cards = store.ratings.standings(), store.games.newest(), store.cards.find()
     assert not store.results.record(result)
     assert (store.ratings.standings(), store.games.newest(), store.cards.find()) == (board, games, cards)
-    assert [line.games for line in board] == [2, 2]
+    assert [line.entry.games for line in board] == [2, 2]
 
 
 @on_both
@@ -49,7 +49,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
     assert not store.results.record(result)
     assert store.activity.totals().games == 0
     assert store.cards.find() == nothing()
-    assert {line.games for line in store.ratings.standings()} == {0}
+    assert {line.entry.games for line in store.ratings.standings()} == {0}
 
 
 @on_both

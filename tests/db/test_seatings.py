@@ -52,7 +52,7 @@ def test_everything_about_a_game_goes_by_its_own_seats(store: Store, claim: Clai
             if seat.overall and seat.overall.mean_before
         ]
         assert gains[0] > 0 > gains[2]
-    board = {line.bot: line for line in store.ratings.standings()}
+    board = {line.bot: line.entry for line in store.ratings.standings()}
     counted = {name: (board[name].games, board[name].wins, board[name].faulty) for name in NAMES}
     assert counted == dict.fromkeys(NAMES, (3, 1, 1))
     assert store.ladder.rebuild().differing == 0

@@ -211,7 +211,7 @@ def test_the_older_version_plays_until_the_new_one_is_accepted(store: Store) -> 
     assert store.results.record(finished(running, [(1, 2)]))
     assert [(seat.bot, seat.version) for seat in store.games.newest()[0].seats] == [("mine", 1), ("a", 1)]
     (mine,) = [line for line in store.ratings.standings() if line.bot == "mine"]
-    assert (mine.version, mine.games) == (2, 0)
+    assert (mine.version, mine.entry.games) == (2, 0)
 
 
 def test_names_belong_to_their_first_owner(store: Store) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy.exc import StatementError
 from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken
 from arena.db.store import Store
+from arena.ladder.rating import Rating
 from tests.db.builders import START, add_bot, claimed, finished
 
 
@@ -24,7 +25,7 @@ def test_a_new_bot_is_on_the_leaderboard(store: Store) -> None:
     for players in (0, 2, 3, 4, 5):
         (line,) = store.ratings.standings(players)
         assert (line.bot, line.version, line.author, line.rank) == ("greedy", 1, "house", 1)
-        assert (line.mean, line.deviation, line.games, line.mean_place) == (25, 25 / 3, 0, None)
+        assert (line.entry.rating, line.entry.games) == (Rating(25, 25 / 3), 0)
 
 
 def test_the_same_source_is_the_same_version(store: Store) -> None:
@@ -39,12 +40,13 @@ def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
     """It has the old version's mean with a larger deviation, and replaces it on the leaderboard."""
     versions = [add_bot(store, "greedy"), add_bot(store, "random")]
     played(store, versions, 80)
-    old = {players: store.ratings.standings(players)[0] for players in (0, 2)}
+    old = {players: store.ratings.standings(players)[0].entry.rating for players in (0, 2)}
     add_bot(store, "greedy", source="sha256:new")
     for players, before in old.items():
         (after,) = (line for line in store.ratings.standings(players) if line.bot == "greedy")
-        assert (after.version, after.mean, after.games) == (2, before.mean, 0)
-        assert after.deviation == math.hypot(before.deviation, 1) < 25 / 3
+        assert (after.version, after.entry.games) == (2, 0)
+        assert after.entry.rating == Rating(before.mean, math.hypot(before.deviation, 1))
+        assert after.entry.rating.deviation < 25 / 3
     assert store.ladder.rebuild().differing == 0
 
 

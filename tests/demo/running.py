@@ -74,7 +74,7 @@ class Place:
         if not file.exists():
             return {}
         with closing(open_store(f"sqlite:///{file}")) as store:
-            return {line.bot: line.games for line in store.ratings.standings()}
+            return {line.bot: line.entry.games for line in store.ratings.standings()}
 
     @property
     def install(self) -> str:

@@ -42,7 +42,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
         return {each.bot: each for each in arena.store.submissions.newest() if each.id in ids}
 
     def done() -> bool:
-        played = {line.bot for line in arena.store.ratings.standings() if line.games}
+        played = {line.bot for line in arena.store.ratings.standings() if line.entry.games}
         return all(each.stage.over for each in found().values()) and rated <= played
 
     with arena.coordinator(events.append) as coordinator:

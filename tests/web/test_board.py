@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.store import Store
-from arena.ladder.rating import BETAS
+from arena.ladder.rating import BETAS, conservative
 from arena.ladder.standings import PROVISIONAL_DEVIATION
 from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
@@ -46,29 +46,32 @@ def test_page_and_api_show_the_numbers_of_the_store(
     assert data["players"] == players
     assert len(data["rows"]) == len(rows) == len(standings) == 5
     for standing, api, row in zip(standings, data["rows"], rows, strict=True):
-        for name in ("rank", "version", "mean", "deviation", "score", "games", "mean_place", "benched"):
+        entry, rating = standing.entry, standing.entry.rating
+        for name in ("rank", "version", "benched", "house"):
             assert api[name] == getattr(standing, name)
         assert (api["bot"], api["author"]) == (clean_name(standing.bot), clean_name(standing.author))
-        assert api["win_share"] == (standing.wins / standing.games if standing.games else None)
-        assert api["fault_share"] == (standing.faulty / standing.games if standing.games else None)
-        assert api["provisional"] == (standing.deviation > PROVISIONAL_DEVIATION)
-        assert api["house"] == (standing.author == "house")
+        assert (api["mean"], api["deviation"]) == (rating.mean, rating.deviation)
+        assert (api["score"], api["games"]) == (conservative(rating), entry.games)
+        for name, count in (("win_share", entry.wins), ("mean_place", entry.place_sum)):
+            assert api[name] == (count / entry.games if entry.games else None)
+        assert api["fault_share"] == (entry.faulty / entry.games if entry.games else None)
+        assert api["provisional"] == (rating.deviation > PROVISIONAL_DEVIATION)
         assert api["change"] is None
-        assert (api["median_millis"] is None) == (standing.games == 0)
+        assert (api["median_millis"] is None) == (entry.games == 0)
         provisional = " provisional" if api["provisional"] else ""
-        last = standing.last_played
+        last = entry.last_played
         best, worst = api["rank_best"], api["rank_worst"]
         between = "" if best is None else f"{best}" if best == worst else f"{best}{NOTHING}{worst}"
         tied = "tied " if api["tied"] else ""
         assert row == [
             f"{standing.rank}{tied}likely {between}" if between else str(standing.rank),
             f"{api['bot']}@{standing.version}{provisional}by {api['author']}",
-            f"{fixed(standing.score)}{fixed(standing.mean)} ± {fixed(2 * standing.deviation)}",
+            f"{fixed(api['score'])}{fixed(rating.mean)} ± {fixed(2 * rating.deviation)}",
             "",
-            "new" if standing.games else NOTHING,
-            str(standing.games),
+            "new" if entry.games else NOTHING,
+            str(entry.games),
             percent(api["win_share"]),
-            fixed(standing.mean_place),
+            fixed(api["mean_place"]),
             percent(api["fault_share"]),
             millis(api["median_millis"]) if api["median_millis"] else NOTHING,
             last.strftime("%Y-%m-%d %H:%M") if last else NOTHING,

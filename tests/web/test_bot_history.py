@@ -133,7 +133,7 @@ def test_opponents_are_shown_with_expected_shares(
     told = visitor.get("/api/v1/bots/mine/opponents", params={"players": players} if players else {}).json()
     assert told["next"] is None
     standings = world.store.ratings.standings(players or OVERALL)
-    ratings = {each.bot: Rating(each.mean, each.deviation) for each in standings}
+    ratings = {each.bot: each.entry.rating for each in standings}
     chosen = f"&curve={players}" if players else ""
     page = page_of(visitor, f"?{chosen}")
     rows = tables(page)["opponents"][1:]

@@ -38,7 +38,7 @@ def test_the_store_has_the_requested_size(store: Store) -> None:
     totals = store.activity.totals()
     assert totals.bots == CROWD.bots
     assert CROWD.games <= totals.games <= CROWD.games + 6
-    assert sum(line.games for line in store.ratings.standings()) > 2 * totals.games
+    assert sum(line.entry.games for line in store.ratings.standings()) > 2 * totals.games
 
 
 def test_every_measured_page_exists(store: Store, folder: Path) -> None:
