@@ -29,36 +29,21 @@ T = TypeVar("T")
 
 @dataclass
 class World:
-    """A store with accounts, and the clock and settings that they use.
-
-    Attributes:
-        store: A real store.
-        mode: Who may register.
-        now: The current time; tests advance it.
-        uploads: The folder for uploaded files.
-        least_free: Bytes that uploads leave free on the disk.
-        pseudonyms: The next pseudonyms, in order. If empty: ``former-1``, ``former-2``, …
-        file: The store's file, if it is an SQLite store.
-        webhook_hosts: Hosts that webhooks may use even if they aren't public.
-        sends_mail: Whether a mail server is set up.
-        secrets: Number of secrets generated.
-        former: Number of pseudonyms generated, without those from ``pseudonyms``.
-        accounts: The store's accounts.
-        site: The site that its visitors share; see :func:`tests.web.app.shared_site`.
-    """
+    """A store with accounts, and the clock and settings that they use."""
 
     store: Store
     mode: RegistrationMode = RegistrationMode.OPEN
-    now: datetime = START
-    uploads: Path = Path("/nowhere")
-    least_free: int = 0
-    pseudonyms: list[str] = field(default_factory=list)
-    file: Path | None = None
-    webhook_hosts: frozenset[str] = frozenset()
-    sends_mail: bool = True
-    secrets: int = 0
-    former: int = 0
+    now: datetime = START  # tests advance it
+    uploads: Path = Path("/nowhere")  # the folder for uploaded files
+    least_free: int = 0  # bytes that uploads leave free on the disk
+    pseudonyms: list[str] = field(default_factory=list)  # the next ones; then `former-1`, `former-2`, …
+    file: Path | None = None  # the store's file, if it is an SQLite store
+    webhook_hosts: frozenset[str] = frozenset()  # webhooks may use these even if they aren't public
+    sends_mail: bool = True  # whether a mail server is set up
+    secrets: int = 0  # number generated
+    former: int = 0  # number of pseudonyms generated, without those from `pseudonyms`
     accounts: Accounts = field(init=False)
+    # The site that its visitors share; see `tests.web.app.shared_site`.
     site: object = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:

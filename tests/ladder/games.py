@@ -46,19 +46,12 @@ def unchanged(versions: Sequence[int], ratings: Sequence[Rating], places: Sequen
 
 @dataclass(frozen=True, repr=False)
 class Played:
-    """A game that was played at random.
+    """A game that was played at random."""
 
-    Attributes:
-        states: All states, from the deal to the end.
-        record: The decisions.
-        places: The places by which the game is rated.
-        taken_over: Whether the stand-in played each seat to the end.
-    """
-
-    states: tuple[State, ...]
+    states: tuple[State, ...]  # from the deal to the end
     record: GameRecord
-    places: tuple[int, ...]
-    taken_over: tuple[bool, ...]
+    places: tuple[int, ...]  # by which the game is rated
+    taken_over: tuple[bool, ...]  # per seat, whether the stand-in played it to the end
 
     def __repr__(self) -> str:
         return f"<{self.rules}, seed {self.record.seed}, taken over {self.taken_over}>"

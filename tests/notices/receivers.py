@@ -33,19 +33,12 @@ class Received:
 
 @dataclass
 class Receiver:
-    """A running receiver.
+    """A running receiver."""
 
-    Attributes:
-        port: Its port on 127.0.0.1.
-        status: The status of its responses.
-        requests: Received requests that the test hasn't taken yet.
-        may_answer: While this is cleared, the receiver delays its responses.
-    """
-
-    port: int
-    status: int = 200
-    requests: "Queue[Received]" = field(default_factory=Queue)
-    may_answer: threading.Event = field(default_factory=threading.Event)
+    port: int  # on 127.0.0.1
+    status: int = 200  # of its responses
+    requests: "Queue[Received]" = field(default_factory=Queue)  # that the test hasn't taken yet
+    may_answer: threading.Event = field(default_factory=threading.Event)  # cleared: it delays its responses
 
     @property
     def url(self) -> str:

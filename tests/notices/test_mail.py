@@ -13,20 +13,17 @@ from typing import Any
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
-from prometheus_client import CollectorRegistry
 
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import KnownSubscription
 from arena.notices.deliverer import Deliverer
 from arena.notices.mail import Mailer, mailer_of
-from arena.notices.metrics import DeliveryMetrics
-from arena.notices.webhooks import Webhooks
 from arena.platform.settings import Address, Settings, SmtpSecurity
 from arena.protocol.news import Topic
 from tests.accounts.world import World
 from tests.db.builders import bot_of
 from tests.notices.receivers import contexts
-from tests.notices.test_webhooks import bench, only
+from tests.notices.test_webhooks import bench, deliverer, only
 from tests.ports import free_port, silent_port
 from tests.web.people import HTTPS, browser, logged_in
 
@@ -35,19 +32,12 @@ PASSWORD = b"a password"
 
 @dataclass
 class Post:
-    """A mail server's handler, and the mails it received.
+    """A mail server's handler, and the mails it received."""
 
-    Attributes:
-        mails: Received mails, in order.
-        refuses: The response to every recipient, or empty to accept them.
-        users: The user that was logged in, for each mail.
-        encrypted: Whether STARTTLS was used, for each mail.
-    """
-
-    mails: list[EmailMessage] = field(default_factory=list)
-    refuses: str = ""
-    users: list[object] = field(default_factory=list)
-    encrypted: list[bool] = field(default_factory=list)
+    mails: list[EmailMessage] = field(default_factory=list)  # in order
+    refuses: str = ""  # the response to every recipient, or empty to accept them
+    users: list[object] = field(default_factory=list)  # the user that was logged in, for each mail
+    encrypted: list[bool] = field(default_factory=list)  # whether STARTTLS was used, for each mail
 
     async def handle_RCPT(  # noqa: N802 - the library's name
         self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
@@ -112,17 +102,6 @@ def mailer(port: int, **others: object) -> Mailer:
     return made
 
 
-@contextmanager
-def deliverer(world: World, mailer: Mailer) -> Iterator[Deliverer]:
-    """Yield a deliverer of mail."""
-    webhooks = Webhooks(frozenset(), ssl.create_default_context())
-    made = Deliverer(world.store, webhooks, mailer, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
-    try:
-        yield made
-    finally:
-        made.close()
-
-
 @pytest.fixture
 def ann(world: World) -> KnownAccount:
     """Add an account with the bot ``mine`` and an unconfirmed email address."""
@@ -153,7 +132,7 @@ def link(mail: EmailMessage) -> str:
 
 def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann: KnownAccount) -> None:
     """Opening the link doesn't confirm the address, since programs that check mail open links too."""
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         bench(world, "too early")
         made.look()
         made.look()
@@ -182,7 +161,7 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
 
 def test_an_unconfirmed_subscription_ends_after_a_week(world: World, ann: KnownAccount) -> None:
     """The link then reports that the subscription has ended."""
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         made.look()
         world.later(days=7, seconds=1)
         made.look_at_ranks()
@@ -205,7 +184,7 @@ def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> 
         "all": {"action": "all"},
         "topic": {"action": "benched"},
     }
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         path = confirmed(world, ann, made, post)
         program = browser(world)
         for header in ("Origin", "Sec-Fetch-Site"):
@@ -224,7 +203,7 @@ def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> 
 
 def test_notification_text_never_becomes_a_header(world: World, ann: KnownAccount) -> None:
     """Line breaks are escaped, so the text can't add a line that looks like a header."""
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "bad\r\nBcc: ben@mail.example\r\n\r\n.\r\nMAIL FROM:<x>\N{RIGHT-TO-LEFT OVERRIDE}")
         made.look()
@@ -249,12 +228,12 @@ def test_mail_goes_over_tls_with_a_password(
     }
     with mail_server(security, server) as (post, port):
         others["smtp_address"] = Address("localhost", port)
-        with deliverer(world, mailer(port, **others)) as made:
+        with deliverer(world, mailer=mailer(port, **others)) as made:
             made.look()
         assert "certificate verify failed" in str(only(world, ann).trouble)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "localhost.pem"))
         world.later(seconds=31)
-        with deliverer(world, mailer(port, **others)) as made:
+        with deliverer(world, mailer=mailer(port, **others)) as made:
             made.look()
     assert only(world, ann).trouble is None
     assert (len(post.mails), post.users) == (1, [b"kaiten"])
@@ -263,7 +242,7 @@ def test_mail_goes_over_tls_with_a_password(
 
 def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> None:
     """This happens only after a permanent error. After a temporary error, the arena retries."""
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "it failed")
         post.refuses = "450 4.2.1 later"
@@ -283,7 +262,7 @@ def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownA
     def now() -> KnownSubscription:
         return only(world, ann)
 
-    with silent_port() as port, deliverer(world, mailer(port)) as made:
+    with silent_port() as port, deliverer(world, mailer=mailer(port)) as made:
         for _ in range(20):
             made.look()
             world.later(hours=7)
@@ -291,15 +270,13 @@ def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownA
         None,
         "the arena's mail server failed: [Errno 111] Connection refused",
     )
-    with mail_server() as (post, port), deliverer(world, mailer(port)) as made:
+    with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         made.look()
     assert (len(post.mails), now().trouble) == (1, None)
 
 
 def test_mail_waits_while_no_server_is_set_up(world: World, ann: KnownAccount) -> None:
     """Mail that waits doesn't count as failed."""
-    webhooks = Webhooks(frozenset(), ssl.create_default_context())
-    made = Deliverer(world.store, webhooks, None, lambda: world.now, DeliveryMetrics(CollectorRegistry()))
-    made.look()
-    made.close()
+    with deliverer(world) as made:
+        made.look()
     assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)

@@ -24,6 +24,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import KnownSubscription, SubscriptionKind
 from arena.notices.deliverer import Deliverer
+from arena.notices.mail import Mailer
 from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.subscriptions import OwnSubscriptions
 from arena.notices.webhooks import Webhooks
@@ -38,15 +39,16 @@ from tests.web.people import logged_in
 @contextmanager
 def deliverer(
     world: World,
-    named: frozenset[str],
+    named: frozenset[str] = frozenset(),
     tls: ssl.SSLContext | None = None,
     counted: CollectorRegistry | None = None,
+    mailer: Mailer | None = None,
 ) -> Iterator[Deliverer]:
-    """Yield a deliverer of webhooks."""
+    """Yield a deliverer."""
     made = Deliverer(
         world.store,
         Webhooks(named, tls or ssl.create_default_context()),
-        None,
+        mailer,
         lambda: world.now,
         DeliveryMetrics(counted or CollectorRegistry()),
     )
@@ -321,7 +323,7 @@ def test_a_name_with_a_private_address_is_not_connected_to(
     subscribe(world, ann, "https://there.example/", frozenset())
     bench(world, "it failed")
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    with deliverer(world, frozenset()) as made:
+    with deliverer(world) as made:
         made.look()
     assert only(world, ann).trouble == "127.0.0.1 is not a public address"
 
