@@ -23,8 +23,9 @@ from arena.rules import Move, Rules, View
 MOST_WAITING: Final = 40
 """Maximum number of waiting games, of all visitors together."""
 
-_OPEN: Final = (PersonGameState.WAITING, PersonGameState.PLAYING)
 _WAITS: Final = PersonGameRow.state == PersonGameState.WAITING
+_PLAYS: Final = PersonGameRow.state == PersonGameState.PLAYING
+_IS_OPEN: Final = PersonGameRow.state.in_((PersonGameState.WAITING, PersonGameState.PLAYING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class PersonGames(Repository):
                 raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")
             connection.execute(
                 update(PersonGameRow)
-                .where(PersonGameRow.visitor == new.visitor, PersonGameRow.state.in_(_OPEN))
+                .where(PersonGameRow.visitor == new.visitor, _IS_OPEN)
                 .values(_closed(PersonGameState.LEFT, new.created))
             )
             connection.execute(
@@ -145,7 +146,7 @@ class PersonGames(Repository):
         with self._transactions.read() as connection:
             return connection.execute(
                 select(PersonGameRow.id)
-                .where(PersonGameRow.visitor == visitor, PersonGameRow.state.in_(_OPEN))
+                .where(PersonGameRow.visitor == visitor, _IS_OPEN)
                 .order_by(PersonGameRow.number.desc())
                 .limit(1)
             ).scalar_one_or_none()
@@ -153,25 +154,18 @@ class PersonGames(Repository):
     def open_ids(self) -> frozenset[str]:
         """Return the ids of all open games."""
         with self._transactions.read() as connection:
-            return frozenset(
-                connection.execute(select(PersonGameRow.id).where(PersonGameRow.state.in_(_OPEN))).scalars()
-            )
+            return frozenset(connection.execute(select(PersonGameRow.id).where(_IS_OPEN)).scalars())
 
     def saw(self, id_: str, at: datetime) -> None:
         """Record that the person is present."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(PersonGameRow)
-                .where(PersonGameRow.id == id_, PersonGameRow.state.in_(_OPEN))
-                .values(seen=at)
-            )
+        self._change(PersonGameRow.id == id_, _IS_OPEN, seen=at)
 
     def choose(self, id_: str, choice: ChosenMove, at: datetime) -> bool:
         """Store a legal choice for the open decision; return False if that decision isn't open."""
         with self._transactions.write() as connection:
             row = connection.execute(
                 select(PersonGameRow.asked, PersonGameRow.chosen)
-                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
+                .where(PersonGameRow.id == id_, _PLAYS)
                 .with_for_update()
             ).one_or_none()
             if row is None or row.asked is None or row.chosen is not None:
@@ -196,12 +190,7 @@ class PersonGames(Repository):
 
     def interrupt(self, at: datetime) -> None:
         """End the games that an earlier coordinator left in progress."""
-        self._close(
-            PersonGameRow.state == PersonGameState.PLAYING,
-            PersonGameState.FAILED,
-            at,
-            "the arena was restarted",
-        )
+        self._close(_PLAYS, PersonGameState.FAILED, at, "the arena was restarted")
 
     def fail(self, id_: str, trouble: str, at: datetime) -> None:
         """End an open game that can't be played."""
@@ -209,12 +198,7 @@ class PersonGames(Repository):
 
     def finish(self, id_: str, replay: str, at: datetime) -> None:
         """Store the replay of a game that is over, unless the person has left."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(PersonGameRow)
-                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
-                .values(_closed(PersonGameState.OVER, at) | {"replay": replay})
-            )
+        self._change(PersonGameRow.id == id_, _PLAYS, **_closed(PersonGameState.OVER, at), replay=replay)
 
     def begin(self) -> PersonGame | None:
         """Mark the game that has waited longest as playing and return it; None if none waits."""
@@ -237,27 +221,19 @@ class PersonGames(Repository):
 
     def ask(self, id_: str, view: View) -> None:
         """Open a decision of the person."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(PersonGameRow)
-                .where(PersonGameRow.id == id_, PersonGameRow.state == PersonGameState.PLAYING)
-                .values(asked=msgspec.json.encode(view).decode(), chosen=None)
-            )
+        asked = msgspec.json.encode(view).decode()
+        self._change(PersonGameRow.id == id_, _PLAYS, asked=asked, chosen=None)
 
     def any_open(self) -> bool:
         """Return True if a game is waiting or in progress."""
         with self._transactions.read() as connection:
-            open_one = select(PersonGameRow.number).where(PersonGameRow.state.in_(_OPEN)).limit(1)
+            open_one = select(PersonGameRow.number).where(_IS_OPEN).limit(1)
             return connection.execute(open_one).scalar_one_or_none() is not None
 
     def playing(self) -> dict[str, ChosenMove | None]:
         """Return the games in progress, by id, with the person's choice in the latest decision."""
         with self._transactions.read() as connection:
-            rows = connection.execute(
-                select(PersonGameRow.id, PersonGameRow.chosen).where(
-                    PersonGameRow.state == PersonGameState.PLAYING
-                )
-            )
+            rows = connection.execute(select(PersonGameRow.id, PersonGameRow.chosen).where(_PLAYS))
             return {
                 row.id: None
                 if row.chosen is None
@@ -283,10 +259,7 @@ class PersonGames(Repository):
 
     def analysed(self, id_: str, analysis: Analysis) -> None:
         """Store a game's analysis."""
-        with self._transactions.write() as connection:
-            connection.execute(
-                update(PersonGameRow).where(PersonGameRow.id == id_).values(analysis=packed(analysis))
-            )
+        self._change(PersonGameRow.id == id_, analysis=packed(analysis))
 
     def remove(self, before: datetime) -> int:
         """Remove the games that ended before a time; return their number."""
@@ -296,12 +269,12 @@ class PersonGames(Repository):
     def _close(
         self, which: ColumnElement[bool], state: PersonGameState, at: datetime, trouble: str | None = None
     ) -> None:
+        self._change(which, _IS_OPEN, **_closed(state, at), trouble=trouble)
+
+    def _change(self, *which: ColumnElement[bool], **values: object) -> None:
+        """Change the games that meet all conditions."""
         with self._transactions.write() as connection:
-            connection.execute(
-                update(PersonGameRow)
-                .where(which, PersonGameRow.state.in_(_OPEN))
-                .values(_closed(state, at) | {"trouble": trouble})
-            )
+            connection.execute(update(PersonGameRow).where(*which).values(**values))
 
 
 def _closed(state: PersonGameState, at: datetime) -> dict[str, object]:
