@@ -7,7 +7,7 @@ its sessions and tokens; the reverse order could deadlock.
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from sqlalchemy import (
     Connection,
@@ -322,14 +322,12 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
 
 
 def _rename_in_replays(connection: Connection, bots: list[int], author: str, pseudonym: str) -> None:
-    # In SQL, because there may be thousands of replays. Names have only letters, digits, - and _, so the
-    # text can match nothing but this field.
     its = select(BotVersionRow.id).where(BotVersionRow.bot_id.in_(bots))
     games = select(GameSeatRow.game_number).where(GameSeatRow.version_id.in_(its))
     connection.execute(
         update(GameRow)
         .where(GameRow.number.in_(games))
-        .values(replay=_renamed(GameRow.replay, author, pseudonym))
+        .values(replay=submissions.renamed(GameRow.replay, author, pseudonym))
     )
     challenges = (
         select(MatchSeatRow.match_id)
@@ -340,12 +338,8 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
     connection.execute(
         update(UnratedGameRow)
         .where(UnratedGameRow.match_id.in_(challenges))
-        .values(replay=_renamed(UnratedGameRow.replay, author, pseudonym))
+        .values(replay=submissions.renamed(UnratedGameRow.replay, author, pseudonym))
     )
-
-
-def _renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - expressions of SQLAlchemy's
-    return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
 
 
 def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> TooOften | None:

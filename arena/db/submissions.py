@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select, text, update
 
 from arena.db import bots, ladder, matches, quotas, subscriptions
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.games import RULES, rules_of
 from arena.db.matches import NewQualification, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
@@ -150,23 +150,15 @@ class SubmissionRepository(Repository):
     def games_played(self, id_: str) -> int:
         """Return the number of a submission's finished games."""
         with self._transactions.read() as connection:
-            return connection.execute(
-                select(func.count())
-                .select_from(UnratedGameRow)
-                .join(MatchSeatRow, MatchSeatRow.match_id == UnratedGameRow.match_id)
-                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-                .where(SubmissionRow.id == id_)
-            ).scalar_one()
+            its = _matches_of(SubmissionRow.id == id_)
+            return count(connection, UnratedGameRow, UnratedGameRow.match_id.in_(its))
 
     def replay(self, id_: str, game: str) -> str | None:
         """Return the replay of a submission's game as JSON text, or None if the id is unknown."""
         with self._transactions.read() as connection:
-            return connection.execute(
-                select(UnratedGameRow.replay)
-                .join(MatchSeatRow, MatchSeatRow.match_id == UnratedGameRow.match_id)
-                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-                .where(UnratedGameRow.id == game, SubmissionRow.id == id_)
-            ).scalar_one_or_none()
+            its = UnratedGameRow.match_id.in_(_matches_of(SubmissionRow.id == id_))
+            replay = select(UnratedGameRow.replay).where(UnratedGameRow.id == game, its)
+            return connection.execute(replay).scalar_one_or_none()
 
     def same_image(self, bot: str, source: str) -> str | None:
         """Name the version of a bot that has this image, or return None."""
@@ -189,14 +181,8 @@ class SubmissionRepository(Repository):
         Raises ValueError if a version doesn't exist.
         """
         with self._transactions.write() as connection:
-            counted = connection.execute(
-                select(func.count())
-                .select_from(MatchRow)
-                .join(MatchSeatRow, MatchSeatRow.match_id == MatchRow.id)
-                .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-                .where(SubmissionRow.id == new.submission, MatchRow.state != MatchState.QUARANTINED)
-            ).scalar_one()
-            if counted != played:
+            its = MatchRow.id.in_(_matches_of(SubmissionRow.id == new.submission))
+            if count(connection, MatchRow, its, MatchRow.state != MatchState.QUARANTINED) != played:
                 return False
             matches.add_qualification(connection, new)
             return True
@@ -284,18 +270,28 @@ def rename(connection: Connection, account: int, name: str, pseudonym: str, at: 
     """Replace a deleted account's name with a pseudonym, and end its open submissions."""
     its = SubmissionRow.account_id == account
     _reject(connection, its, _withdrawn(Stage.RECEIVED, "its author's account was deleted"), at)
-    played = (
-        select(MatchSeatRow.match_id)
-        .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
-        .where(its)
-    )
-    # Names have only letters, digits, - and _, so the text can match nothing but this field.
-    renamed = func.replace(UnratedGameRow.replay, f'"author":"{name}"', f'"author":"{pseudonym}"')
     connection.execute(
-        update(UnratedGameRow).where(UnratedGameRow.match_id.in_(played)).values(replay=renamed)
+        update(UnratedGameRow)
+        .where(UnratedGameRow.match_id.in_(_matches_of(its)))
+        .values(replay=renamed(UnratedGameRow.replay, name, pseudonym))
     )
     connection.execute(update(SubmissionRow).where(its).values(author=pseudonym))
     quotas.forget_all_of(connection, account)
+
+
+def renamed(replay: Any, author: str, pseudonym: str) -> Any:  # noqa: ANN401 - expressions of SQLAlchemy's
+    """Return a replay with another name for an author, in SQL, because there may be thousands of replays."""
+    # Names have only letters, digits, - and _, so the text can match nothing but this field.
+    return func.replace(replay, f'"author":"{author}"', f'"author":"{pseudonym}"')
+
+
+def _matches_of(submissions: ColumnElement[bool]) -> Select[str]:
+    """Select the ids of the matches of these submissions."""
+    return (
+        select(MatchSeatRow.match_id)
+        .join(SubmissionRow, SubmissionRow.number == MatchSeatRow.submission_number)
+        .where(submissions)
+    )
 
 
 def _withdrawn(stage: Stage, why: str) -> Cause:
