@@ -48,15 +48,13 @@ def by_account(at: datetime, what: Visit, account: str, address: str, detail: st
     return NewAuditEntry(at=at, who=account, what=what, detail=detail, address=address)
 
 
-def at_account(
-    at: datetime, what: Visit, account: str | None, address: str, detail: str = ""
-) -> NewAuditEntry:
+def at_account(at: datetime, what: Visit, account: str | None, address: str) -> NewAuditEntry:
     """Return the entry for a login attempt; ``account`` is None if no account has the name.
 
     An unknown name is not recorded, because it may be a password typed into the wrong field.
     """
     subject = "" if account is None else f"account:{account}"
-    return NewAuditEntry(at=at, who="", what=what, subject=subject, detail=detail, address=address)
+    return NewAuditEntry(at=at, who="", what=what, subject=subject, address=address)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
