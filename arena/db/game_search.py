@@ -1,18 +1,18 @@
 """Searches rated games by players and results.
 
 A search covers at most ``WINDOW`` games, so that its cost doesn't grow with the ladder. The next search
-covers the games before them.
+covers the games before them. Each page of a sorted list ranks all games of its search that match.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, case, exists, func, or_, select, true
+from sqlalchemy import ColumnElement, Connection, and_, case, exists, func, or_, select
 
-from arena.db.schema import BotRow, BotVersionRow, GameRow, GameSeatRow, HighlightRow, LadderRow
+from arena.db.schema import Base, BotRow, BotVersionRow, GameRow, GameSeatRow, HighlightRow, LadderRow
 from arena.ladder.highlights import HighlightKind
 from arena.protocol.states import BotState
 
@@ -42,6 +42,14 @@ class GameOrder(StrEnum):
     """By the probability that the result had before the game; only upsets among each day's highlights."""
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A game's position in an order other than ``NEWEST``: by value, among equals the newest first."""
+
+    value: float
+    number: int  # the game's
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameFilter:
     """The games to find; None means any."""
@@ -54,6 +62,30 @@ class GameFilter:
     faults: bool | None = None  # whether any seat had a fault
     since: date | None = None  # first day of the end, UTC
     until: date | None = None  # last day of the end, UTC
+
+
+_PLAYED: Final = ~GameSeatRow.taken_over
+_FIRST: Final = (GameSeatRow.place == 1) & _PLAYED
+_SECOND: Final = (GameSeatRow.place > 1) & _PLAYED
+_BEST: Final = func.max(GameSeatRow.points)
+_MARGIN: Final = case(
+    (func.count().filter(_FIRST) > 1, 0),
+    else_=func.max(GameSeatRow.points).filter(_FIRST) - func.max(GameSeatRow.points).filter(_SECOND),
+)
+"""The points between first and second place; NULL if no two seats were played to the end."""
+_LEAD: Final = func.min(GameSeatRow.after_two).filter(GameSeatRow.place == 1) - func.max(
+    GameSeatRow.after_two
+).filter(_PLAYED)
+"""The points by which the winner led after two rounds, negative if it trailed; NULL for old games."""
+
+_VALUES: Final = {
+    GameOrder.CLOSEST: _MARGIN,
+    GameOrder.WIDEST: -_MARGIN,
+    GameOrder.HIGHEST: -_BEST,
+    GameOrder.COMEBACK: _LEAD,
+    GameOrder.UPSET: func.min(HighlightRow.value),
+}
+"""What sorts a game, the smallest first: an aggregate of its seats or, for ``UPSET``, of its highlights."""
 
 
 def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:
@@ -82,24 +114,44 @@ def _first_since(connection: Connection, moment: datetime) -> int | None:
     return connection.execute(found.order_by(GameRow.ended, GameRow.number).limit(1)).scalar_one_or_none()
 
 
-def numbers_of(
-    connection: Connection, wanted: GameFilter, order: GameOrder, searched: range, limit: int
-) -> tuple[int, ...]:
-    """Return at most ``limit`` of the searched numbers whose games match, in order."""
-    within = GameRow.number >= searched.start, GameRow.number < searched.stop
-    found = select(GameRow.number).where(*within, *_conditions(connection, wanted))
-    if order in {GameOrder.CLOSEST, GameOrder.WIDEST}:
-        margin = _margin()
-        by = margin if order is GameOrder.CLOSEST else margin.desc()
-        found = found.where(margin.is_not(None)).order_by(by)
-    elif order is GameOrder.HIGHEST:
-        found = found.order_by(_best().desc())
-    elif order is GameOrder.COMEBACK:
-        found = found.where(_behind() > 0).order_by(_behind().desc())
-    elif order is GameOrder.UPSET:
-        upsets = select(HighlightRow.game_number).where(HighlightRow.kind == HighlightKind.UPSET)
-        found = found.where(GameRow.number.in_(upsets)).order_by(_chance())
+def newest_of(connection: Connection, wanted: GameFilter, searched: range, limit: int) -> tuple[int, ...]:
+    """Return at most ``limit`` of the searched numbers whose games match, newest first."""
+    found = select(GameRow.number).where(*_matching(connection, wanted, searched))
     return tuple(connection.execute(found.order_by(GameRow.number.desc()).limit(limit)).scalars())
+
+
+def positions_of(  # noqa: PLR0913 - the parts of a search
+    connection: Connection,
+    wanted: GameFilter,
+    order: GameOrder,
+    searched: range,
+    limit: int,
+    *,
+    after: Position | None,
+) -> tuple[Position, ...]:
+    """Return at most ``limit`` positions of searched games that match and come after ``after``, in order.
+
+    ``order`` must not be ``NEWEST``.
+    """
+    value = _VALUES[order]
+    rows: type[Base] = GameSeatRow
+    of_game = _here()
+    if order is GameOrder.UPSET:
+        rows = HighlightRow
+        of_game = and_(HighlightRow.game_number == GameRow.number, HighlightRow.kind == HighlightKind.UPSET)
+    ranked = (
+        select(GameRow.number, value.label("value"))
+        .join(rows, of_game)
+        .where(*_matching(connection, wanted, searched))
+        .group_by(GameRow.number)
+        .having(value < 0 if order is GameOrder.COMEBACK else value.is_not(None))
+        .order_by(value, GameRow.number.desc())
+        .limit(limit)
+    )
+    if after is not None:
+        older = and_(value == after.value, GameRow.number < after.number)
+        ranked = ranked.having(or_(value > after.value, older))
+    return tuple(Position(row.value, row.number) for row in connection.execute(ranked))
 
 
 def closest_since(connection: Connection, moment: datetime) -> int | None:
@@ -110,7 +162,8 @@ def closest_since(connection: Connection, moment: datetime) -> int | None:
     newest = select(LadderRow.games - DAY_WINDOW).scalar_subquery()
     unfair = _played_by(connection, BotRow.state == BotState.DISQUALIFIED)
     found = select(GameRow.number).where(GameRow.number > newest, GameRow.ended > moment, ~unfair)
-    found = found.where(_margin().is_not(None)).order_by(_margin(), GameRow.number.desc())
+    margin = _of_game(_MARGIN)
+    found = found.where(margin.is_not(None)).order_by(margin, GameRow.number.desc())
     return connection.execute(found.limit(1)).scalar_one_or_none()
 
 
@@ -122,8 +175,8 @@ def upset_chances(connection: Connection, numbers: Collection[int]) -> dict[int,
     return {row.game_number: row.chance for row in found}
 
 
-def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
+def _matching(connection: Connection, wanted: GameFilter, searched: range) -> list[ColumnElement[bool]]:
+    conditions = [GameRow.number >= searched.start, GameRow.number < searched.stop]
     if wanted.bot is not None:
         conditions.append(_played_by(connection, BotRow.name == wanted.bot))
     if wanted.author is not None:
@@ -132,9 +185,9 @@ def _conditions(connection: Connection, wanted: GameFilter) -> list[ColumnElemen
     if wanted.players is not None:
         conditions.append(GameRow.players == wanted.players)
     if wanted.points is not None:
-        conditions.append(_best() >= wanted.points)
+        conditions.append(_of_game(_BEST) >= wanted.points)
     if wanted.margin is not None:
-        conditions.append(_margin() <= wanted.margin)
+        conditions.append(_of_game(_MARGIN) <= wanted.margin)
     if wanted.faults is not None:
         faulty = (
             exists().where(_here(), or_(GameSeatRow.faults > 0, GameSeatRow.taken_over)).correlate(GameRow)
@@ -157,30 +210,6 @@ def _here() -> ColumnElement[bool]:
     return GameSeatRow.game_number == GameRow.number
 
 
-def _best() -> ColumnElement[int]:
-    return _points(func.max(GameSeatRow.points), true())
-
-
-def _margin() -> ColumnElement[int]:
-    """Return the points between first and second place; NULL if no two seats were played to the end."""
-    played = ~GameSeatRow.taken_over
-    first, second = (GameSeatRow.place == 1) & played, (GameSeatRow.place > 1) & played
-    most = func.max(GameSeatRow.points)
-    return case((_points(func.count(), first) > 1, 0), else_=_points(most, first) - _points(most, second))
-
-
-def _behind() -> ColumnElement[int]:
-    """Return the points by which the winner trailed after two rounds; NULL for old games."""
-    after_two: ColumnElement[Any] = GameSeatRow.after_two.expression
-    best = _points(func.max(after_two), ~GameSeatRow.taken_over)
-    return best - _points(func.min(after_two), GameSeatRow.place == 1)
-
-
-def _chance() -> ColumnElement[float]:
-    """Return the probability of a game's upset; NULL without an upset."""
-    upset = HighlightRow.kind == HighlightKind.UPSET, HighlightRow.game_number == GameRow.number
-    return select(func.min(HighlightRow.value)).where(*upset).correlate(GameRow).scalar_subquery()
-
-
-def _points(what: ColumnElement[int], seats: ColumnElement[bool]) -> ColumnElement[int]:
-    return select(what).select_from(GameSeatRow).where(_here(), seats).correlate(GameRow).scalar_subquery()
+def _of_game(value: ColumnElement[int]) -> ColumnElement[int]:
+    """Return an aggregate of a game's seats."""
+    return select(value).where(_here()).correlate(GameRow).scalar_subquery()

@@ -11,9 +11,11 @@ from arena.db.database import Repository, from_row, grouped
 from arena.db.game_search import (
     GameFilter,
     GameOrder,
+    Position,
     closest_since,
-    numbers_of,
+    newest_of,
     numbers_to_search,
+    positions_of,
     upset_chances,
 )
 from arena.db.schema import (
@@ -107,6 +109,7 @@ class SearchedGames:
     """The result of a search."""
 
     games: tuple[GameSummary, ...]
+    positions: tuple[Position, ...]  # of the games; empty if they are in the order ``NEWEST``
     searched: range  # numbers of the searched games
     older: bool  # whether older games may match as well
 
@@ -162,17 +165,33 @@ class GameRepository(Repository):
                 wanted = wanted.where(GameRow.number.in_([seat.game_number for seat in its]))
             return _summaries(connection, connection.execute(wanted).all())
 
-    def search(self, wanted: GameFilter, order: GameOrder, before: int | None, limit: int) -> SearchedGames:
+    def search(
+        self,
+        wanted: GameFilter,
+        order: GameOrder,
+        before: int | None,
+        limit: int,
+        after: Position | None = None,
+    ) -> SearchedGames:
         """Return at most ``limit`` games that match, with a number smaller than ``before``.
 
-        At most ``WINDOW`` games are searched.
+        At most ``WINDOW`` games are searched. In orders other than ``NEWEST``, games up to the position
+        ``after`` are skipped.
         """
         with self._transactions.read() as connection:
             searched, older = numbers_to_search(connection, wanted, before)
-            numbers = numbers_of(connection, wanted, order, searched, limit)
+            positions: tuple[Position, ...] = ()
+            if order is GameOrder.NEWEST:
+                numbers = newest_of(connection, wanted, searched, limit)
+            else:
+                positions = positions_of(connection, wanted, order, searched, limit, after=after)
+                numbers = tuple(each.number for each in positions)
             found = by_number(connection, numbers)
             return SearchedGames(
-                games=tuple(found[number] for number in numbers), searched=searched, older=older
+                games=tuple(found[number] for number in numbers),
+                positions=positions,
+                searched=searched,
+                older=older,
             )
 
     def closest_since(self, moment: datetime) -> GameSummary | None:

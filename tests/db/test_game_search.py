@@ -172,6 +172,44 @@ def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None
     assert [each.behind for each in comebacks] == [behind(games)[each.game] for each in comebacks] != []
 
 
+PARTS: tuple[dict[str, Any], ...] = ({}, {"players": 3}, {"faults": False, "points": 40})
+
+
+@filled_on_both
+@pytest.mark.parametrize("order", [order for order in GameOrder if order is not GameOrder.NEWEST])
+def test_a_sorted_list_continues_after_a_position(filled: Store, order: GameOrder) -> None:
+    """The pages have every game once, in the order of the whole list, also among equals."""
+    for wanted in (GameFilter(**part) for part in PARTS):
+        whole = filled.games.search(wanted, order, None, 100)
+        assert len(whole.positions) == len(whole.games)
+        assert list(whole.positions) == sorted(whole.positions, key=lambda each: (each.value, -each.number))
+        for limit in (1, 3):
+            page = filled.games.search(wanted, order, None, limit)
+            found = page.games
+            while page.positions:
+                page = filled.games.search(wanted, order, None, limit, page.positions[-1])
+                found += page.games
+            assert found == whole.games
+
+
+@on_both
+def test_new_games_do_not_move_pages(store: Store) -> None:
+    """The later pages of a search that began before them stay the same."""
+    fill_store(store)
+    versions = [add_bot(store, name) for name in ("strong", "weak")]
+    upsets = finished(claimed(store, versions, id_="odds", deals=12), [(1, 2)] * 10 + [(2, 1)] * 2)
+    assert store.results.record(upsets)
+    for order in GameOrder:
+        begun = store.games.search(GameFilter(), order, None, 100)
+        assert len(begun.games) > 1
+        play_matches(store, [versions], Rules(players=2), name=f"new-{order}")
+        first = store.games.search(GameFilter(), order, begun.searched.stop, 1)
+        assert first.games == begun.games[:1]
+        for last in first.positions:
+            rest = store.games.search(GameFilter(), order, begun.searched.stop, 100, last)
+            assert rest.games == begun.games[1:]
+
+
 def behind(games: dict[str, GamePage]) -> dict[str, int]:
     """Return the points by which each game's winner was behind after two rounds, from the replays."""
     found = {}

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from arena.db.database import Database
-from arena.db.game_search import GameFilter, GameOrder
+from arena.db.game_search import GameFilter, GameOrder, Position
 from arena.db.games import GameSummary, RatingChange
 from arena.db.store import Store
 from arena.ladder.matchmaking import Candidate
@@ -198,6 +198,8 @@ _ONE_DAY = GameFilter(players=2, since=START.date(), until=START.date())
         lambda store: store.leases.release("here"),
         lambda store: store.games.newest(50, 10),
         lambda store: store.games.search(_ONE_DAY, GameOrder.NEWEST, None, 10),
+        lambda store: store.games.search(_ONE_DAY, GameOrder.CLOSEST, None, 10, Position(1.0, 9)),
+        lambda store: store.games.search(_ONE_DAY, GameOrder.UPSET, None, 10, Position(0.1, 9)),
         lambda store: store.games.find("s-0-1"),
         lambda store: store.games.first_of("a", 1),
         lambda store: store.activity.totals(),

@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from arena.db import game_search
 from tests.web.html import Page
+from web.games import listing
 
 
 def listed(text: str) -> list[int]:
@@ -75,23 +76,87 @@ def test_older_games_can_be_searched(client: TestClient, monkeypatch: pytest.Mon
     assert said[-1] == "No older"
 
 
-def test_the_api_continues_a_search(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page can be empty although there is a next one. Other orders have only one page."""
-    whole = [game["number"] for game in client.get("/api/v1/games?players=3").json()["games"]]
-    monkeypatch.setattr(game_search, "WINDOW", 5)
-    assert client.get("/api/v1/games?players=3&order=highest").json()["next"] is None
-    pages, address = [], "/api/v1/games?players=3&limit=2"
+def pages(client: TestClient, address: str | None) -> list[list[int]]:
+    """Return the numbers of the games on each page of the API, from an address on."""
+    found = []
     while address:
         told = client.get(address).json()
-        pages.append([game["number"] for game in told["games"]])
+        found.append([game["number"] for game in told["games"]])
         address = told["next"]
-    assert pages == [[10, 9], [8, 7], [6, 5], []]
-    assert [number for page in pages for number in page] == whole
+    return found
 
 
-def test_the_number_of_games_is_shown_only_if_there_are_more(client: TestClient) -> None:
-    """If no game matches, the page says what to do."""
-    assert "are shown" not in client.get("/games?players=2&order=highest").text
+def test_the_api_continues_a_search(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page can be empty although there is a next one. In other orders, each search is sorted."""
+    [whole] = pages(client, "/api/v1/games?players=3")
+    [most] = pages(client, "/api/v1/games?players=3&order=highest")
+    monkeypatch.setattr(game_search, "WINDOW", 5)
+    found = pages(client, "/api/v1/games?players=3&limit=2")
+    assert found == [[10, 9], [8, 7], [6, 5], []]
+    assert [number for page in found for number in page] == whole
+    newer, older = [[game for game in most if (game > 7) is newer] for newer in (True, False)]
+    assert pages(client, "/api/v1/games?players=3&order=highest&limit=2") == [
+        newer[:2],
+        newer[2:],
+        older[:2],
+        older[2:],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("order", ["closest", "widest", "highest", "comeback"])
+def test_sorted_lists_have_pages(client: TestClient, monkeypatch: pytest.MonkeyPatch, order: str) -> None:
+    """The links to them keep the order and the filters, and the last page links to the first."""
+    query = f"players=3&faults=no&until=2030-01-01&order={order}"
+    whole = listed(client.get(f"/games?{query}").text)
+    monkeypatch.setattr(listing, "GAMES_A_PAGE", 2)
+    address, found = f"/games?{query}", []
+    while address:
+        text = client.get(address).text
+        found.append(listed(text))
+        links = dict(
+            re.findall(r'<a href="(/games[^"]+)"[^>]*>(First page|Next page|Search older games)<', text)
+        )
+        address = next((at for at, name in links.items() if name == "Next page"), "").replace("&amp;", "&")
+        assert not address or all(part in address for part in query.split("&"))
+        assert "Search older games" not in links.values()
+    assert [len(page) for page in found[:-1]] == [2] * (len(found) - 1)
+    assert [game for page in found for game in page] == whole
+    assert len(found) > 1
+    assert f"/games?{query}".replace("&", "&amp;") in links
+    assert re.search(r"<title>Games, [a-z ]+ first, continued ", text)
+
+
+def test_a_page_past_the_last_says_so(client: TestClient) -> None:
+    """It links to the first page. In the API, it is empty."""
+    page = Page(text := client.get("/games?players=3&order=highest&after=9999_1").text)
+    assert "No more games match." in text
+    assert "/games?players=3&order=highest" in page.links
+    assert "Next page" not in text
+    assert pages(client, "/api/v1/games?order=highest&after=9999_1") == [[]]
+    assert "Search older games" not in text
+
+
+def test_a_sorted_page_has_both_more_and_older_games(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a search left out older games, each page of its result links to the search of these games."""
+    monkeypatch.setattr(game_search, "WINDOW", 6)
+    monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
+    links = []
+    for address in ("/games?order=widest", "/games?order=widest&before=13&after=9999_1"):
+        text = client.get(address).text
+        assert "Games 7 to 12 were searched" in text
+        links.append(re.findall(r'<a href="([^"]+)"( rel="next")?>(Next page|Search older games)<', text))
+    assert [name for *_, name in links[0]] == ["Next page", "Search older games"]
+    assert [bool(relation) for _, relation, _ in links[0]] == [True, False]
+    older = "/games?order=widest&amp;before=7"
+    assert links[0][1][0] == older
+    assert links[1] == [(older, ' rel="next"', "Search older games")]
+
+
+def test_an_empty_search_says_what_to_do(client: TestClient) -> None:
+    """The names may be wrong, or the filters too narrow."""
     assert "remove a filter" in client.get("/games?bot=nobody-there").text
 
 
@@ -111,7 +176,6 @@ def test_pages_and_the_api_agree(client: TestClient) -> None:
         assert [game["number"] for game in data] == listed(client.get(f"/games?{query}").text), query
     first = client.get("/api/v1/games?limit=1&players=3").json()
     assert "players=3" in first["next"]
-    assert client.get("/api/v1/games?limit=1&order=closest").json()["next"] is None
 
 
 def test_an_empty_result_says_so(client: TestClient) -> None:
@@ -132,6 +196,8 @@ def test_an_empty_result_says_so(client: TestClient) -> None:
         "order=best",
         "bot=a%20b",
         "author=%00",
+        "after=best&order=closest",
+        "after=1_1",
     ],
 )
 def test_invalid_parameters_are_refused(client: TestClient, query: str) -> None:

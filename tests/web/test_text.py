@@ -165,7 +165,7 @@ def test_numbers_of_games_have_separators() -> None:
     seats = tuple(SeatResult(bot=bot, version=1, points=9, place=1) for bot in ("ann", "ben"))
     ended = datetime(2026, 11, 23, tzinfo=UTC)
     game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, margin=1, behind=0)
-    found = ListedGames(games=(game,), more=False, searched=None, older=None)
+    found = ListedGames(games=(game,), following=None, searched=None)
     shown = render("games.html", caller=None, found=found, chances=None, query=GamesQuery())
     assert '<a href="/games/last">1,234,567</a>' in shown
 

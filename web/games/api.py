@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.analyses import Analyses
 from arena.db.game_logs import GameLogs, SeatLog, StoredGameLog
-from arena.db.game_search import GameOrder
 from arena.db.games import GameRepository, GameSeat, GameSummary
 from arena.protocol.analysis import Analysis
 from arena.protocol.documents import GameLine, GameList, LoggedSeat, Logs
@@ -61,21 +60,18 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
     ) -> GameList:
         """List rated games, newest first: all, those of one bot, or those that match filters.
 
-        Each page of a search with other filters covers at most 20,000 games, so it can be empty although
-        there is a next page. Other orders have one page; `before` makes it cover older games.
+        A page of a search with other filters covers at most 20,000 games, so it can be empty although there
+        is a next page. In orders other than newest, every 20,000 games are sorted separately.
         """
         if version is not None and query.bot is None:
             raise Problem(422, "Invalid request. version: requires the parameter `bot`.")
         if version is not None and query.searches:
             raise Problem(422, "Invalid request. version: can't be combined with filters other than bot.")
-        if version is not None:
-            listed = repository.newest(query.before, limit + 1, bot=query.bot, version=version)
-            games, older = listed[:limit], listed[limit - 1].number if len(listed) > limit else None
-        else:
-            found = read_games(repository, query, limit)
-            games, older = found.games, found.older if query.order is GameOrder.NEWEST else None
-        following = None if older is None else next_page(before=older)
-        return GameList(games=tuple(map(_line, games)), next=following)
+        found = read_games(repository, query, limit, version=version)
+        start = found.following or found.older
+        return GameList(
+            games=tuple(map(_line, found.games)), next=None if start is None else next_page(**start)
+        )
 
     @router.get("/games/{game}")
     def one_game(game: GameId) -> Game:

@@ -1,5 +1,6 @@
 """The list of rated games: all of them, or those that match filters, in a chosen order."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Final
 from urllib.parse import urlencode
@@ -7,10 +8,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request, Response
 
 from arena.db.bots import Bots
-from arena.db.game_search import GameFilter, GameOrder
+from arena.db.game_search import GameFilter, GameOrder, Position
 from arena.db.games import GameRepository, GameSummary
+from web.http.errors import Problem
 from web.http.parameters import (
     BLANK,
+    AfterPosition,
     Before,
     BestPoints,
     Faults,
@@ -41,6 +44,7 @@ class GamesQuery:
     until: Annotated[Until, BLANK] = None
     order: Order = GameOrder.NEWEST
     before: Before = None
+    after: AfterPosition = None
 
     @property
     def filter(self) -> GameFilter:
@@ -57,17 +61,31 @@ class GamesQuery:
         )
 
     @property
+    def position(self) -> Position | None:
+        """The position after which the page starts. Raises Problem if the order has no positions."""
+        if self.after is None:
+            return None
+        if self.order is GameOrder.NEWEST:
+            raise Problem(422, "Invalid request. after: requires an `order` other than newest.")
+        value, _, number = self.after.partition("_")
+        return Position(float(value), int(number))
+
+    @property
     def searches(self) -> bool:
         """True if the list is a search: by filters other than the bot, or in another order."""
         return self.filter != GameFilter(bot=self.bot) or self.order is not GameOrder.NEWEST
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
-        """Return the query string with these parameters changed."""
-        values = asdict(replace(self, **changes))
+        """Return the query string of the first page, with these parameters changed."""
+        values = asdict(replace(self, **{"before": None, "after": None} | changes))
         if values["order"] == GameOrder.NEWEST:
             del values["order"]
         query = urlencode({name: value for name, value in values.items() if value is not None})
         return f"?{query}" if query else ""
+
+
+Start = Mapping[str, int | str | None]
+"""The parameters ``before`` and ``after`` with which a page starts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,23 +93,37 @@ class ListedGames:
     """A page of games."""
 
     games: tuple[GameSummary, ...]
-    more: bool  # whether there are more games to list, for a search among those searched
+    following: Start | None  # the next page of the list or, of a search, of the searched games
     searched: range | None  # numbers of the searched games; None if no older game can match
-    older: int | None  # ``before`` of the next page; None on the last page
+
+    @property
+    def older(self) -> Start | None:
+        """The first page of the search of older games."""
+        return None if self.searched is None else {"before": self.searched.start, "after": None}
 
 
-def read_games(games: GameRepository, query: GamesQuery, limit: int) -> ListedGames:
-    """Return at most ``limit`` games of a list."""
+def read_games(
+    games: GameRepository, query: GamesQuery, limit: int, *, version: int | None = None
+) -> ListedGames:
+    """Return at most ``limit`` games of a list.
+
+    ``version`` limits a list of a bot that isn't a search to a version. Raises Problem if a parameter doesn't
+    apply to the list.
+    """
+    position = query.position
     if query.searches:
-        found = games.search(query.filter, query.order, query.before, limit + 1)
+        found = games.search(query.filter, query.order, query.before, limit + 1, position)
         listed, searched = found.games, found.searched if found.older else None
     else:
-        listed, searched = games.newest(query.before, limit + 1, bot=query.bot), None
-    more = len(listed) > limit
-    older = None if searched is None else searched.start
-    if more and query.order is GameOrder.NEWEST:
-        older = listed[limit - 1].number
-    return ListedGames(games=listed[:limit], more=more, searched=searched, older=older)
+        listed, searched = games.newest(query.before, limit + 1, bot=query.bot, version=version), None
+    following: Start | None = None
+    if len(listed) > limit and query.order is GameOrder.NEWEST:
+        following = {"before": listed[limit - 1].number, "after": None}
+    elif len(listed) > limit:
+        last = found.positions[limit - 1]
+        # With ``before``, each page searches the same games, even if there are new ones.
+        following = {"before": found.searched.stop, "after": f"{last.value}_{last.number}"}
+    return ListedGames(games=listed[:limit], following=following, searched=searched)
 
 
 def public_pages(repository: GameRepository, bots: Bots) -> APIRouter:

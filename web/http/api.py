@@ -253,9 +253,13 @@ class NextPage:
         self._url = request.url
         self._headers = response.headers
 
-    def __call__(self, **where: int | str) -> str:
-        """Return the next page's address: this page's, with the parameters in ``where`` replaced."""
-        url = self._url.include_query_params(**where)
+    def __call__(self, **where: int | str | None) -> str:
+        """Return the next page's address: this page's, with the parameters in ``where`` replaced.
+
+        Those that are None are removed.
+        """
+        url = self._url.remove_query_params([name for name, value in where.items() if value is None])
+        url = url.include_query_params(**{name: value for name, value in where.items() if value is not None})
         address = f"{url.path}?{url.query}"
         self._headers["Link"] = f'<{address}>; rel="next"'
         return address

@@ -28,6 +28,13 @@ Search = Annotated[
 Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="Number of entries to skip.")]
 RowLimit = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries.")]
 Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Only entries before this number.")]
+AfterPosition = Annotated[
+    str | None,
+    Query(
+        pattern=r"^-?[0-9]{1,4}(\.[0-9]{1,20})?(e-[0-9]{1,3})?_[0-9]{1,18}$",
+        description="Only entries after this position in an order other than newest: a value and a number.",
+    ),
+]
 BeforeVersion = Annotated[
     int | None, Query(ge=1, le=LARGEST_VERSION, description="Only entries with a smaller number.")
 ]
