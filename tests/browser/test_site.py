@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
@@ -24,6 +24,9 @@ GROUND = "getComputedStyle(document.body).backgroundColor"
 PAPER, NIGHT = "rgb(250, 246, 237)", "rgb(18, 20, 42)"
 
 
+FIVE = ("wasabi-dragon", "nigiri-collector", "sashimi-hunter", "maki-mastermind", "pudding-hoarder")
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of a running site with games of two to five players, most of two."""
@@ -32,6 +35,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         fill(store)
         others = [(f"a-bot-with-quite-a-long-name-{number}", "someone with a name") for number in range(5)]
         play_matches(store, [add_bots(store, others)], Rules(players=5), name="five", faults=0.02)
+        twenty = [(f"{name}-{'x' * (19 - len(name))}", "eve") for name in FIVE]
+        play_matches(store, [add_bots(store, twenty)], Rules(players=5), name="twenty")
         versions = add_bots(store, [("mine", "amy"), ("yours", "ben")])
         for number in range(15):
             play_matches(store, [versions], Rules(players=2), name=f"s{number}")
@@ -159,6 +164,38 @@ def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
             assert all(ends == longest[: len(ends)] for _, ends in games)
         else:
             assert len({end for _, ends in games for end in ends}) == 1
+
+
+CUT_OFF = """() => [...document.querySelectorAll(".games .who > :first-child")]
+  .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.innerText)"""
+"""Returns the names that are cut off."""
+
+LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => {
+  row.scrollIntoView({block: "center"});
+  const {left, top, width, height} = row.getBoundingClientRect();
+  const steps = [...Array(40).keys()].map((step) => left + width * (step + .5) / 40);
+  const links = steps.map((x) => document.elementFromPoint(x, top + height / 2).closest("a"));
+  const game = row.querySelector("th a");
+  return links.filter((link) => link !== game && !link?.matches(".botlink")).length;
+})"""
+"""Returns for each row how many of 40 points across it lead neither to its game nor to a bot."""
+
+
+@pytest.mark.parametrize("order", ["newest", "comeback"])
+def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: str) -> None:
+    """They are even next to longer names, from 1280 pixels on. A game has one line, which is all links."""
+    visit = windows.open(url, "desktop", "light")
+    visit.page.set_viewport_size(ViewportSize(width=1280, height=800))
+    visit.open(f"/games?order={order}")
+    expect(visit.page.locator(".who").filter(has_text="sashimi-hunter-xxxxx")).not_to_have_count(0)
+    cut = visit.page.evaluate(CUT_OFF)
+    assert [name for name in cut if len(name) <= 20] == []
+    heights = [height for height, _ in visit.page.evaluate(POINTS_OF_GAMES)]
+    assert max(heights) < 1.1 * min(heights)
+    assert not any(visit.page.evaluate(LINKS_OF_ROWS))
+    visit.keep(f"games-{order}-1280")
+    visit.resize("wide")
+    assert visit.page.evaluate(CUT_OFF) == []
 
 
 def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, url: str) -> None:
