@@ -14,9 +14,10 @@ from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
     from arena.db.queue import QuarantinedMatch
+    from arena.db.store import Store
     from arena.db.submissions import KnownSubmission
     from arena.ops.backup.archive import BackupManifest
-    from arena.services.operators import LadderStatus
+    from arena.platform.settings import Settings
 
 
 def rebuild_ratings() -> None:
@@ -93,9 +94,6 @@ def odd_results() -> None:
         typer.echo(f"No odd results in the newest {len(games)} rated games.")
 
 
-_RULES = "the basic game"
-
-
 def ladder(  # noqa: PLR0913 - one argument per option
     *,
     pause: Annotated[
@@ -120,9 +118,8 @@ def ladder(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Show the ladder's settings, or change them for future matches."""
     from arena.app.folders import utc_now
-    from arena.app.host import limits_of_bots
     from arena.ladder.settings import LadderChange
-    from arena.services.operators import change_ladder, ladder_status
+    from arena.services.operators import change_ladder
 
     tables = None if players is None else _numbers(players)
     wanted = LadderChange(
@@ -140,11 +137,11 @@ def ladder(  # noqa: PLR0913 - one argument per option
     with opened_arena() as (settings, store):
         if wanted.named():
             change_ladder(store, utc_now(), who(), wanted)
-        status = ladder_status(store, limits_of_bots(settings))
+        told = _ladder(store, settings)
     if as_json:
-        print_json(_ladder_json(status))
+        print_json(told)
     else:
-        print_table(("ladder", "paused" if status.settings.paused else "running"), _rows(status))
+        print_table(("ladder", "paused" if told["paused"] else "running"), _rows(told))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -154,34 +151,39 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(sorted(int(word[:9]) for word in words))
 
 
-def _ladder_json(status: "LadderStatus") -> dict[str, Any]:
+def _ladder(store: "Store", settings: "Settings") -> dict[str, Any]:
+    """Return the ladder's settings, a bot's limits on this host, and the numbers of games and matches."""
+    from arena.app.host import limits_of_bots
+
+    ladder, totals = store.ladder.settings(), store.activity.totals()
     return {
-        "rules": _RULES,
-        "paused": status.settings.paused,
-        "players": list(status.settings.players),
-        "deals": status.settings.deals,
-        "clock": asdict(status.settings.clock),
-        "limits": asdict(status.limits),
-        "games": status.games,
-        "matches_waiting": status.waiting,
-        "matches_running": status.running,
-        "matches_quarantined": status.quarantined,
+        "rules": "the basic game",
+        "paused": ladder.paused,
+        "players": list(ladder.players),
+        "deals": ladder.deals,
+        "clock": asdict(ladder.clock),
+        "limits": asdict(ladder.limits.lowered(limits_of_bots(settings))),
+        "games": totals.games,
+        "matches_waiting": totals.matches_waiting,
+        "matches_running": totals.matches_running,
+        "matches_quarantined": store.queue.quarantined(),
     }
 
 
-def _rows(status: "LadderStatus") -> list[tuple[str, str]]:
-    settings, clock, limits = status.settings, status.settings.clock, status.limits
+def _rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+    clock, limits = told["clock"], told["limits"]
+    matches = f"{told['matches_waiting']} queued, {told['matches_running']} running"
     return [
-        ("rules", _RULES),
-        ("players", ", ".join(map(str, settings.players))),
-        ("deals", f"{settings.deals} per match; 1 if a bot has no rated game yet, fewer at slow tables"),
-        ("start", f"{clock.start_millis} ms"),
-        ("decision", f"{clock.move_millis} ms, plus a bank of {clock.bank_millis} ms per game"),
-        ("processor", f"{limits.cpus} of a core"),
-        ("memory", f"{limits.memory_mib} MiB, including {limits.tmp_mib} MiB for /tmp"),
-        ("processes", str(limits.pids)),
-        ("rated games", str(status.games)),
-        ("matches", f"{status.waiting} queued, {status.running} running, {status.quarantined} quarantined"),
+        ("rules", told["rules"]),
+        ("players", ", ".join(map(str, told["players"]))),
+        ("deals", f"{told['deals']} per match; 1 if a bot has no rated game yet, fewer at slow tables"),
+        ("start", f"{clock['start_millis']} ms"),
+        ("decision", f"{clock['move_millis']} ms, plus a bank of {clock['bank_millis']} ms per game"),
+        ("processor", f"{limits['cpus']} of a core"),
+        ("memory", f"{limits['memory_mib']} MiB, including {limits['tmp_mib']} MiB for /tmp"),
+        ("processes", str(limits["pids"])),
+        ("rated games", str(told["games"])),
+        ("matches", f"{matches}, {told['matches_quarantined']} quarantined"),
     ]
 
 

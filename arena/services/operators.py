@@ -14,8 +14,7 @@ from arena.db.credentials import KnownAccount
 from arena.db.errors import NoSuchBot, WrongState
 from arena.db.ladder import Rebuilt
 from arena.db.store import Store
-from arena.ladder.settings import LadderChange, LadderSettings
-from arena.protocol.match import Limits
+from arena.ladder.settings import LadderChange
 from arena.protocol.states import BotState
 from arena.submissions.receiver import Receiver
 
@@ -128,34 +127,6 @@ def _reason(text: str) -> str:
     if len(seen) > REASON_LENGTH:
         raise OperationRefused(f"the reason has {len(seen)} characters (limit {REASON_LENGTH}): shorten it")
     return seen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LadderStatus:
-    """The ladder's settings, and its numbers of rated games and of matches by state.
-
-    ``limits`` apply to each bot on this host.
-    """
-
-    settings: LadderSettings
-    limits: Limits
-    games: int
-    waiting: int
-    running: int
-    quarantined: int
-
-
-def ladder_status(store: Store, limits: Limits) -> LadderStatus:
-    """Return the ladder's settings and progress. ``limits`` are this host's."""
-    totals, settings = store.activity.totals(), store.ladder.settings()
-    return LadderStatus(
-        settings=settings,
-        limits=settings.limits.lowered(limits),
-        games=totals.games,
-        waiting=totals.matches_waiting,
-        running=totals.matches_running,
-        quarantined=store.queue.quarantined(),
-    )
 
 
 def change_ladder(store: Store, at: datetime, who: str, wanted: LadderChange) -> None:
