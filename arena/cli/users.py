@@ -10,7 +10,7 @@ from arena.cli.console import Json, fail, print_json, print_table, say
 from arena.protocol.states import Role
 
 if TYPE_CHECKING:
-    from arena.services.operators import QuotaStatus, UserStatus
+    from arena.services.operators import UserStatus
 
 _MOST = 1_000_000
 
@@ -164,18 +164,10 @@ def _status(name: str) -> "UserStatus":
         return user_status(store, accounts, receiver, settings.challenges_a_day, name)
 
 
-def _quotas(status: "UserStatus") -> dict[str, "QuotaStatus"]:
-    return {
-        "submissions_a_day": status.submissions_a_day,
-        "bots": status.most_bots,
-        "challenges_a_day": status.challenges_a_day,
-    }
-
-
 def _print_quotas(status: "UserStatus") -> None:
     rows = [
         (name.replace("_", " "), str(quota.most), "this account" if quota.own else "arena default")
-        for name, quota in _quotas(status).items()
+        for name, quota in status.quotas.items()
     ]
     print_table(("quota", "limit", "source"), rows, numbers=("limit",))
 
@@ -190,7 +182,7 @@ def _plain_status(status: "UserStatus") -> dict[str, object]:
         "bots": [bot_document(bot) for bot in status.bots],
         "quotas": {
             name: {"most": quota.most, "from": "account" if quota.own else "arena"}
-            for name, quota in _quotas(status).items()
+            for name, quota in status.quotas.items()
         },
         "submissions": status.submissions,
         "tokens": status.tokens,

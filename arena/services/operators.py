@@ -1,7 +1,7 @@
 """Operators' actions on bots, quarantined matches, the ladder and accounts."""
 
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -169,9 +169,7 @@ class UserStatus:
     account: KnownAccount
     bots: tuple[KnownBot, ...]  # sorted by name
     submissions: int  # number within the last 24 hours
-    submissions_a_day: QuotaStatus  # within 24 hours
-    most_bots: QuotaStatus
-    challenges_a_day: QuotaStatus  # within 24 hours
+    quotas: Mapping[str, QuotaStatus]  # of `submissions_a_day`, `bots` and `challenges_a_day`
     tokens: int  # number of valid tokens
     sessions: int  # number of browser sessions
 
@@ -194,9 +192,13 @@ def user_status(
         account=account,
         bots=store.bots.of_account(account.id),
         submissions=sends.sent,
-        submissions_a_day=QuotaStatus(most=sends.submissions_a_day, own=own.submissions_a_day is not None),
-        most_bots=QuotaStatus(most=sends.most_bots, own=own.bots is not None),
-        challenges_a_day=QuotaStatus(most=challenges, own=own.challenges_a_day is not None),
+        quotas={
+            "submissions_a_day": QuotaStatus(
+                most=sends.submissions_a_day, own=own.submissions_a_day is not None
+            ),
+            "bots": QuotaStatus(most=sends.most_bots, own=own.bots is not None),
+            "challenges_a_day": QuotaStatus(most=challenges, own=own.challenges_a_day is not None),
+        },
         tokens=len(accounts.tokens.of(account)),
         sessions=len(accounts.sessions.of(account)),
     )

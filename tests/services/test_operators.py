@@ -9,12 +9,7 @@ from arena.db.bots import NewVersion
 from arena.db.quotas import AccountQuota, Quota
 from arena.platform.files import Disk
 from arena.protocol.states import BotState, Scope
-from arena.services.operators import (
-    BotOperators,
-    QuotaStatus,
-    UserStatus,
-    user_status,
-)
+from arena.services.operators import BotOperators, UserStatus, user_status
 from arena.submissions.receiver import Receiver
 from arena.submissions.uploads import Uploads
 from tests.accounts.world import World
@@ -93,9 +88,11 @@ def test_an_account_is_shown_with_all_it_has(world: World) -> None:
     empty = status_of(world, "ann")
     assert (empty.account, empty.bots, empty.submissions) == (ann, (), 0)
     assert (empty.tokens, empty.sessions) == (0, 0)
-    assert empty.submissions_a_day == QuotaStatus(most=3, own=False)
-    assert empty.most_bots == QuotaStatus(most=2, own=False)
-    assert empty.challenges_a_day == QuotaStatus(most=5, own=False)
+    assert [(quota.most, quota.own) for quota in empty.quotas.values()] == [
+        (3, False),
+        (2, False),
+        (5, False),
+    ]
 
     version = NewVersion(
         bot="mine", author="Ann", house=False, source="sha256:1", created=world.now, account=ann.id
@@ -112,8 +109,6 @@ def test_an_account_is_shown_with_all_it_has(world: World) -> None:
     status = status_of(world, "ANN")
     assert [bot.name for bot in status.bots] == ["mine"]
     assert (status.submissions, status.tokens, status.sessions) == (1, 1, 2)
-    assert status.submissions_a_day == QuotaStatus(most=0, own=True)
-    assert status.most_bots == QuotaStatus(most=2, own=False)
-    assert status.challenges_a_day == QuotaStatus(most=9, own=True)
+    assert [(quota.most, quota.own) for quota in status.quotas.values()] == [(0, True), (2, False), (9, True)]
     world.later(days=1)
     assert status_of(world, "ann").submissions == 0
