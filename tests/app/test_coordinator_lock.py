@@ -13,6 +13,7 @@ from arena.app.folders import CannotStart
 from arena.db.store import open_store
 from arena.platform.settings import Settings
 from tests.db.test_coordinator_lock import end_sessions
+from tests.kinds import BOTH
 from tests.submissions.opened import settings_in
 
 pytestmark = pytest.mark.docker
@@ -28,7 +29,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
     shutil.rmtree(sockets)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.mark.parametrize("kind", BOTH)
 def test_a_second_coordinator_does_not_start(
     make: Make, kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

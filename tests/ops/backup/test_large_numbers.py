@@ -20,6 +20,7 @@ from arena.ladder.card_counts import POINT, Count, Games, Tally, merged
 from arena.protocol.match import RuntimeName
 from tests.db.builders import START, add_bot, claimed, finished
 from tests.db.every_table import fill_every_table, held
+from tests.kinds import BOTH
 from tests.ops.backup.places import Spot, Spots, everything
 
 GAMES = 10**9
@@ -242,7 +243,7 @@ def times(tally: Tally, factor: int) -> Tally:
     )
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+@pytest.fixture(params=BOTH)
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return the address of an empty database."""
     if request.param == "sqlite":
