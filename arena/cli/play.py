@@ -30,7 +30,7 @@ from arena.cli.console import (
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
 from arena.home.games import HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
-from arena.home.solving import Solution, solve
+from arena.home.solving import Solution, answers
 from arena.home.tally import BotTally, schedule, tallies
 from arena.home.workers import BotUnloadable, GamePlayer, InProcess, PlayingFailed, WorkerEnded, cores
 from arena.platform.speech import visible
@@ -323,7 +323,8 @@ def solver(word: str | None, command: str | None) -> HomeBot:
 def _solution(bot: HomeBot, position: Puzzle) -> Solution:
     if bot.in_process:
         with redirect_stdout(sys.stderr):
-            return solve(bot, position.views())
+            *_, last = answers(bot, (position.views(),))  # the last one, or a failure before it
+        return last
     from arena.home.interview import GameToAsk, solve_as_program
 
     game = GameToAsk(position.rules.as_rules, position.seed, position.seat, position.joint_moves())

@@ -55,10 +55,7 @@ class AsProcesses:
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
-        """Yield the results in the order of the games. Leaving the context ends all processes.
-
-        The results raise :class:`PlayingFailed` if a match can't be played.
-        """
+        """See :class:`arena.home.workers.GamePlayer`."""
         folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket's path is limited to 107 bytes
         folder.chmod(0o711)
         install = f"home-{secrets.token_hex(4)}"

@@ -41,15 +41,6 @@ class Solution:
         }
 
 
-def solve(bot: HomeBot, views: Sequence[View]) -> Solution:
-    """Request each of a game's decisions from a bot, in order, and return its answer to the last one.
-
-    If the bot fails earlier, return that failure. Raises PlayingFailed.
-    """
-    *_, last = answers(bot, (views,))
-    return last
-
-
 def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]:
     """Request the decisions of some games from a bot, in order, and yield its answers.
 

@@ -69,6 +69,7 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
     for result, seat in played:
         share = beaten_share([each.place for each in result.seats], seat)
         deals.setdefault(result.game.seed, []).append(share)
+    means = [fmean(shares) for shares in deals.values()]
     medians = [seat.median_millis for seat in seats if seat.median_millis is not None]
     slowest = [seat.slowest_millis for seat in seats if seat.slowest_millis is not None]
     return BotTally(
@@ -76,7 +77,7 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
         games=len(seats),
         wins=sum(seat.place == 1 for seat in seats),
         beaten=fmean(share for shares in deals.values() for share in shares),
-        beaten_within=half_interval([fmean(shares) for shares in deals.values()]),
+        beaten_within=CONFIDENCE * stdev(means) / math.sqrt(len(means)) if len(means) > 1 else None,
         mean_place=fmean(seat.place for seat in seats),
         points=fmean(seat.points for seat in seats),
         faults=sum(len(seat.faults) for seat in seats),
@@ -84,10 +85,3 @@ def _tally(name: str, played: Sequence[tuple[HomeResult, int]]) -> BotTally:
         median_millis=median_low(medians) if medians else None,
         slowest_millis=max(slowest, default=None),
     )
-
-
-def half_interval(values: Sequence[float]) -> float | None:
-    """Return half of the normal 95% interval of a mean; None for fewer than two values."""
-    if len(values) < 2:  # noqa: PLR2004 - a deviation needs two values
-        return None
-    return CONFIDENCE * stdev(values) / math.sqrt(len(values))

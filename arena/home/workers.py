@@ -78,10 +78,9 @@ class InProcess:
 
     @contextmanager
     def playing(self, games: Iterable[HomeGame]) -> Iterator[Iterator[HomeResult]]:
-        """Yield the results in the order of the games. Leaving the context ends all workers.
+        """See :class:`GamePlayer`.
 
-        The order doesn't depend on how long games take, so stopping early doesn't favour quick ones. The
-        results raise :class:`PlayingFailed` if a bot can't be loaded, or its code ended its process.
+        The order doesn't depend on how long games take, so stopping early doesn't favour quick ones.
         """
         waiting = iter(games)
         # Fork the workers before anything starts a thread.
