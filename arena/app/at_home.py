@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -31,7 +30,7 @@ from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
 from arena.submissions.document import whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
-from arena.submissions.receiver import Receiver, Upload, open_receiver
+from arena.submissions.receiver import Upload, open_receiver
 
 PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
 """Maximum wait for a submission to proceed: longer than the pause before a match is repeated."""
@@ -44,23 +43,9 @@ _LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder 
 Say = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ArenaAtHome:
-    """A temporary arena for the user's own bots, and the receiver of their files."""
-
-    arena: Arena
-    receiver: Receiver
-    _settings: Settings
-
-    def image_bytes(self, source: str) -> int:
-        """Return the total size of a stored image's layers in bytes. Raises IntakeTrouble."""
-        image = images_of(self._settings).records.image(source)
-        return 0 if image is None else sum(layer.size for layer in image.layers)
-
-
 @contextmanager
-def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
-    """Open a temporary arena, after removing the remains of killed ones.
+def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Settings]]:
+    """Open a temporary arena, after removing the remains of killed ones. Yield it with its settings.
 
     The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
     failed removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too
@@ -71,8 +56,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[_ArenaAtHome]:
         own = _settings_in(settings, folder)
         try:
             with open_arena(own, own=True) as arena:
-                receiver = open_receiver(own, arena.store, own=True)
-                yield _ArenaAtHome(arena=arena, receiver=receiver, _settings=own)
+                yield arena, own
         finally:
             try:
                 _remove(own, folder)
@@ -224,33 +208,35 @@ def check_bot(
     CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaTrouble, CannotStart,
     ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check the bot.
     """
-    with _open_at_home(settings, say) as home:
-        _prepare(home, target, say)
-        following = LocalFollowing(home.arena.store.submissions, _handed_in(home, target), hear)
-        with playing(home.arena) as coordinator:
+    with _open_at_home(settings, say) as (arena, own):
+        _prepare(arena, target, say)
+        following = LocalFollowing(arena.store.submissions, _handed_in(arena, own, target), hear)
+        with playing(arena) as coordinator:
             coordinator.run(lambda: following.goes_on(coordinator))
         if not following.over:
             raise KeyboardInterrupt
-        return following.told, home.image_bytes(following.source) if following.source else 0
+        image = images_of(own).records.image(following.source) if following.source else None
+        return following.told, 0 if image is None else sum(layer.size for layer in image.layers)
 
 
-def _prepare(home: _ArenaAtHome, target: Target, say: Say) -> None:
+def _prepare(arena: Arena, target: Target, say: Say) -> None:
     """Build missing images, and report how this machine differs from an arena's host."""
     if target.language is not None:
         with closing(docker.from_env()) as client:
             ensure_base_image(client, target.language, say)
-    home.arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
-    share, usual = home.arena.ladder.limits.cpus, Limits().cpus
+    arena.ladder.enter_house_bots(house_bots(RuntimeName.DOCKER, say))
+    share, usual = arena.ladder.limits.cpus, Limits().cpus
     few = f"; bots get {share:g} of a core instead of {usual:g}" if share < usual else ""
     say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
 
 
-def _handed_in(home: _ArenaAtHome, target: Target) -> str:
+def _handed_in(arena: Arena, settings: Settings, target: Target) -> str:
     """Submit a bot, and return the submission's id."""
+    receiver = open_receiver(settings, arena.store, own=True)
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)
         upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size, check_only=True)
-        with home.receiver.begin(upload) as incoming:
+        with receiver.begin(upload) as incoming:
             for piece, _ in parcel.pieces():
                 incoming.write(piece)
             return incoming.finish().id
