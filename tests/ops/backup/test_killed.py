@@ -1,8 +1,7 @@
 """Tests of killed commands: they leave nothing that looks complete, and the next command needs no help."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -57,8 +56,7 @@ _HELD = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 _RELEASE = "SELECT pg_advisory_unlock(1); DROP EVENT TRIGGER hold_games; DROP FUNCTION hold_games, hold"
 
 
-@contextmanager
-def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> Iterator[None]:
+def kill_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot) -> None:
     """Run a command, and kill it as soon as the condition is true."""
     with started(words, folder, environment() | of.environment) as command:
         deadline = time.monotonic() + WAIT_SECONDS
@@ -67,7 +65,6 @@ def killed_when(reached: Callable[[], bool], *words: str, folder: Path, of: Spot
             assert time.monotonic() < deadline
             time.sleep(0.001)  # until the next check
         command.kill()
-    yield
 
 
 def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
@@ -80,8 +77,8 @@ def test_a_killed_backup_leaves_no_file(live: Spot, tmp_path: Path) -> None:
     def begun() -> bool:
         return any(file.stat().st_size > _MIB for file in folder.glob(".kept.zip.*"))
 
-    with killed_when(begun, "backup", "kept.zip", folder=folder, of=live):
-        assert old.read_bytes() == b"from before"
+    kill_when(begun, "backup", "kept.zip", folder=folder, of=live)
+    assert old.read_bytes() == b"from before"
     assert live.arena("backup", "kept.zip", folder=folder).returncode == 0
     with BackupArchive.opened(old) as archive:
         archive.verify()
@@ -108,16 +105,14 @@ def test_a_killed_restore_can_not_be_started(live: Spot, kept: Path, spots: Spot
         return log.exists() and log.stat().st_size > 0
 
     for reached in (files, rows):
-        with killed_when(reached, "restore", kept.name, folder=kept.parent, of=there):
-            assert (data / "restoring").exists()
-            assert not (data / "arena.sqlite3").exists()
-            with (
-                pytest.raises(CannotStart, match="is incomplete: run `arena restore` again"),
-                data_dir_lock(data),
-            ):
-                pass
-            with pytest.raises(CannotStart):
-                open_results(there.settings)
+        kill_when(reached, "restore", kept.name, folder=kept.parent, of=there)
+        assert (data / "restoring").exists()
+        assert not (data / "arena.sqlite3").exists()
+        incomplete = pytest.raises(CannotStart, match="is incomplete: run `arena restore` again")
+        with incomplete, data_dir_lock(data):
+            pass
+        with incomplete:
+            open_results(there.settings)
     if database is not None:
         database.execute(_RELEASE)
         database.close()
