@@ -40,9 +40,6 @@ _HINTS: Final = {
 }
 
 
-FRONT_PAGE: Final = ("/", "Front page")
-
-
 class Problem(HTTPException):
     """An error with a hint about what to do; an empty hint means the status's default.
 
@@ -56,7 +53,7 @@ class Problem(HTTPException):
         *,
         hint: str = "",
         headers: Mapping[str, str] | None = None,
-        instead: tuple[str, str] = FRONT_PAGE,
+        instead: tuple[str, str] = ("/", "Front page"),
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.hint = hint
@@ -110,22 +107,20 @@ def document(status: int, detail: str, hint: str) -> ProblemDocument:
     )
 
 
+_NOTHING: Final = "There is nothing at this address."
+
+
 def answer_problem(request: Request, problem: Problem) -> Response:
-    """Return the response for a problem."""
-    return answer(request, problem.status_code, problem.detail, hint=problem.hint, instead=problem.instead)
-
-
-def answer(
-    request: Request, status: int, detail: str, *, hint: str = "", instead: tuple[str, str] = FRONT_PAGE
-) -> Response:
-    """Return the response for an error. Only programs get the hint: a page's detail says what to do."""
+    """Return the response for a problem. Only programs get the hint: a page's detail says what to do."""
+    status, detail = problem.status_code, problem.detail
     title = HTTPStatus(status).phrase
     if status == HTTPStatus.NOT_FOUND and detail == title:
-        detail = "There is nothing at this address."
+        detail = _NOTHING
     if request.url.path.startswith("/api/") or request.url.path.endswith((".json", ".csv")):
-        return Response(msgspec.json.encode(document(status, detail, hint)), status, media_type=MEDIA_TYPE)
+        body = msgspec.json.encode(document(status, detail, problem.hint))
+        return Response(body, status, media_type=MEDIA_TYPE)
     return page(
-        request, "error.html", status=status, code=status, title=title, detail=detail, instead=instead
+        request, "error.html", status=status, code=status, title=title, detail=detail, instead=problem.instead
     )
 
 
@@ -139,10 +134,8 @@ def install_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered only for this class
         with suppress(StoreError):  # the page's header names the user even if no route matched
             await run_in_threadpool(note_caller, request)
-        if isinstance(error, Problem):
-            made = answer_problem(request, error)
-        else:
-            made = answer(request, error.status_code, error.detail)
+        problem = error if isinstance(error, Problem) else Problem(error.status_code, error.detail)
+        made = answer_problem(request, problem)
         made.headers.update(error.headers or {})
         if methods := _methods(request) if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED else ():
             made.headers["Allow"] = ", ".join(sorted(methods))
@@ -169,25 +162,20 @@ async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered only for this class
     problems = error.errors()
     if any(problem["loc"][0] == "path" for problem in problems):
-        return answer(request, HTTPStatus.NOT_FOUND, "There is nothing at this address.")
+        return answer_problem(request, Problem(HTTPStatus.NOT_FOUND, _NOTHING))
     # Change the case of only the first letter: a message may quote a case-sensitive pattern.
     texts = [f"{each['loc'][-1]}: {each['msg'][:1].lower()}{each['msg'][1:]}" for each in problems]
-    return answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, f"Invalid request. {'; '.join(texts)}.")
+    detail = f"Invalid request. {'; '.join(texts)}."
+    return answer_problem(request, Problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail))
 
 
 async def _no_store(request: Request, error: Exception) -> Response:
     _log.error("database unavailable", error=str(error))
-    return answer(
-        request,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        "The arena's database is not responding. Try again in a moment.",
-    )
+    detail = "The arena's database is not responding. Try again in a moment."
+    return answer_problem(request, Problem(HTTPStatus.SERVICE_UNAVAILABLE, detail))
 
 
 async def _unexpected(request: Request, _: Exception) -> Response:
     # The framework's outermost layer sends this response, and logs the error.
-    return answer(
-        request,
-        HTTPStatus.INTERNAL_SERVER_ERROR,
-        "The arena failed to make this page. The arena's log has the details.",
-    )
+    detail = "The arena failed to make this page. The arena's log has the details."
+    return answer_problem(request, Problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))
