@@ -5,7 +5,8 @@ as reading only the changes.
 """
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import ceil, floor
@@ -64,7 +65,7 @@ _MANY: Final = 1000
 
 @dataclass(slots=True)
 class _List:
-    """A list, and the store's state when it was read. Acquire its lock before use."""
+    """A list, and the store's state when it was read."""
 
     standings: Standings = field(default_factory=Standings)
     revision: int = 0
@@ -82,53 +83,45 @@ class Boards:
 
     def read_all(self) -> None:
         """Read all lists, so that no visitor waits for a first read."""
-        for players, known in self._lists.items():
-            with known.lock:
-                self._look(known, players)
+        for players in self._lists:
+            self.state(players)
 
     def state(self, players: int | None = None) -> tuple[int, int]:
         """Return a value that changes whenever the board does."""
-        known = self._lists[players or OVERALL]
-        with known.lock:
-            self._look(known, players)
+        with self._current(players) as known:
             return known.revision, self._today()
 
     def board(self, wanted: Wanted) -> Board:
         """Return a part of a leaderboard, up to date."""
-        known = self._lists[wanted.players or OVERALL]
-        with known.lock:
-            self._look(known, wanted.players)
+        with self._current(wanted.players) as known:
             found, rows = known.standings.rows(wanted, self._today())
             return Board(
-                wanted=wanted,
-                rows=tuple(rows),
-                found=found,
-                bots=len(known.standings),
-                games=known.games,
+                wanted=wanted, rows=tuple(rows), found=found, bots=len(known.standings), games=known.games
             )
 
     def names(self) -> list[str]:
         """Return the names of all bots, best first. Much cheaper than their rows."""
-        known = self._lists[OVERALL]
-        with known.lock:
-            self._look(known, None)
+        with self._current() as known:
             return known.standings.names
 
     def find(self, bot: str) -> tuple[Row | None, int]:
         """Return a bot's line, if any, on the board of all games, and the number of bots."""
-        known = self._lists[OVERALL]
-        with known.lock:
-            self._look(known, None)
+        with self._current() as known:
             return known.standings.row(bot, self._today()), len(known.standings)
 
-    def _look(self, known: _List, players: int | None) -> None:
-        changes = self._ratings.changes(players or OVERALL, known.revision)
-        known.standings.update(changes.lines)
-        if len(changes.lines) > _MANY:
-            # Exempt the lines from garbage collection: scanning them stops everything for half a second.
-            gc.collect()
-            gc.freeze()
-        known.revision, known.games = changes.revision, changes.games
+    @contextmanager
+    def _current(self, players: int | None = None) -> Iterator[_List]:
+        """Bring a list up to date, and yield it while its lock is held."""
+        known = self._lists[players or OVERALL]
+        with known.lock:
+            changes = self._ratings.changes(players or OVERALL, known.revision)
+            known.standings.update(changes.lines)
+            if len(changes.lines) > _MANY:
+                # Exempt the lines from garbage collection: scanning them stops everything for half a second.
+                gc.collect()
+                gc.freeze()
+            known.revision, known.games = changes.revision, changes.games
+            yield known
 
     def _today(self) -> int:
         return self._now().astimezone(UTC).toordinal()
