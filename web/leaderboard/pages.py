@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Annotated, Final, Literal
 from urllib.parse import urlencode
@@ -97,24 +97,10 @@ class Asked:
 
     def at(self, path: str = "/leaderboard", **other: int | str | None) -> str:
         """Return an address with these parameters changed; defaults are omitted."""
-        asked = {
-            "players": self.players,
-            "house": self.house,
-            "search": self.search,
-            "order": self.order,
-            "reverse": self.reverse,
-            "page": 1,
-        } | other
-        said = {name: value for name, value in asked.items() if value not in {None, "", _UNSAID.get(name)}}
+        defaults = asdict(Asked()) | {"page": 1}
+        asked = asdict(self) | {"page": 1} | other
+        said = {name: value for name, value in asked.items() if value not in {None, "", defaults.get(name)}}
         return f"{path}?{urlencode(said)}" if said else path
-
-
-_UNSAID: Final[dict[str, int | str]] = {
-    "house": "with",
-    "order": BoardOrder.SCORE,
-    "reverse": "no",
-    "page": 1,
-}
 
 
 def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
