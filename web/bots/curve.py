@@ -5,7 +5,7 @@ earlier line.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil, floor
 from typing import Final
@@ -68,7 +68,7 @@ class Curve:
 
 def draw(versions: Sequence[VersionCurve]) -> Curve | None:
     """Draw the curves of all versions with games, oldest first. Return None if no version has games."""
-    curves = [_Thinned(each.version, each.points) for each in versions if each.points[-1].games]
+    curves = [each for each in versions if each.points[-1].games]
     if not curves:
         return None
     total = sum(len(each.points) for each in curves)
@@ -76,7 +76,7 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
         # Always draw both ends of each version.
         rest = MOST_POINTS - 2 * len(curves)
         curves = [
-            _Thinned(each.version, thinned(each.points, 2 + rest * len(each.points) // total))
+            replace(each, points=thinned(each.points, 2 + rest * len(each.points) // total))
             for each in curves
         ]
     games = sum(each.points[-1].games for each in curves)
@@ -91,8 +91,8 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
     return Curve(
         games=games,
         lines=tuple(lines),
-        ratings=tuple(CurveMark(at=scale.at(value), value=value) for value in scale.ticks),
-        counts=tuple(CurveMark(at=_at(value, games), value=value) for value in _counts(games)),
+        ratings=scale.marks,
+        counts=_counts(games),
         versions=tuple(_spaced((_at(at, games), version) for at, version in begins)),
         rows=_rows(curves),
     )
@@ -119,8 +119,8 @@ def draw_together(bots: Sequence[Sequence[VersionCurve]]) -> SharedPlot | None:
     return SharedPlot(
         games=games,
         lines=tuple(_mean_line(versions, games, scale) for versions in played),
-        ratings=tuple(CurveMark(at=scale.at(value), value=value) for value in scale.ticks),
-        counts=tuple(CurveMark(at=_at(value, games), value=value) for value in _counts(games)),
+        ratings=scale.marks,
+        counts=_counts(games),
     )
 
 
@@ -132,14 +132,6 @@ def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") ->
         path += [f"{_at(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown]
         before += each.points[-1].games
     return f"M{'L'.join(path)}" if path else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Thinned:
-    """The drawn points of a version."""
-
-    version: int
-    points: tuple[CurvePoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +147,10 @@ class _Scale:
         return round(SIDE * (self.high - rating) / (self.high - self.low), 1)
 
     @property
-    def ticks(self) -> tuple[int, ...]:
-        """Ratings to label between the ends."""
-        return tuple(range(self.low + self.step, self.high, self.step))
+    def marks(self) -> tuple[CurveMark, ...]:
+        """Marks between the ends, from the bottom up."""
+        values = range(self.low + self.step, self.high, self.step)
+        return tuple(CurveMark(at=self.at(value), value=value) for value in values)
 
 
 def _ends(rating: Rating) -> tuple[float, float]:
@@ -172,10 +165,10 @@ def _scale(drawn: Iterable[float]) -> _Scale:
     return _Scale(bottom, max(ceil(high / step) * step, bottom + step), step)
 
 
-def _counts(games: int) -> tuple[int, ...]:
-    """Return the numbers of games to label: round ones, without 0."""
+def _counts(games: int) -> tuple[CurveMark, ...]:
+    """Return marks at round numbers of games, without 0."""
     step = _step(games)
-    return tuple(range(step, games + 1, step))
+    return tuple(CurveMark(at=_at(value, games), value=value) for value in range(step, games + 1, step))
 
 
 def _step(span: float) -> int:
@@ -216,7 +209,7 @@ def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) 
     return CurveLine(mean=f"M{'L'.join(path(0))}", band=f"M{'L'.join(around)}z")
 
 
-def _rows(curves: Sequence[_Thinned]) -> tuple[CurveRow, ...]:
+def _rows(curves: Sequence[VersionCurve]) -> tuple[CurveRow, ...]:
     each = max(2, MOST_ROWS // len(curves))
     return tuple(
         CurveRow(
