@@ -66,20 +66,12 @@ VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Typed:
-    """The values typed into the form."""
-
-    opponents: tuple[str, ...] = ()
-    deals: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Refused:
-    """A refused form: which one, why, and what was typed."""
+    """A refused form: which one, why, and the challenge that was typed into it."""
 
     form: str
     problem: Problem
-    typed: _Typed = _Typed()
+    typed: RequestedChallenge | None = None
 
 
 def bot_pages(store: Store, boards: Boards, owners: Owners) -> APIRouter:
@@ -154,8 +146,7 @@ class _Bots:
         try:
             made = self._owners.challenge(session.account.id, wanted)
         except REFUSED as error:
-            typed = _Typed(opponents=names, deals=deals)
-            refused = _Refused(form="challenge", problem=refusal(error), typed=typed)
+            refused = _Refused(form="challenge", problem=refusal(error), typed=wanted)
             return self._refused(request, bot, refused)
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
@@ -186,7 +177,8 @@ class _Bots:
     ) -> Response:
         viewer = viewer_of(request)
         owns, private = viewer.owns(bot.account), viewer.may_see(bot.account)
-        typed = _Typed() if refused is None else refused.typed
+        typed = refused.typed if refused else None
+        typed = typed or RequestedChallenge(bot=bot.name, version=None, opponents=(), deals=1)
         ranked, bots = self._boards.find(bot.name)
         shown = page(
             request,
