@@ -219,7 +219,10 @@ def card_pages(cards: CardRepository) -> APIRouter:
 
     @router.get("/cards/{card}")
     def one_card(request: Request, card: Kind, players: Players = None) -> Response:
-        kind = _kind(card)
+        try:
+            kind = Card.from_label(card)
+        except ValueError as error:
+            raise HTTPException(404, "There is no such card.") from error
         table = read_cards(cards, players)
         line = next((line for line in table.cards if line.card == kind.label), None)
         return page(
@@ -236,13 +239,6 @@ def card_pages(cards: CardRepository) -> APIRouter:
         )
 
     return router
-
-
-def _kind(label: str) -> Card:
-    try:
-        return Card.from_label(label)
-    except ValueError as error:
-        raise HTTPException(404, "There is no such card.") from error
 
 
 _WORDS: Final = {

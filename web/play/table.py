@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from arena.db.person_games import PersonGame
-from arena.rules import Card, IllegalMove, Move, Turn, View, check_move
+from arena.rules import Card, IllegalMove, Move, View, check_move
 from web.viewer.film import earned
 from web.viewer.stacks import Stack, stacks
 from web.viewer.words import card_name
@@ -136,13 +136,8 @@ def _last_plays(view: View) -> tuple[int, ...]:
 def _news(view: View, names: tuple[str, ...]) -> list[str]:
     if not view.turns:
         return ["The game begins."]
-    said = []
     if view.turn == 1:
         points = ", ".join(f"{name} {score}" for name, score in zip(names, view.scores, strict=True))
-        said.append(f"Round {view.round - 1} is over. Points so far: {points}.")
-        return said
-    last: Turn = view.turns[-1]
-    for name, play in zip(names, last.plays, strict=True):
-        if play:
-            said.append(f"{name} took {' and '.join(map(card_name, play))}.")
-    return said
+        return [f"Round {view.round - 1} is over. Points so far: {points}."]
+    plays = zip(names, view.turns[-1].plays, strict=True)
+    return [f"{name} took {' and '.join(map(card_name, play))}." for name, play in plays if play]
