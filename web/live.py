@@ -58,12 +58,16 @@ def watchable(
 
     The match ``after`` is left out; the matches that follow it in ``matches`` come first.
     """
-    running = [each.match for each in matches]
-    begin = running.index(after) + 1 if after in running else 0
-    for name in (*running[begin:], *running[:begin]):
+    for name in _continued([each.match for each in matches], after):
         match = live.find(name, None) if name != after else None
         if match is not None and match.game is not None:
             yield match.match, match.game.game + 1
+
+
+def _continued(items: list[str], after: str | None) -> list[str]:
+    """Return all items, beginning with the one that follows ``after``."""
+    begin = items.index(after) + 1 if after in items else 0
+    return items[begin:] + items[:begin]
 
 
 def home_of(match: WatchedMatch, game: str) -> str:
@@ -88,9 +92,9 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     @router.get("")
     def next_table(after: After = None) -> Response:
         """Redirect to a running match that isn't ``after``, or to the recorded games."""
-        for match, _ in watchable(store.live, store.activity.current(now()).running, after):
-            return RedirectResponse(f"/live/{match}", 303, headers={"Cache-Control": "no-store"})
-        return RedirectResponse("/games", 303, headers={"Cache-Control": "no-store"})
+        found = next(watchable(store.live, store.activity.current(now()).running, after), None)
+        place = f"/live/{found[0]}" if found else "/games"
+        return RedirectResponse(place, 303, headers={"Cache-Control": "no-store"})
 
     pages = _Live(store.live)
     router.add_api_route("/{match}", pages.newest)
@@ -129,7 +133,16 @@ class _Live:
             film = film_so_far(game.text)
             if asked.frame not in film.frames:
                 raise _not_shown(found)
-            return _page(request, found, live_screen(found, game, film, asked))
+            return page(
+                request,
+                "live.html",
+                match=found,
+                rated=found.kind is MatchKind.RATED,
+                playing=_playing(game),
+                screen=live_screen(found, game, film, asked),
+                words=WORDS,
+                origin=origin(request),
+            )
 
         return unless_unchanged(request, (found, asked), made)
 
@@ -165,17 +178,9 @@ def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFr
     return screen(shown, film, asked.frame, seated(film, asked.eyes), base)
 
 
-def _page(request: Request, match: WatchedMatch, made: Screen) -> Response:
-    return page(
-        request,
-        "live.html",
-        match=match,
-        rated=match.kind is MatchKind.RATED,
-        playing=None if match.game is None or match.game.rounds == ROUNDS else match.game.rounds + 1,
-        screen=made,
-        words=WORDS,
-        origin=origin(request),
-    )
+def _playing(game: ShownGame) -> int | None:
+    """Return the number of a game's round in progress, from 1; None if all rounds are over."""
+    return None if game.rounds == ROUNDS else game.rounds + 1
 
 
 def _without_a_game(request: Request, match: WatchedMatch) -> Response:
@@ -265,7 +270,7 @@ def _told(match: WatchedMatch) -> LiveMatch:
         games=match.games,
         watchable=tuple(game + 1 for game, _ in match.shown),
         game=shown.game + 1 if shown else None,
-        playing=shown.rounds + 1 if shown and shown.rounds < ROUNDS else None,
+        playing=_playing(shown) if shown else None,
         disclosed=parse_disclosed(shown.text) if shown else None,
         replays=tuple(replay_of(match, game) for game in match.played),
     )
@@ -308,9 +313,8 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
         def made() -> Response:
             begin = AskedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYBODY)
             seen = live_screen(found, game, film_so_far(game.text), begin)
-            playing = None if game.rounds == ROUNDS else game.rounds + 1
             return page(
-                request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=playing
+                request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=_playing(game)
             )
 
         request.state.lasting = True
@@ -322,6 +326,4 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
     games = [each.game.game for each in activity.remarkable]
     games += [game.game for game in store.games.newest(limit=_NEWEST)]
-    shows = list(dict.fromkeys(games))
-    begin = shows.index(after) + 1 if after in shows else 0
-    yield from (f"/tv/games/{game}" for game in (*shows[begin:], *shows[:begin]))
+    yield from (f"/tv/games/{game}" for game in _continued(list(dict.fromkeys(games)), after))
