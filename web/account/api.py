@@ -1,7 +1,7 @@
 """Accounts for programs: who am I, and my tokens."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,11 +18,10 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter, Reader, guard, problems
 from web.http.authentication import Caller
 from web.http.errors import Problem
+from web.http.parameters import LARGEST
 from web.http.rate_limits import RateLimits, address_of
 
-_LARGEST: Final = 2**63 - 1
-
-Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A token's id.")]
+Number = Annotated[int, Path(ge=1, le=LARGEST, description="A token's id.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,7 @@ from web.http.authentication import (
     set_session,
 )
 from web.http.errors import Problem
+from web.http.parameters import LARGEST
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
 from web.http.request_log import LoginFailure, SiteMetrics
@@ -144,7 +145,6 @@ def _status(error: Exception) -> int:
     return 403 if isinstance(error, RegistrationRefused | WrongCredentials) else 422
 
 
-_LARGEST: Final = 2**63 - 1
 _DAYS: Final = (7, 30, 90, 366)
 _SCOPES: Final = {
     Scope.READ: "read your bots, logs and results",
@@ -155,8 +155,8 @@ _SCOPES: Final = {
 _NEW_TOKEN: Final = {"name": "", "scopes": {Scope.READ, Scope.SUBMIT}, "days": 90}
 """The form for a new token, before anything is typed."""
 
-Number = Annotated[int, Path(ge=1, le=_LARGEST)]
-Kept = Annotated[int, Field(ge=1, le=_LARGEST)]
+Number = Annotated[int, Path(ge=1, le=LARGEST)]
+Kept = Annotated[int, Field(ge=1, le=LARGEST)]
 """ID of a token to keep when the password changes."""
 
 

@@ -19,11 +19,11 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter, Owner, Reader, problems
 from web.http.authentication import Caller, Session
 from web.http.errors import Problem
+from web.http.parameters import LARGEST
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
 from web.http.security import MAIL_LINKS
 
-_LARGEST: Final = 2**63 - 1
 _LONGEST: Final = 500
 _HOME: Final = "/account/notifications"
 _MISSING: Final = "You have no such subscription."
@@ -38,7 +38,7 @@ _TOPICS: Final = {
 _EMPTY: Final = {"address": "", "topics": tuple(Topic)}
 """A form for a new subscription."""
 
-Number = Annotated[int, Path(ge=1, le=_LARGEST, description="A subscription's id.")]
+Number = Annotated[int, Path(ge=1, le=LARGEST, description="A subscription's id.")]
 Topics = Annotated[list[Topic], Form(default_factory=list)]
 Secret = Annotated[str, Path(max_length=64)]
 

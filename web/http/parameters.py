@@ -12,7 +12,9 @@ from arena.db.games import GamePage, GameRepository
 from arena.platform.speech import NAME_LENGTH, plain
 from web.http.errors import Problem
 
-_LARGEST: Final = 2**63 - 1
+LARGEST: Final = 2**63 - 1
+"""The largest number that a database can store."""
+
 LARGEST_VERSION: Final = 999_999_999
 """Larger than any version's number."""
 
@@ -25,9 +27,9 @@ Search = Annotated[
     Query(max_length=NAME_LENGTH, description="Part of the name of a bot or its author, ignoring case."),
     AfterValidator(plain),
 ]
-Offset = Annotated[int, Query(ge=0, le=_LARGEST, description="Number of entries to skip.")]
+Offset = Annotated[int, Query(ge=0, le=LARGEST, description="Number of entries to skip.")]
 RowLimit = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries.")]
-Before = Annotated[int | None, Query(ge=1, le=_LARGEST, description="Only entries before this number.")]
+Before = Annotated[int | None, Query(ge=1, le=LARGEST, description="Only entries before this number.")]
 AfterPosition = Annotated[
     str | None,
     Query(
