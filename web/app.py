@@ -90,15 +90,15 @@ class _Encodings:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope["headers"] = [each for each in scope["headers"] if not _refuses_gzip(*each)]
+            scope["headers"] = [
+                (name, value)
+                for name, value in scope["headers"]
+                if name != b"accept-encoding" or not _NO_GZIP.search(value)
+            ]
         await self._app(scope, receive, send)
 
 
 _NO_GZIP: Final = re.compile(rb"\bgzip\s*;\s*q\s*=\s*0(\.0*)?\s*(,|$)", re.IGNORECASE)
-
-
-def _refuses_gzip(name: bytes, value: bytes) -> bool:
-    return name == b"accept-encoding" and _NO_GZIP.search(value) is not None
 
 
 class _TooLarge:

@@ -247,7 +247,9 @@ def document_pages(shelf: Shelf) -> APIRouter:
     def one(request: Request, name: Annotated[Name, Path(alias="page")]) -> Response:
         address = f"/docs/{name}"
         if address in shelf.files:
-            return tagged(request, _file(address, shelf.files[address]))
+            # Displayed, not executed: nosniff makes the browser respect the type.
+            kind = "application/json" if address.endswith(".json") else None
+            return tagged(request, PlainTextResponse(shelf.files[address], media_type=kind))
         found = _find(shelf, address)
         here = escape(origin(request))
         return page(
@@ -279,11 +281,6 @@ def _find(shelf: Shelf, address: str) -> Page:
     if found is None:
         raise HTTPException(404, "There is no such documentation page. The index at /docs lists all of them.")
     return found
-
-
-def _file(address: str, text: str) -> Response:
-    # Displayed, not executed: nosniff makes the browser respect the type.
-    return PlainTextResponse(text, media_type="application/json" if address.endswith(".json") else None)
 
 
 _PAGES: Final = (

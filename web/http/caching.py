@@ -3,7 +3,7 @@
 import hashlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -22,7 +22,8 @@ _TAG: Final = re.compile(r'(?:W/)?("[^"]*")')
 
 def tagged(request: Request, response: Response) -> Response:
     """Add an ETag to a successful response, or return 304 if the client has it. Streams are not changed."""
-    if request.method not in _SAFE or not _is_whole(response):
+    whole = response.status_code == HTTPStatus.OK and not isinstance(response, StreamingResponse)
+    if request.method not in _SAFE or not whole:
         return response
     etag = f'W/"{hashlib.sha256(response.body).hexdigest()}"'
     response = not_modified(request, etag) or response
@@ -35,17 +36,10 @@ def not_modified(request: Request, etag: str) -> Response | None:
 
     ETags are weak, because the same page is sent with and without compression.
     """
-    if not _is_known(request.headers.get("if-none-match", ""), etag):
-        return None
-    return Response(status_code=HTTPStatus.NOT_MODIFIED)
-
-
-def _is_whole(response: Response) -> bool:
-    return response.status_code == HTTPStatus.OK and not isinstance(response, StreamingResponse)
-
-
-def _is_known(known: str, etag: str) -> bool:
-    return known.strip() == "*" or etag.removeprefix("W/") in _TAG.findall(known)
+    known = request.headers.get("if-none-match", "")
+    if known.strip() == "*" or etag.removeprefix("W/") in _TAG.findall(known):
+        return Response(status_code=HTTPStatus.NOT_MODIFIED)
+    return None
 
 
 _PROCESS: Final = secrets.token_hex(8)
@@ -83,8 +77,6 @@ _OF_THE_BODY: Final = frozenset(
 
 _Key = tuple[str, str, bytes, bool]
 """Scheme, path, query, and whether the client accepts gzip."""
-
-_Headers = list[tuple[bytes, bytes]]
 
 _Moment = tuple[int, int]
 """The database's pulse, and the day. Until either changes, a page is sent without calling its route."""
@@ -142,7 +134,8 @@ class PageCache:
         headers = scope["headers"]
         if kept is not None:
             # If the page is unchanged, the route needn't make it again.
-            scope["headers"] = [*_without_tags(headers), (b"if-none-match", _tags(headers, kept.etag))]
+            others = [each for each in headers if each[0] != b"if-none-match"]
+            scope["headers"] = [*others, (b"if-none-match", _tags(headers, kept.etag))]
         answer = _Answer(scope, send, kept)
         await self._app(scope, receive, answer)
         scope["headers"] = headers
@@ -160,11 +153,7 @@ class PageCache:
             del self._pages[next(iter(self._pages))]
 
 
-def _without_tags(headers: _Headers) -> _Headers:
-    return [each for each in headers if each[0] != b"if-none-match"]
-
-
-def _tags(headers: _Headers, kept: str) -> bytes:
+def _tags(headers: Iterable[tuple[bytes, bytes]], kept: str) -> bytes:
     """Return the client's ETags and the cached page's."""
     known = [value.strip() for name, value in headers if name == b"if-none-match"]
     return b"*" if b"*" in known else b", ".join([*known, kept.encode()])
