@@ -196,16 +196,6 @@ _KINDS: Final = (
 """Kinds of files, each with the file name suffixes that select it and its size limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Limits:
-    """Limits in bytes and characters."""
-
-    archive: int = DEFAULT_LIMITS.archive_bytes
-    unpacked: int = DEFAULT_LIMITS.image_bytes
-    source: int = MAX_SOURCE_BYTES
-    note: int = NOTE_LENGTH
-
-
 def submission_pages(store: Store, receiver: Receiver, downloads: Downloads) -> APIRouter:
     """Return the routes of submissions. They require a session; programs use the API."""
     router = PageRouter(private=True)
@@ -255,7 +245,9 @@ class _Submissions:
             bots=self._store.bots.of_account(account.id),
             allowance=self._receiver.allowance(account.name, account.id),
             is_open=self._is_open(),
-            limits=_Limits(),
+            limits=DEFAULT_LIMITS,
+            most=MAX_SOURCE_BYTES,
+            note_length=NOTE_LENGTH,
             languages=LANGUAGES,
             kinds=_KINDS,
             site=origin(request),
