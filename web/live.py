@@ -13,9 +13,10 @@ from arena.db.live_games import LiveGames, ShownGame, WatchedMatch
 from arena.db.queue import OpenMatch
 from arena.db.store import Store
 from arena.play.replay.disclosed import DisclosedGame, parse_disclosed
-from arena.protocol.states import MatchKind, MatchState, Scope
+from arena.protocol.states import MatchKind, MatchState
 from arena.rules import ROUNDS
 from web.http.api import PREFIX, Anybody, DataRouter
+from web.http.authentication import may_read
 from web.http.caching import unless_unchanged
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page, viewer_of
@@ -252,11 +253,7 @@ def live_api(live: LiveGames) -> APIRouter:
 
         Unrated matches are visible only to their owner and to operators, with the `read` scope.
         """
-
-        def allowed(account: int | None) -> bool:
-            return caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
-
-        return _told(read_live(live, match, game, allowed))
+        return _told(read_live(live, match, game, lambda account: may_read(caller, account)))
 
     return router
 

@@ -14,7 +14,6 @@ from arena.ladder.rating import conservative
 from arena.ladder.rating_log import OVERALL, Entry
 from arena.protocol.documents import Bot, BotList, RatedResult, Version, VersionList
 from arena.protocol.match import image_name
-from arena.protocol.states import Scope
 from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents_of
@@ -31,6 +30,7 @@ from web.http.api import (
     problems,
     refusal,
 )
+from web.http.authentication import may_read
 from web.http.errors import Problem
 from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
 
@@ -110,7 +110,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
         Only the bot's owner and operators see the notes, and only with the `read` scope.
         """
         account = read_bot(bots, bot).account
-        noted = caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
+        noted = may_read(caller, account)
         found = bots.versions(bot, before, limit + 1)
         shown = tuple(version_of(each, noted=noted) for each in found[:limit])
         following = next_page(before=shown[-1].number) if len(found) > limit else None

@@ -181,6 +181,11 @@ class Caller:
         return account == self.account.id or Scope.OPERATE in self.scopes
 
 
+def may_read(caller: Caller | None, account: int | None) -> bool:
+    """Return True if the caller may see an account's data and has the scope to read."""
+    return caller is not None and Scope.READ in caller.scopes and caller.may_see(account)
+
+
 class Callers:
     """Authenticates requests; the application's state has one, as ``callers``.
 

@@ -14,7 +14,6 @@ from fastapi.responses import StreamingResponse
 from arena.db.submissions import KnownSubmission, SubmissionRepository
 from arena.play.replay.document import PublicReplay
 from arena.protocol.documents import Submission, SubmissionList, WholeSubmission
-from arena.protocol.states import Scope
 from arena.protocol.submissions import UploadKind
 from arena.services.owners import Owners
 from arena.submissions.document import document, whole_document
@@ -32,7 +31,7 @@ from web.http.api import (
     problems,
     refusal,
 )
-from web.http.authentication import Caller, find_caller
+from web.http.authentication import Caller, find_caller, may_read
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
 from web.http.rate_limits import source_of
@@ -267,8 +266,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         known = own_submission(repository, caller, id_)
 
         def allowed() -> bool:
-            now = find_caller(request)
-            return now is not None and Scope.READ in now.scopes and now.may_see(known.account)
+            return may_read(find_caller(request), known.account)
 
         # A proxy that buffers the stream would delay each stage.
         made = following.events(known, caller.account.id, allowed)
