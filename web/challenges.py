@@ -138,22 +138,10 @@ A_PAGE: Final = 10
 def challenge_pages(store: Store) -> APIRouter:
     """Return the pages' routes for challenges. They require a session; programs use the API."""
     router = PageRouter(prefix="/challenges", private=True)
-    pages = _Challenges(store)
-    router.add_api_route("", pages.listed)
-    router.add_api_route("/{id}", pages.one)
-    games = private_game_pages(pages.game, store.logs, base="/challenges/{id}/games")
-    games.routes += router.routes
-    return games
 
-
-class _Challenges:
-    """The pages' request handlers."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def listed(self, request: Request, session: Session, before: Before = None) -> Response:
-        found = self._store.challenges.newest(session.account.id, before, A_PAGE + 1)
+    @router.get("")
+    def listed(request: Request, session: Session, before: Before = None) -> Response:
+        found = store.challenges.newest(session.account.id, before, A_PAGE + 1)
         shown = found[:A_PAGE]
         return page(
             request,
@@ -163,16 +151,21 @@ class _Challenges:
             before=before,
         )
 
-    def one(self, request: Request, id_: ChallengeId) -> Response:
-        known = _own(self._store.challenges, viewer_of(request), id_)
+    @router.get("/{id}")
+    def one(request: Request, id_: ChallengeId) -> Response:
+        known = _own(store.challenges, viewer_of(request), id_)
         return page(request, "challenge.html", challenge=challenge_summary(known), running=known.running)
 
-    def game(self, request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
-        known = _own(self._store.challenges, viewer_of(request), id_)
+    def game(request: Request, id_: ChallengeId, game: GameId) -> PrivateGame:
+        known = _own(store.challenges, viewer_of(request), id_)
         for number, played in enumerate(known.games, start=1):
             if played.game == game:
                 return _private_game(known, number, played)
         raise HTTPException(404, "This challenge has no such game.")
+
+    games = private_game_pages(game, store.logs, base="/challenges/{id}/games")
+    games.routes += router.routes
+    return games
 
 
 def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame) -> PrivateGame:
@@ -185,6 +178,5 @@ def _private_game(challenge: KnownChallenge, number: int, played: ChallengeGame)
         home=home,
         base=home,
         download=f"{PREFIX}{home}/replay",
-        embed=None,
     )
     return PrivateGame(shown=shown, above=(("/challenges", "Challenges"), (above, version)), candidate=None)

@@ -174,7 +174,6 @@ def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFr
         home=f"/live/{match.match}",
         base=base,
         download=f"{PREFIX}/live/{match.match}?game={game.game + 1}",
-        embed=None,
     )
     return screen(shown, film, asked.frame, seated(film, asked.eyes), base)
 

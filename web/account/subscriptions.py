@@ -27,6 +27,7 @@ from web.http.security import MAIL_LINKS
 _LONGEST: Final = 500
 _HOME: Final = "/account/notifications"
 _MISSING: Final = "You have no such subscription."
+_ENDED: Final = "This subscription has ended, or nobody confirmed it within a week."
 
 _TOPICS: Final = {
     Topic.BENCHED: "one of your bots is benched or disqualified",
@@ -307,27 +308,18 @@ def _back(done: str) -> Response:
 def mail_pages(subscriptions: OwnSubscriptions) -> APIRouter:
     """Return the routes of the links in emails. They need no session: the secret in them grants access."""
     router = PageRouter(prefix=MAIL_LINKS)
-    links = _MailLinks(subscriptions)
-    router.add_api_route("/{secret}", links.show)
-    router.add_api_route("/{secret}", links.act, methods=["POST"])
-    return router
 
-
-class _MailLinks:
-    """The pages' request handlers. Mail scanners open links, so opening one changes nothing."""
-
-    def __init__(self, subscriptions: OwnSubscriptions) -> None:
-        self._subscriptions = subscriptions
-
-    def show(self, request: Request, secret: Secret) -> Response:
+    # Mail scanners open links, so opening one changes nothing.
+    @router.get("/{secret}")
+    def show(request: Request, secret: Secret) -> Response:
         request.state.private = True
-        found = self._subscriptions.linked(secret)
+        found = subscriptions.linked(secret)
         if found is None:
-            raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")
+            raise HTTPException(404, _ENDED)
         return page(request, "mail.html", subscription=found, topics=_TOPICS, done="")
 
+    @router.post("/{secret}")
     def act(
-        self,
         request: Request,
         secret: Secret,
         action: Annotated[str, Form()] = "",
@@ -335,11 +327,11 @@ class _MailLinks:
     ) -> Response:
         request.state.private = True
         if action == "confirm":
-            found, done = self._subscriptions.confirm(secret), "confirmed"
+            found, done = subscriptions.confirm(secret), "confirmed"
         elif action in set(Topic):
-            found, done = self._subscriptions.unsubscribe(secret, Topic(action)), "topic"
+            found, done = subscriptions.unsubscribe(secret, Topic(action)), "topic"
         elif action == "all" or one_click == "One-Click":
-            found, done = self._subscriptions.unsubscribe(secret, None), "all"
+            found, done = subscriptions.unsubscribe(secret, None), "all"
         else:
             raise HTTPException(
                 422,
@@ -347,6 +339,8 @@ class _MailLinks:
             )
         # Repeated requests are fine: mail programs send them, and people click twice.
         if not found and done == "confirmed":
-            raise HTTPException(404, "This subscription has ended, or nobody confirmed it within a week.")
-        left = self._subscriptions.linked(secret)
+            raise HTTPException(404, _ENDED)
+        left = subscriptions.linked(secret)
         return page(request, "mail.html", subscription=left, topics=_TOPICS, done=done)
+
+    return router

@@ -305,7 +305,6 @@ class _Play:
             home=home,
             base=_base(found),
             download=f"{home}/replay.json",
-            embed=None,
         )
 
     def _own(self, request: Request, id_: str) -> PersonGame:

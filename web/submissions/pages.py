@@ -291,7 +291,6 @@ def _private_game(submission: KnownSubmission, line: QualificationLine, replay: 
         home=home,
         base=home,
         download=f"{PREFIX}{home}/replay",
-        embed=None,
     )
     return PrivateGame(
         shown=shown,

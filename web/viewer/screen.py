@@ -181,7 +181,7 @@ class Shown:
     home: str  # the address of its page
     base: str  # prefix of the addresses of its frames, without a trailing slash
     download: str  # the address of its replay
-    embed: str | None  # like `base`, for pages that other sites may frame; None for a private game
+    embed: str | None = None  # like `base`, for pages that other sites may frame; None for a private game
 
 
 class ViewerControl(NamedTuple):
