@@ -13,12 +13,13 @@ HTTPS = "https://arena.example"
 HTTP = "http://arena.example"
 
 
-def browser(world: World, *, url: str = HTTPS) -> TestClient:
-    """Return a browser without a session. Like real browsers, it sends the origin of its requests."""
+def browser(world: World, *, url: str = HTTPS, host: str = "testclient") -> TestClient:
+    """Return a browser at this address, without a session. Like real ones, it sends its requests' origin."""
     return TestClient(
         shared_site(world),
         base_url=url,
         headers={"Origin": url, "Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla Firefox/150.0 Linux"},
+        client=(host, 50000),
         follow_redirects=False,
     )
 

@@ -2,13 +2,11 @@
 
 import re
 
-from fastapi.testclient import TestClient
-
 from arena.accounts.credentials import PREFIX
 from arena.protocol.states import Scope as May
 from tests.accounts.world import PASSWORD, World
 from tests.web.html import Page
-from tests.web.people import HTTPS, browser, logged_in, program, token
+from tests.web.people import browser, logged_in, program, token
 from web.http.authentication import SECURE_NAME
 
 NEW = "an entirely different phrase"
@@ -49,9 +47,7 @@ def test_guesses_at_the_login_do_not_lock_the_account_page(world: World) -> None
     owner = logged_in(world, "ann")
     statuses = []
     for number in range(49):
-        door = TestClient(
-            owner.app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number % 6}", 1)
-        )
+        door = browser(world, host=f"192.0.2.{number % 6}")
         statuses.append(door.post("/login", data={"name": "ann", "password": "wrong"}).status_code)
     assert statuses == [403] * 48 + [429]
     assert owner.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303

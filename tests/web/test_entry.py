@@ -200,7 +200,7 @@ def test_plain_http_has_a_warning(world: World, path: str) -> None:
 
 def test_a_local_browser_gets_no_warning(world: World) -> None:
     """Requests from the arena's own host don't cross a network."""
-    visitor = TestClient(browser(world).app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 5000))
+    visitor = browser(world, url="http://127.0.0.1:8000", host="127.0.0.1")
     assert "not encrypted" not in visitor.get("/login").text
 
 
@@ -271,18 +271,14 @@ def test_attempts_per_name_and_address_are_limited(world: World) -> None:
     assert "Too many attempts to log in" in answer.text
     assert "set-cookie" not in answer.headers
     assert visitor.post("/login", data={"name": "ben", "password": PASSWORD}).status_code == 303
-    elsewhere = TestClient(visitor.app, base_url=HTTPS, client=("192.0.2.7", 1), follow_redirects=False)
-    assert elsewhere.post("/login", data=FORM, headers={"Origin": HTTPS}).status_code == 303
+    assert browser(world, host="192.0.2.7").post("/login", data=FORM).status_code == 303
 
 
 def test_attempts_per_address_are_limited(world: World) -> None:
     """Names don't matter. The 65,536 IPv6 networks of one customer count as one address."""
-    app = browser(world).app
     statuses = []
     for number in range(101):
-        visitor = TestClient(
-            app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"2001:db8:0:{number:x}::1", 1)
-        )
+        visitor = browser(world, host=f"2001:db8:0:{number:x}::1")
         answer = visitor.post("/login", data={"name": f"name-{number}", "password": "wrong"})
         statuses.append(answer.status_code)
     assert statuses == [403] * 100 + [429]
@@ -290,14 +286,13 @@ def test_attempts_per_address_are_limited(world: World) -> None:
 
 def test_attempts_per_name_are_limited(world: World) -> None:
     """The limit is ninety per hour across all addresses."""
-    app = browser(world).app
     statuses = []
     for number in range(91):
-        visitor = TestClient(app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(f"192.0.2.{number}", 1))
+        visitor = browser(world, host=f"192.0.2.{number}")
         statuses.append(visitor.post("/login", data={"name": "ann", "password": "wrong"}).status_code)
     assert statuses == [403] * 90 + [429]
     world.later(hours=1)
-    visitor = TestClient(app, base_url=HTTPS, headers={"Origin": HTTPS}, client=("192.0.2.91", 1))
+    visitor = browser(world, host="192.0.2.91")
     assert visitor.post("/login", data={"name": "ann", "password": "wrong"}).status_code == 403
 
 

@@ -7,7 +7,6 @@ from urllib.parse import urlencode
 
 import pytest
 from fastapi.testclient import TestClient
-from starlette.types import ASGIApp
 
 from arena.accounts.credentials import Sessions
 from tests.accounts.world import PASSWORD, World
@@ -127,9 +126,8 @@ def test_without_limits_guessers_succeed(world: World) -> None:
     """However many guesses were wrong, from new and known browsers, the right password is accepted."""
     world.add("ann")
     visitor = logged_in(world, "ann")
-    app = visitor.app
-    assert {guess(app, f"192.0.2.{number % 20}", "wrong") for number in range(100)} == {403}
-    assert guess(app, "192.0.2.1", PASSWORD) == 303
+    assert {guess(world, f"192.0.2.{number % 20}", "wrong") for number in range(100)} == {403}
+    assert guess(world, "192.0.2.1", PASSWORD) == 303
     form = {"name": "ann", "password": "wrong"}
     assert {visitor.post("/login", data=form).status_code for _ in range(12)} == {403}
     right = form | {"password": PASSWORD}
@@ -142,50 +140,46 @@ def test_an_owner_whose_browser_is_not_known_is_locked_out(
     """So it is the mark of a known browser that keeps the account open for its owner."""
     world.add("ann")
     owner = logged_in(world, "ann")
-    assert locked_for(owner) == 303
+    assert locked_for(world, owner) == 303
     monkeypatch.setattr(Sessions, "knows", lambda *_: False)
     assert owner.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
 
 
-def guess(app: ASGIApp, address: str, password: str) -> int:
+def guess(world: World, address: str, password: str) -> int:
     """Try to log in as ann in a new browser at this address, and return the status."""
-    guesser = TestClient(
-        app, base_url=HTTPS, headers={"Origin": HTTPS}, client=(address, 1), follow_redirects=False
-    )
-    return guesser.post("/login", data={"name": "ann", "password": password}).status_code
+    form = {"name": "ann", "password": password}
+    return browser(world, host=address).post("/login", data=form).status_code
 
 
 @pytest.mark.parametrize("address", ["192.0.2.{}", pytest.param("2001:db8:{:x}::1", marks=pytest.mark.soak)])
 def test_twenty_new_addresses_per_hour_lock_out_new_browsers(world: World, address: str) -> None:
     """Fewer addresses don't lock them out. An address counts as new again after a day."""
     world.add("ann")
-    app = browser(world).app
-    statuses = [guess(app, address.format(number % 19), "wrong") for number in range(19 * 3 + 30 + 19)]
+    statuses = [guess(world, address.format(number % 19), "wrong") for number in range(19 * 3 + 30 + 19)]
     assert statuses == [403] * (19 * 3 + 30) + [429] * 19
-    assert guess(app, address.format(100), PASSWORD) == 303
-    assert [guess(app, address.format(101), "wrong") for _ in range(4)] == [403] * 3 + [429]
-    assert guess(app, address.format(102), PASSWORD) == 429
+    assert guess(world, address.format(100), PASSWORD) == 303
+    assert [guess(world, address.format(101), "wrong") for _ in range(4)] == [403] * 3 + [429]
+    assert guess(world, address.format(102), PASSWORD) == 429
     world.later(hours=1)
-    statuses = [guess(app, address.format(number % 19), "wrong") for number in range(30 + 19)]
+    statuses = [guess(world, address.format(number % 19), "wrong") for number in range(30 + 19)]
     assert statuses == [403] * 30 + [429] * 19
-    assert guess(app, address.format(102), PASSWORD) == 303
+    assert guess(world, address.format(102), PASSWORD) == 303
     world.later(days=1)
-    assert guess(app, address.format(101), PASSWORD) == 303
+    assert guess(world, address.format(101), PASSWORD) == 303
 
 
 def test_networks_of_one_customer_count_as_one_address(world: World) -> None:
     """An IPv6 customer may have 65,536 networks."""
     world.add("ann")
-    app = browser(world).app
-    statuses = [guess(app, f"2001:db8:1:{number:x}::1", "wrong") for number in range(20)]
+    statuses = [guess(world, f"2001:db8:1:{number:x}::1", "wrong") for number in range(20)]
     assert statuses == [403] * 10 + [429] * 10
-    assert guess(app, "2001:db8:2::1", PASSWORD) == 303
+    assert guess(world, "2001:db8:2::1", PASSWORD) == 303
 
 
-def locked_for(visitor: TestClient, password: str = PASSWORD) -> int:
+def locked_for(world: World, visitor: TestClient, password: str = PASSWORD) -> int:
     """Let others guess ann's password until they are refused. Then log in as ann, and return the status."""
     for number in range(100):
-        guess(visitor.app, f"192.0.2.{number % 20}", "wrong")
+        guess(world, f"192.0.2.{number % 20}", "wrong")
     return visitor.post("/login", data={"name": "ann", "password": password}).status_code
 
 
@@ -194,7 +188,7 @@ def test_a_new_password_makes_browsers_unknown(world: World) -> None:
     world.add("ann")
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     assert here.post("/account/password", data={"old": PASSWORD, "new": NEW}).status_code == 303
-    assert locked_for(there, NEW) == 429
+    assert locked_for(world, there, NEW) == 429
     assert here.post("/login", data={"name": "ann", "password": NEW}).status_code == 303
     world.accounts.operators.reset_password("terminal:test", "ann", PASSWORD)
     assert here.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
@@ -208,7 +202,7 @@ def test_a_browser_is_known_for_one_account(world: World) -> None:
     world.add("ann")
     world.add("eve")
     eve = logged_in(world, "eve")
-    assert locked_for(eve) == 429
+    assert locked_for(world, eve) == 429
     mark = world.accounts.sessions.mark(world.checked(world.add("ben")))
     for name, made_up in (
         ("ann", mark),

@@ -19,7 +19,7 @@ from tests.accounts.world import World
 from tests.db.builders import add_bot
 from tests.person_games import analyse_person_game, play_on, with_chopsticks
 from tests.web.app import parts_over
-from tests.web.people import HTTP, HTTPS, browser, logged_in
+from tests.web.people import HTTP, browser, logged_in
 from web.app import create_app
 
 CARD: Final = re.compile(r'name="card" value="([a-z_0-9]+)"')
@@ -213,11 +213,7 @@ def test_own_bots_can_be_opponents(world: World) -> None:
 def test_tables_are_limited(world: World) -> None:
     """Waiting games, and games per address and hour, are limited too."""
     one = browser(world)
-    others = [
-        TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=(f"192.0.2.{number}", 1))
-        for number in range(MOST_WAITING)
-    ]
-    visitors = [one, *others]
+    visitors = [one, *(browser(world, host=f"192.0.2.{number}") for number in range(MOST_WAITING))]
     *_, last = [sit_down(visitor) for visitor in visitors[:-1]]
     answer = visitors[-1].post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
@@ -234,16 +230,12 @@ def test_games_per_address_are_limited(world: World) -> None:
     Starting another game ends the visitor's own, which makes room.
     """
     one = browser(world)
-    visitors = [
-        TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), follow_redirects=False)
-        for _ in range(3)
-    ]
+    visitors = [browser(world) for _ in range(3)]
     first, *_ = [sit_down(visitor) for visitor in visitors]
     answer = one.post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
     assert "3 people at your address are playing or waiting" in answer.text
-    elsewhere = TestClient(one.app, base_url=HTTPS, headers=dict(one.headers), client=("192.0.2.1", 1))
-    sit_down(elsewhere)
+    sit_down(browser(world, host="192.0.2.1"))
     again = sit_down(visitors[0])
     assert again != first
     assert one.post("/play", data={"opponent": "greedy"}).status_code == 503
