@@ -8,9 +8,10 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from fastapi.testclient import TestClient
 
+from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from tests.accounts.world import World
-from tests.builders import fill
+from tests.builders import fill, host_report
 from tests.databases import sqlite_store
 from tests.web.app import site_of
 from tests.web.stable import Stable, fill_stable
@@ -49,6 +50,13 @@ def world(tmp_path: Path) -> Iterator[World]:
     """Yield accounts over an empty store, open for registration."""
     with closing(World.at(tmp_path)) as world:
         yield world
+
+
+@pytest.fixture
+def ann(world: World) -> KnownAccount:
+    """Add an account, on an arena whose host passes every control."""
+    world.store.activity.record_host(host_report(), ())
+    return world.add("ann")
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,11 @@ def program(world: World, secret: str | None) -> TestClient:
     )
 
 
+def owner(world: World, account: KnownAccount) -> TestClient:
+    """Return a program with a token that can submit and read."""
+    return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
+
+
 def token(world: World, account: KnownAccount, scopes: Collection[Scope], *, days: int = 30) -> str:
     """Return the secret of a new token."""
     return world.accounts.tokens.create(account, name="t", scopes=scopes, days=days)[0]

@@ -6,14 +6,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from arena.db.credentials import KnownAccount
-from arena.db.quotas import Quota
 from arena.db.store import Store
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage, UploadKind
 from tests.builders import add_bots, finish
 from tests.db.builders import START, claim_one
-from tests.db.test_submissions import game, new, qualify
+from tests.db.test_submissions import PLENTY, game, new, qualify
 
-PLENTY: Final = Quota(submissions_a_day=100, bots=100, on_their_way=100)
 STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><script>alert(1)</script>'\n"
 """A bot's output. Pages must neutralise its control characters and markup."""
 

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, event
 from arena.db.credentials import KnownAccount
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import add_bots, host_report, play_matches
+from tests.builders import add_bots, play_matches
 from tests.db.builders import START
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
@@ -22,13 +22,6 @@ from tests.web.submitted import CRASH, play, send
 from web.http.rendering import fixed
 
 WHY = "5 of its last 10 games <failed>"
-
-
-@pytest.fixture
-def ann(world: World) -> KnownAccount:
-    """Add an account."""
-    world.store.activity.record_host(host_report(), ())
-    return world.add("ann")
 
 
 def active(world: World, owner: KnownAccount, id_: str, bot: str) -> None:

@@ -11,16 +11,11 @@ from arena.ladder.rating import conservative
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
-from tests.web.people import browser, logged_in, program, token
+from tests.web.people import browser, logged_in, owner, program, token
 from tests.web.stable import Stable, bench, disqualify
 from tests.web.test_api import pages
 
 MINE = "/api/v1/bots/mine"
-
-
-def owner(world: World, stable: Stable) -> TestClient:
-    """Return a program with ann's token and the scopes of owners."""
-    return program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
 
 
 def bot(world: World, name: str = "mine") -> KnownBot:
@@ -118,20 +113,20 @@ def test_notes_are_for_the_owner_and_operators(world: World, stable: Stable) -> 
     def seen(client: TestClient) -> list[str | None]:
         return [each["note"] for each in client.get(f"{MINE}/versions").json()["versions"]]
 
-    assert seen(owner(world, stable)) == seen(logged_in(world, "ann")) == notes
+    assert seen(owner(world, stable.ann)) == seen(logged_in(world, "ann")) == notes
     assert seen(logged_in(world, "oper")) == notes
     assert seen(logged_in(world, "ben")) == seen(browser(world)) == nothing
     assert seen(program(world, token(world, stable.ann, {Scope.SUBMIT}))) == nothing
     assert seen(program(world, token(world, stable.ben, {Scope.READ, Scope.SUBMIT}))) == nothing
     add_bots(world.store, [("handmade", "ann")])
-    (handmade,) = owner(world, stable).get("/api/v1/bots/handmade/versions").json()["versions"]
+    (handmade,) = owner(world, stable.ann).get("/api/v1/bots/handmade/versions").json()["versions"]
     assert handmade["note"] is None
 
 
 def test_owners_list_their_own_bots(world: World, stable: Stable) -> None:
     """The list has the bots of the account, and no others."""
     add_bots(world.store, [("handmade", "ann")])
-    answer = owner(world, stable).get("/api/v1/account/bots").json()
+    answer = owner(world, stable.ann).get("/api/v1/account/bots").json()
     assert answer == {"bots": [browser(world).get(MINE).json()], "next": None}
     assert logged_in(world, "oper").get("/api/v1/account/bots").json()["bots"] == []
     assert (
@@ -142,7 +137,7 @@ def test_owners_list_their_own_bots(world: World, stable: Stable) -> None:
 
 def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
     """They change the version, retire the bot and reactivate it. Each response has the bot's new state."""
-    client = owner(world, stable)
+    client = owner(world, stable.ann)
     wanted: list[tuple[dict[str, object], tuple[str, int]]] = [
         ({"version": 1}, ("active", 1)),
         ({"version": 3, "state": None}, ("active", 3)),
@@ -187,7 +182,7 @@ def test_owners_choose_what_plays(world: World, stable: Stable) -> None:
 def test_an_invalid_change_is_refused(world: World, stable: Stable, change: object) -> None:
     """The bot stays unchanged, and the problem says what is wrong."""
     before = bot(world)
-    answer = owner(world, stable).patch(MINE, json=change)
+    answer = owner(world, stable.ann).patch(MINE, json=change)
     assert answer.status_code == 422, answer.text
     assert answer.json()["hint"]
     assert bot(world) == before
@@ -243,7 +238,7 @@ def test_a_refused_change_changes_nothing(  # noqa: PLR0913, PLR0917 - columns o
     if earlier:
         earlier(world)
     before = world.store.bots.listed()
-    answer = owner(world, stable).patch(f"/api/v1/bots/{name}", json=change)
+    answer = owner(world, stable.ann).patch(f"/api/v1/bots/{name}", json=change)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert words in answer.json()["detail"]
     assert answer.json()["hint"]

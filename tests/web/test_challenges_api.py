@@ -4,24 +4,16 @@ import json
 from collections.abc import Callable
 
 import pytest
-from fastapi.testclient import TestClient
 
-from arena.db.credentials import KnownAccount
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
-from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, host_report
-from tests.web.people import logged_in, program, token
+from tests.web.people import logged_in, owner
 from tests.web.stable import Stable, add_version, disqualify, play_next
 from tests.web.test_api import pages
 
 MINE = "/api/v1/bots/mine/challenges"
-
-
-def owner(world: World, account: KnownAccount) -> TestClient:
-    """Return a program with an owner's token."""
-    return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
 
 
 def play_all(world: World) -> None:

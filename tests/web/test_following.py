@@ -11,13 +11,12 @@ import pytest
 from starlette.types import Message
 
 from arena.db.credentials import KnownAccount
-from arena.db.quotas import Quota
 from arena.db.submissions import KnownSubmission
 from arena.protocol.documents import WholeSubmission
 from arena.protocol.states import Role, Scope
 from arena.protocol.submissions import Stage
 from tests.accounts.world import World
-from tests.db.test_submissions import CAUSE, new
+from tests.db.test_submissions import CAUSE, PLENTY, new
 from tests.web.app import site_over
 from tests.web.people import token
 from tests.web.submitted import finish_game, play, queue
@@ -31,8 +30,7 @@ RETRY = b"retry: 10000\n\n"
 def ann(world: World) -> KnownAccount:
     """Add the owner of the submission."""
     account = world.add("ann")
-    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.submissions.add(new(SUBMISSION, "mine", "ann", account.id), quota)
+    world.store.submissions.add(new(SUBMISSION, "mine", "ann", account.id), PLENTY)
     return account
 
 

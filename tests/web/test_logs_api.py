@@ -5,13 +5,12 @@ from itertools import chain, repeat
 from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
-from arena.db.quotas import Quota
 from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
-from tests.db.test_submissions import game, new, qualify
-from tests.web.people import logged_in, program, token
+from tests.db.test_submissions import PLENTY, game, new, qualify
+from tests.web.people import logged_in, owner, program, token
 from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, play_next
 
 LOGGED = "/api/v1/games/logged-0-0/logs"
@@ -87,8 +86,7 @@ def test_others_get_the_response_of_an_unknown_game(world: World, stable: Stable
 
 def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
     """Only its author sees them. The bot has no version yet."""
-    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.submissions.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), quota)
+    world.store.submissions.add(new(SUBMISSION, "fresh", "ann", stable.ann.id), PLENTY)
     qualify(world.store, SUBMISSION)
     world.store.submissions.add_game(game("q", SUBMISSION, (stable.house[0], None)), played=0)
     play_next(world.store)
@@ -100,7 +98,7 @@ def test_games_of_a_submission_have_logs(world: World, stable: Stable) -> None:
 
 def test_games_of_a_challenge_have_logs(world: World, stable: Stable) -> None:
     """The challenger and the challenged owners see their own seats when all matches are over."""
-    client = program(world, token(world, stable.ann, {Scope.SUBMIT, Scope.READ}))
+    client = owner(world, stable.ann)
     wanted = {"opponents": ["mine@1", "other"]}
     made = client.post("/api/v1/bots/mine/challenges", json=wanted)
     assert made.status_code == 201, made.text

@@ -8,29 +8,17 @@ from fastapi.testclient import TestClient
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
-from arena.db.quotas import AccountQuota, Quota
+from arena.db.quotas import AccountQuota
 from arena.images.image import MAX_SOURCE_BYTES
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.db.builders import add_bot
-from tests.db.test_submissions import CAUSE, new
-from tests.web.people import logged_in, program, token
+from tests.db.test_submissions import CAUSE, PLENTY, new
+from tests.web.people import logged_in, owner, program, token
 
 FILE = b"print('hello')\n" * 9000
 """Larger than the limit for other requests' bodies."""
-
-
-@pytest.fixture
-def ann(world: World) -> KnownAccount:
-    """Add an account, on an arena whose host passes every control."""
-    world.store.activity.record_host(host_report(), ())
-    return world.add("ann")
-
-
-def sender(world: World, account: KnownAccount) -> TestClient:
-    """Return a program with a token that can submit and read."""
-    return program(world, token(world, account, {Scope.SUBMIT, Scope.READ}))
 
 
 def put(
@@ -43,7 +31,7 @@ def put(
 
 def test_an_uploaded_file_becomes_a_submission(world: World, ann: KnownAccount) -> None:
     """It is sent in pieces with a note. The response has the submission's address."""
-    client = sender(world, ann)
+    client = owner(world, ann)
     digest = hashlib.sha256(FILE).hexdigest()
     answer = client.put(
         "/api/v1/bots/mine/submissions",
@@ -66,12 +54,12 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
 
     It is then rejected in its current stage, and the author can submit again.
     """
-    client = sender(world, ann)
+    client = owner(world, ann)
     made = put(client)[1]
     address = f"/api/v1/submissions/{made['id']}"
     world.store.submissions.inspected(str(made["id"]), "sha256:1", world.now)
     for stranger in (world.add("ben"), world.add("oper", Role.OPERATOR)):
-        assert sender(world, stranger).delete(address).status_code == 404
+        assert owner(world, stranger).delete(address).status_code == 404
     assert client.delete(address).status_code == 204
     found = client.get(address).json()
     assert (found["stage"], found["cause"]["kind"], found["cause"]["stage"]) == (
@@ -113,7 +101,7 @@ def test_a_refused_upload_leaves_nothing(  # noqa: PLR0913, PLR0917 - columns of
 ) -> None:
     """The problem says what is wrong and what to do."""
     add_bot(world.store, "taken", author="ben")
-    code, problem = put(sender(world, ann), bot, content, **query)
+    code, problem = put(owner(world, ann), bot, content, **query)
     assert (code, problem["status"]) == (status, status)
     assert words in str(problem["detail"])
     assert problem["hint"]
@@ -129,7 +117,7 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
     world.store.bots.add_version(version)
     entry = NewAuditEntry(at=world.now, who="terminal:test", what="disqualify", subject="bot:mine")
     world.store.bot_states.disqualify("mine", "it cheated", world.now, entry)
-    code, problem = put(sender(world, ann))
+    code, problem = put(owner(world, ann))
     assert (code, problem["detail"]) == (409, "mine was disqualified: it cheated.")
     assert problem["hint"] == "Ask the operator of the arena."
     assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
@@ -137,7 +125,7 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
 
 def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None:
     """A file that is shorter than announced is refused."""
-    client = sender(world, ann)
+    client = owner(world, ann)
     answer = client.put(
         "/api/v1/bots/mine/submissions?kind=python",
         content=FILE[:100],
@@ -150,7 +138,7 @@ def test_a_broken_upload_leaves_nothing(world: World, ann: KnownAccount) -> None
 
 def test_an_oversized_upload_is_refused_at_its_announcement(world: World, ann: KnownAccount) -> None:
     """No byte is read. The response has the limit and the site's headers."""
-    answer = sender(world, ann).put(
+    answer = owner(world, ann).put(
         "/api/v1/bots/mine/submissions?kind=image",
         content=FILE[:100],
         headers={"Content-Length": str(1 << 40)},
@@ -165,7 +153,7 @@ def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount)
 
     If the host lacks a control, it is 503 without the details.
     """
-    client = sender(world, ann)
+    client = owner(world, ann)
     for _ in range(3):
         assert put(client, content=world.now.isoformat().encode())[0] == 201
         world.later(hours=1, seconds=0.5)
@@ -177,16 +165,16 @@ def test_the_quota_and_a_host_without_a_control(world: World, ann: KnownAccount)
     wait = int(answer.headers["retry-after"])
     assert wait == 21 * 3600 - 1  # the first upload was 3 hours and 1.5 seconds ago
     world.later(seconds=wait)
-    assert put(sender(world, ann))[0] == 201
+    assert put(owner(world, ann))[0] == 201
     world.store.activity.record_host(host_report("swap"), ())
-    code, problem = put(sender(world, ann))
+    code, problem = put(owner(world, ann))
     assert code == 503
     assert "swap" not in str(problem)
 
 
 def test_a_quota_without_a_period_has_no_retry_time(world: World, ann: KnownAccount) -> None:
     """The quota limits an author's bots, and the detail says what to do."""
-    client = sender(world, ann)
+    client = owner(world, ann)
     for bot in ("one", "two"):
         assert put(client, bot)[0] == 201
     answer = client.put("/api/v1/bots/three/submissions?kind=python", content=FILE)
@@ -202,7 +190,7 @@ def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None
     """
     entry = NewAuditEntry(at=world.now, who="terminal:test", what="quota", subject="account:ann")
     world.store.people.set_quota(ann.id, AccountQuota(submissions_a_day=4), entry)
-    client = sender(world, ann)
+    client = owner(world, ann)
     _, made = put(client)
     first = str(made["id"])
     code, problem = put(client)
@@ -233,7 +221,7 @@ def test_a_full_disk_refuses_only_uploads(world: World, ann: KnownAccount) -> No
     Pages and data still work, and the status names the reason.
     """
     world.least_free = 1 << 60
-    full = sender(world, ann)
+    full = owner(world, ann)
     answer = full.put("/api/v1/bots/mine/submissions?kind=python", content=FILE)
     assert (answer.status_code, "retry-after" in answer.headers) == (507, False)
     assert answer.json()["detail"] == (
@@ -244,8 +232,8 @@ def test_a_full_disk_refuses_only_uploads(world: World, ann: KnownAccount) -> No
     assert full.get("/api/v1/status").json()["disk_full"] is True
     assert "The disk is full." in full.get("/status").text
     world.least_free, world.site = 0, None  # a site reads this setting only when it is created
-    assert sender(world, ann).get("/api/v1/status").json()["disk_full"] is False
-    assert put(sender(world, ann))[0] == 201
+    assert owner(world, ann).get("/api/v1/status").json()["disk_full"] is False
+    assert put(owner(world, ann))[0] == 201
 
 
 SUBMISSION = "/api/v1/submissions/5ca1ab1e"
@@ -255,8 +243,7 @@ def test_a_demoted_operator_loses_access_at_once(world: World) -> None:
     """Existing tokens and sessions lose the access of operators. Otherwise they stay valid."""
     ann = world.add("ann")
     operators = [world.add(name, Role.OPERATOR) for name in ("ben", "eve")]
-    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
-    world.store.submissions.add(new("5ca1ab1e", "mine", "ann", ann.id), quota)
+    world.store.submissions.add(new("5ca1ab1e", "mine", "ann", ann.id), PLENTY)
     visitors = [
         program(world, token(world, operators[0], {Scope.READ, Scope.OPERATE})),
         logged_in(world, "ben"),

@@ -17,24 +17,17 @@ from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, host_report, play_matches
 from tests.db.builders import START, claim_one
-from tests.db.test_submissions import new
+from tests.db.test_submissions import PLENTY, new
 from tests.web.app import parts_over
 from tests.web.html import Page
 from tests.web.people import HTTPS, browser, logged_in
-from tests.web.submitted import CRASH, PLENTY, finish_game, play, queue, send
+from tests.web.submitted import CRASH, finish_game, play, queue, send
 from web.app import create_app
 from web.docs.pages import Downloads
 from web.submissions.pages import A_PAGE, samples
 
 ROOT = Path(__file__).parents[2]
 PATHS = ("/submit", "/submissions", "/submissions/a1", "/submissions/a1/games/a1-q0-0-0")
-
-
-@pytest.fixture
-def ann(world: World) -> KnownAccount:
-    """Add an account, on an arena whose host passes every control."""
-    world.store.activity.record_host(host_report(), ())
-    return world.add("ann")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
-from tests.web.people import HTTPS, browser, logged_in, program, token
+from tests.web.people import HTTPS, browser, logged_in, owner, program, token
 
 HOOK = {"kind": "webhook", "address": "https://there.example/hook", "topics": ["benched", "overtaken"]}
 MAIL = HOOK | {"kind": "mail", "address": "ann@mail.example"}
@@ -67,7 +67,7 @@ def test_an_invalid_subscription_is_refused(world: World, change: dict[str, obje
     ]
     form = answer.text.partition(f'value="{typed["kind"]}"')[2].partition("</form>")[0]
     assert re.findall(r'value="(\w+)" checked', form) == typed["topics"]
-    answer = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT})).post(API, json=HOOK | change)
+    answer = owner(world, ann).post(API, json=HOOK | change)
     assert answer.status_code == 422
     assert change == {"topics": []} or why in answer.json()["detail"]
     assert world.store.subscriptions.of(ann.id) == ()
@@ -86,7 +86,7 @@ def test_without_a_mail_server_no_address_is_added(world: World) -> None:
 def test_programs_add_list_and_remove(world: World) -> None:
     """Only the first response has the secret. The limit is five subscriptions."""
     ann = world.add("ann")
-    caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
+    caller = owner(world, ann)
     made = caller.post(API, json=HOOK)
     assert made.status_code == 201
     assert made.json()["secret"].startswith("whsec_")
@@ -108,7 +108,7 @@ def test_programs_change_and_test(world: World) -> None:
     An email address must be confirmed before a test. Changing the events requires the scope read.
     """
     ann = world.add("ann")
-    caller = program(world, token(world, ann, {Scope.READ, Scope.SUBMIT}))
+    caller = owner(world, ann)
     hook, mail = (f"{API}/{caller.post(API, json=each).json()['id']}" for each in (HOOK, MAIL))
     changed = caller.patch(hook, json={"topics": ["submission"]})
     assert (changed.status_code, changed.json()) == (200, caller.get(API).json()["subscriptions"][0])
@@ -133,10 +133,7 @@ def test_programs_change_and_test(world: World) -> None:
 
 def test_requests_to_confirm_are_limited(world: World) -> None:
     """They are limited per address across all accounts, and per account across all addresses."""
-    callers = []
-    for name in ("ann", "ben"):
-        account = world.add(name)
-        callers.append(program(world, token(world, account, {Scope.READ, Scope.SUBMIT})))
+    callers = [owner(world, world.add(name)) for name in ("ann", "ben")]
     statuses = []
     for number in range(8):
         caller = callers[number % 2]
@@ -151,7 +148,7 @@ def test_requests_to_confirm_are_limited(world: World) -> None:
 
 def test_a_mailbox_is_one_address(world: World) -> None:
     """Tags make no difference to the limit."""
-    caller = program(world, token(world, world.add("ann"), {Scope.READ, Scope.SUBMIT}))
+    caller = owner(world, world.add("ann"))
     statuses = []
     for number in range(6):
         answer = caller.post(API, json=MAIL | {"address": f"ann+{number}@mail.example"})
@@ -163,8 +160,7 @@ def test_a_mailbox_is_one_address(world: World) -> None:
 
 def test_mails_and_tests_per_client_address_are_limited(world: World) -> None:
     """The limits are thirty requests to confirm per day, and sixty tests per hour."""
-    secrets = [token(world, world.add(f"user-{number}"), {Scope.READ, Scope.SUBMIT}) for number in range(8)]
-    callers = [program(world, secret) for secret in secrets]
+    callers = [owner(world, world.add(f"user-{number}")) for number in range(8)]
     statuses = [
         callers[number // 4].post(API, json=MAIL | {"address": f"{number}@mail.example"}).status_code
         for number in range(31)
