@@ -6,7 +6,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,17 +14,16 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from arena.db.bots import NewVersion
-from arena.db.matches import NewMatch
 from arena.db.store import Store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.match import Clock, Limits, RuntimeName
-from arena.rules import Rules
+from arena.protocol.match import Clock, RuntimeName
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.workers import local_workers
+from tests.browser.test_viewer import shown
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot, claimed
+from tests.db.builders import START, add_bot, claimed, new_match
 from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import coordinator_of
@@ -111,22 +110,14 @@ def add_match(store: Store, folder: Path, gates: Path) -> None:
         new = NewVersion(bot=name, author="house", house=True, source=str(bot), created=datetime.now(UTC))
         versions.append(store.bots.add_version(new))
     store.queue.add(
-        NewMatch(
-            id="slow-0",
-            rules=Rules(players=2),
+        replace(
+            new_match(MATCH, versions),
             seeds=SEEDS,
-            bots=tuple(versions),
             clock=Clock(move_millis=120_000),
-            limits=Limits(),
             runtime=RuntimeName.PROCESS,
             created=datetime.now(UTC),
         )
     )
-
-
-def shown(page: Page) -> int:
-    """Return the number of the frame that is shown."""
-    return int(page.locator("#film").get_attribute("data-at") or -1)
 
 
 def state(page: Page, words: str) -> None:

@@ -7,13 +7,14 @@ from datetime import timedelta
 from arena.db.audit import NewAuditEntry
 from arena.db.bots import NewVersion
 from arena.db.credentials import KnownAccount
-from arena.db.matches import FinishedMatch, NewMatch
+from arena.db.matches import FinishedMatch
 from arena.db.store import Store
-from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName
+from arena.protocol.match import Decision, GameRecord, RuntimeName
 from arena.protocol.states import Role
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, finish, host_report, play_matches
+from tests.db.builders import new_match
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
 """A bot's note with each of its decisions except the first."""
@@ -87,24 +88,8 @@ def add_version(store: Store, owner: KnownAccount, bot: str, number: int) -> int
 
 
 def play_logged(store: Store, versions: tuple[int, ...], *, silent: bool = False) -> None:
-    """Play a rated match of one game, ``logged-0-0``.
-
-    Args:
-        store: The store for the match.
-        versions: The version at each seat.
-        silent: Whether no bot has output or notes. Otherwise those of each bot name its seat.
-    """
-    new = NewMatch(
-        id="logged-0",
-        rules=Rules(players=len(versions)),
-        seeds=("5" * 32,),
-        bots=versions,
-        clock=Clock(),
-        limits=Limits(),
-        runtime=RuntimeName.DOCKER,
-        created=START,
-    )
-    store.queue.add(new)
+    """Play a rated match of one game, ``logged-0-0``, as :func:`play_next` does."""
+    store.queue.add(replace(new_match("logged-0", versions), seeds=("5" * 32,), created=START))
     play_next(store, silent=silent)
 
 

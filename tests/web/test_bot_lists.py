@@ -4,21 +4,21 @@ import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import Engine, event
 
 from arena.db.credentials import KnownAccount
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
 from tests.db.builders import START
+from tests.db.test_cost import statements
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import bench, disqualify, fill_stable
 from tests.web.submitted import CRASH, play, send
+from web.http.authentication import SECURE_NAME
 from web.http.rendering import fixed
 
 WHY = "5 of its last 10 games <failed>"
@@ -113,22 +113,12 @@ def test_an_owner_can_not_change_a_disqualified_bot(world: World, ann: KnownAcco
 
 def test_the_notice_costs_one_indexed_read(world: World, ann: KnownAccount, tmp_path: Path) -> None:
     """Without a session it costs no query."""
-    visitors = (browser(world), logged_in(world, ann.name))
-    costs: list[list[str]] = []
-
-    def note(*arguments: object) -> None:
-        costs[-1].append(cast("str", arguments[2]))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        for visitor in visitors:
-            costs.append([])
+    for visitor in (browser(world), logged_in(world, ann.name)):
+        with statements() as sent:
             assert visitor.get("/login").status_code == 200
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
-    nobodys, anns = ([each for each in cost if not each.startswith("BEGIN")] for cost in costs)
-    assert nobodys == []
-    (read_bots,) = (each for each in anns if "FROM bot" in each)
+        asked = [statement for statement, _ in sent if not statement.startswith("BEGIN")]
+        assert bool(asked) == (SECURE_NAME in visitor.cookies)
+    (read_bots,) = (each for each in asked if "FROM bot" in each)
     with closing(sqlite3.connect(tmp_path / "arena.sqlite3")) as connection:
         plan = connection.execute(f"EXPLAIN QUERY PLAN {read_bots}", (1,)).fetchall()
     assert "USING INDEX ix_bot_account_id" in plan[0][3]

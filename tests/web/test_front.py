@@ -6,13 +6,12 @@ from datetime import datetime, timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.db.matches import NewMatch
 from arena.db.store import Store
-from arena.protocol.match import Clock, Limits, RuntimeName
+from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_matches
-from tests.db.builders import claimed, finished
+from tests.db.builders import claimed, finished, new_match
 from tests.watched import show
 from tests.web.html import Page
 from tests.web.people import browser
@@ -28,18 +27,7 @@ def text_of(visitor: TestClient) -> str:
 def queue(store: Store, versions: list[int], matches: int) -> None:
     """Queue matches."""
     for number in range(matches):
-        store.queue.add(
-            NewMatch(
-                id=f"queued-{len(versions)}-{number}",
-                rules=Rules(players=len(versions)),
-                seeds=("5" * 32, "6" * 32),
-                bots=tuple(versions),
-                clock=Clock(),
-                limits=Limits(),
-                runtime=RuntimeName.DOCKER,
-                created=START,
-            )
-        )
+        store.queue.add(new_match(f"queued-{number}", versions))
 
 
 def test_the_arena_introduces_itself(world: World) -> None:
@@ -85,7 +73,7 @@ def test_running_matches_are_shown(world: World) -> None:
     page = browser(world).get("/").text
     text = " ".join(page.split())
     assert text.count("<b>3 players</b>, 2 deals") == 2
-    assert text.count('<a class="button" href="/live/queued-3-1">Watch a game</a>') == 1
+    assert text.count('<a class="button" href="/live/queued-1">Watch a game</a>') == 1
     text = text[text.index("Now playing") :]
     assert text.index(">ann-s<") < text.index("&lt;b&gt;x") < text.index(">cyd-s<")
     assert START.strftime(">%H:%M:%S</time>").replace(">", "", 1) in text

@@ -3,41 +3,24 @@
 import asyncio
 import itertools
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from fastapi import Request, Response
 from fastapi.responses import PlainTextResponse
 from fastapi.testclient import TestClient
-from sqlalchemy import Engine, event
 from starlette import types
 
 from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_matches
+from tests.db.test_cost import statements
 from tests.web.app import site_over
 from tests.web.people import HTTPS, browser, logged_in, program, token
 from web.http.caching import PageCache, unless_unchanged
 
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Yield a list that collects the SQL statements of all databases."""
-    asked: list[str] = []
-
-    def note(*arguments: object) -> None:
-        asked.append(str(arguments[2]))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield asked
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def counting(*, lasting: bool, pulse: int | None) -> TestClient:
