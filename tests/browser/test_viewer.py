@@ -1,13 +1,11 @@
 """The replay viewer in a real browser: by keys, by mouse, without scripts, embedded, drawn by the server."""
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager, closing
+from http.server import BaseHTTPRequestHandler
 from io import BytesIO
-from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -16,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.browser.card_faces import drawn
-from tests.browser.visits import Visit, Windows, hard_to_read, stop_time
+from tests.browser.visits import Visit, Windows, elsewhere, hard_to_read, serving, stop_time
 from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
 from tests.demo.running import await_that
@@ -928,45 +926,15 @@ def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
     assert shown(page) == 0
 
 
-@contextmanager
-def another_site(frame: str) -> Iterator[str]:
-    """Serve a page of another origin that shows an address in a frame."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = (
-                f'<!doctype html><title>blog</title><iframe src="{frame}" width="1000" height="760"></iframe>'
-            )
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as it is declared
-            pass
-
-    with serving(Handler) as site:
-        yield site
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    """Serve with this handler, and yield the address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def blog(frame: str) -> str:
+    """Return a page that shows an address in a frame."""
+    return f'<!doctype html><title>blog</title><iframe src="{frame}" width="1000" height="760"></iframe>'
 
 
 def test_other_sites_can_show_a_game_and_nothing_else(windows: Windows, url: str) -> None:
     """The embedded page works in a frame of another origin; the whole page is refused there."""
-    with another_site(f"{url}/embed/five-0-0/2/3?view=seat:1") as blog:
-        visit = windows.open(blog, "desktop", "light")
+    with elsewhere(blog(f"{url}/embed/five-0-0/2/3?view=seat:1")) as other:
+        visit = windows.open(other, "desktop", "light")
         visit.open("/")
         frame = visit.page.frame_locator("iframe")
         frame.locator("#film[data-ready]").wait_for()
@@ -976,8 +944,8 @@ def test_other_sites_can_show_a_game_and_nothing_else(windows: Windows, url: str
             "href", "/games/five-0-0/2/3?step=reveal&view=seat:1"
         )
         visit.keep("viewer-embedded")
-    with another_site(f"{url}{FIVE}/2/3") as blog:
-        visit = windows.open(blog, "desktop", "light")
+    with elsewhere(blog(f"{url}{FIVE}/2/3")) as other:
+        visit = windows.open(other, "desktop", "light")
         with visit.page.expect_console_message(lambda message: "frame-ancestors" in message.text):
             visit.open("/")
         expect(visit.page.frame_locator("iframe").locator("#film")).to_have_count(0)
@@ -992,28 +960,22 @@ SHIFT = """() => new Promise((resolve) => {
 })"""
 
 
-@contextmanager
-def over_a_slow_line(url: str) -> Iterator[str]:
+def over_a_slow_line(url: str) -> AbstractContextManager[str]:
     """Relay a site, with pages in parts, so that a browser may draw each part as it arrives."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            with urlopen(url + self.path) as answer:  # noqa: S310 - of our own site
-                body = answer.read()
-                self.send_response(200)
-                self.send_header("Content-Type", answer.headers["Content-Type"])
-            self.end_headers()
-            for part in re.split(rb"(?=<section|<ol|<dialog)", body):
-                self.wfile.write(part)
-                self.wfile.flush()
-                if body.startswith(b"<!doctype html>"):
-                    time.sleep(0.03)
+    def relay(request: BaseHTTPRequestHandler) -> None:
+        with urlopen(url + request.path) as answer:  # noqa: S310 - of our own site
+            body = answer.read()
+            request.send_response(200)
+            request.send_header("Content-Type", answer.headers["Content-Type"])
+        request.end_headers()
+        for part in re.split(rb"(?=<section|<ol|<dialog)", body):
+            request.wfile.write(part)
+            request.wfile.flush()
+            if body.startswith(b"<!doctype html>"):
+                time.sleep(0.03)
 
-        def log_message(self, *_: Any) -> None:  # noqa: ANN401 - as it is declared
-            pass
-
-    with serving(Handler) as slow:
-        yield slow
+    return serving(relay)
 
 
 @pytest.mark.parametrize(

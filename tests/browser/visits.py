@@ -1,7 +1,7 @@
 """Visits to the site in a real browser: window sizes, themes, and the browser's complaints."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -181,23 +181,30 @@ def log_in(page: Page, url: str, name: str, *, door: str = "login") -> None:
         )
 
 
-class _Elsewhere(BaseHTTPRequestHandler):
-    """Another site, with an empty page."""
+def elsewhere(page: str = "") -> AbstractContextManager[str]:
+    """Serve another site with this HTML at every address, and yield the site's address."""
 
-    def do_GET(self) -> None:
-        """Send the empty page."""
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        request.send_response(200)
+        request.send_header("Content-Type", "text/html")
+        request.end_headers()
+        request.wfile.write(page.encode())
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
+    return serving(answer)
 
 
 @contextmanager
-def elsewhere() -> Iterator[str]:
-    """Yield the address of another site, with empty pages."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Elsewhere) as server:
+def serving(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
+    """Serve a site whose responses are sent by ``answer``, and yield its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer(self)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
