@@ -44,8 +44,10 @@ PAGES_ARE_ALIKE: Final = ("other", "token", "reader", "sender", "other token", "
 """Callers for whom public pages are the same as for others. They request these only in `make soak`."""
 EVERY_THIRD: Final = ("operator", "bad token", "expired")
 """Callers who request every third public page in `make test`."""
-LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | {"user": 200, "other": 200, "operator": 200}
+LOGGED_IN: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 200)
 """Callers without a session are redirected to the login."""
+INCOMPLETE: Final = dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 422)
+"""Then the form is refused, since it is empty."""
 ITS_OWNER: Final = dict.fromkeys(CALLERS, 303) | {"other": 404, "operator": 404}
 """The owner is redirected to the account page. Others with a session get 404."""
 NOBODY: Final = dict.fromkeys(("anonymous", "bad token", "expired"), 401)
@@ -77,6 +79,8 @@ READ_BY_OWNER: Final = known(200, sender=403, other=404, other_token=404)
 TOKENS: Final = {"reader": 403, "sender": 403}
 OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator": 403, "operator_token": 403}
 """Bots are public, so other accounts get 403 and not 404."""
+SENDS_ALONE: Final = {"reader": 403, "other": 404, "other_token": 404, "operator": 404, "operator_token": 404}
+"""Only the owner may change it, with the scope submit."""
 MATRIX: Final = {
     ("GET", "/"): EVERYBODY,
     ("GET", "/leaderboard"): EVERYBODY,
@@ -176,13 +180,13 @@ MATRIX: Final = {
     ("GET", "/submissions/{id}/games/{game}"): PAGE_OF_OWNER,
     ("GET", "/submissions/{id}/games/{game}/{round}/{turn}"): PAGE_OF_OWNER,
     ("GET", "/submissions/{id}/games/{game}/frames.json"): DATA_OF_OWNER,
-    ("POST", "/account/password"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
-    ("POST", "/account/delete"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
-    ("POST", "/account/tokens"): dict.fromkeys(CALLERS, 303) | {"user": 422, "other": 422, "operator": 422},
+    ("POST", "/account/password"): INCOMPLETE,
+    ("POST", "/account/delete"): INCOMPLETE,
+    ("POST", "/account/tokens"): INCOMPLETE,
     ("POST", "/account/sessions/{number}/end"): ITS_OWNER,
     ("POST", "/account/tokens/{number}/revoke"): ITS_OWNER,
     ("GET", "/account/notifications"): LOGGED_IN,
-    ("POST", "/account/notifications"): dict.fromkeys(CALLERS, 303) | dict.fromkeys(SESSIONS, 422),
+    ("POST", "/account/notifications"): INCOMPLETE,
     ("POST", "/account/notifications/{number}/topics"): ITS_OWNER,
     ("POST", "/account/notifications/{number}/test"): ITS_OWNER,
     ("POST", "/account/notifications/{number}/remove"): ITS_OWNER,
@@ -191,15 +195,9 @@ MATRIX: Final = {
     ("GET", "/api/v1/account"): known(200),
     ("GET", "/api/v1/account/subscriptions"): READ,
     ("POST", "/api/v1/account/subscriptions"): known(201, reader=403, sender=403),
-    ("PATCH", "/api/v1/account/subscriptions/{number}"): known(
-        200, reader=403, sender=403, other=404, other_token=404, operator=404, operator_token=404
-    ),
-    ("POST", "/api/v1/account/subscriptions/{number}/test"): known(
-        202, reader=403, other=404, other_token=404, operator=404, operator_token=404
-    ),
-    ("DELETE", "/api/v1/account/subscriptions/{number}"): known(
-        204, reader=403, other=404, other_token=404, operator=404, operator_token=404
-    ),
+    ("PATCH", "/api/v1/account/subscriptions/{number}"): known(200, **SENDS_ALONE, sender=403),
+    ("POST", "/api/v1/account/subscriptions/{number}/test"): known(202, **SENDS_ALONE),
+    ("DELETE", "/api/v1/account/subscriptions/{number}"): known(204, **SENDS_ALONE),
     ("GET", "/api/v1/account/bots"): READ,
     ("GET", "/api/v1/account/tokens"): READ,
     ("POST", "/api/v1/account/tokens"): known(422, **TOKENS),
@@ -207,9 +205,7 @@ MATRIX: Final = {
     ("PUT", "/api/v1/bots/{bot}/submissions"): known(422, reader=403),
     ("GET", "/api/v1/submissions"): READ,
     ("GET", "/api/v1/submissions/{id}"): READ_BY_OWNER,
-    ("DELETE", "/api/v1/submissions/{id}"): known(
-        409, reader=403, other=404, other_token=404, operator=404, operator_token=404
-    ),
+    ("DELETE", "/api/v1/submissions/{id}"): known(409, **SENDS_ALONE),
     ("GET", "/api/v1/submissions/{id}/games/{game}/replay"): READ_BY_OWNER,
     ("GET", "/api/v1/submissions/{id}/events"): READ_BY_OWNER,
     ("GET", "/api/v1/challenges"): READ,
@@ -320,17 +316,6 @@ def address(path: str, numbers: dict[str, int]) -> str:
     played = next(game for beginning, game in GAMES.items() if of.startswith(beginning))
     ids = {"/challenges": CHALLENGE, "/play": PERSON_GAME}
     id_ = next((id_ for beginning, id_ in ids.items() if of.startswith(beginning)), SUBMISSION)
-    given = {
-        "secret": "mail",
-        "number": numbers.get(part),
-        "bot": "mine",
-        "id": id_,
-        "round": 1,
-        "turn": 1,
-        "page": "protocol",
-    }
-    given |= {"secret": "mail"}
-    given["name"] = name_of(START.date())
     return path.replace(":path", "").format(
         game=played,
         card="wasabi",
@@ -338,7 +323,14 @@ def address(path: str, numbers: dict[str, int]) -> str:
         author="house",
         seat=1,
         day=START.date(),
-        **given,
+        secret="mail",  # noqa: S106 - the one of subscribed()
+        number=numbers.get(part),
+        bot="mine",
+        id=id_,
+        round=1,
+        turn=1,
+        page="protocol",
+        name=name_of(START.date()),
     )
 
 
