@@ -107,15 +107,6 @@ def test_a_feed_of_remarkable_games_links_to_them(world: World) -> None:
     assert 'href="/feeds/games"' in client.get("/games").text
 
 
-def test_an_unchanged_feed_is_not_sent_again(world: World) -> None:
-    """Feed readers send requests often, with the ETag that they have."""
-    world.filled(fill_stable)
-    client = browser(world)
-    etag = client.get("/feeds/bots/mine").headers["etag"]
-    again = client.get("/feeds/bots/mine", headers={"If-None-Match": etag})
-    assert (again.status_code, again.content) == (304, b"")
-
-
 def test_odd_names_of_authors_have_a_feed(world: World) -> None:
     """Operators may add bots of an author with any name."""
     add_bots(world.store, [("odd", "a/<b>")])
