@@ -14,21 +14,22 @@ from tests.demo.running import await_that
 
 @contextmanager
 def serving(app: FastAPI, **options: Any) -> Iterator[tuple[str, int]]:  # noqa: ANN401 - uvicorn's options
-    """Serve an application on a free port of this host, and yield its address.
+    """Serve an application on a free port of this host, and yield its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, running(app, listener, **options):
+        yield listener.getsockname()
 
-    Args:
-        app: The application.
-        options: Options of uvicorn's configuration.
-    """
+
+@contextmanager
+def running(app: FastAPI, listener: socket.socket, **options: Any) -> Iterator[uvicorn.Server]:  # noqa: ANN401 - uvicorn's options
+    """Serve an application on a socket, and yield the server."""
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=1, **options)
     )
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            await_that(lambda: server.started, "the site")
-            yield listener.getsockname()
-        finally:
-            server.should_exit = True
-            thread.join()
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        await_that(lambda: server.started, "the site")
+        yield server
+    finally:
+        server.should_exit = True
+        thread.join()

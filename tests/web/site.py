@@ -21,12 +21,8 @@ def served(
 ) -> Iterator["Site"]:
     """Start ``python -m web`` on a free port, wait until it listens, and kill it after use.
 
-    Args:
-        data_dir: The data directory.
-        python: The interpreter.
-        cwd: The working directory.
-        settings: Environment variables. By default the site logs only warnings and errors, since its output
-            isn't read while it runs.
+    ``settings`` are environment variables. By default the site logs only warnings and errors, since its
+    output isn't read while it runs.
     """
     process = subprocess.Popen(  # noqa: S603 - our own argument list
         [python, "-m", "web", "--data-dir", str(data_dir), "--port", "0"],
@@ -82,14 +78,9 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("ARENA_")}
 
 
+@dataclass(frozen=True, slots=True)
 class Site:
-    """A running site.
+    """The process of a running site; ``url`` has no trailing slash."""
 
-    Attributes:
-        url: Its address, without a trailing slash.
-        process: Its process.
-    """
-
-    def __init__(self, url: str, process: subprocess.Popen[str]) -> None:
-        self.url = url
-        self.process = process
+    url: str
+    process: subprocess.Popen[str]

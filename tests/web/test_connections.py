@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from threading import Thread
 from typing import Final
 
 import pytest
@@ -14,7 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
 from tests.demo.running import await_that
-from tests.web.server import serving
+from tests.web.server import running, serving
 from web.http.connections import ConnectionLimits, Connections, guarded, listen
 
 LONG = 600.0
@@ -238,19 +237,11 @@ def test_without_making_room_idle_connections_keep_others_out(monkeypatch: pytes
 def reading(seconds: float) -> Iterator[tuple[uvicorn.Server, Address]]:
     """Serve the site with this limit for clients that don't read, and yield the server and its address."""
     connections = Connections(ConnectionLimits(most=1000, header_seconds=LONG), ())
-    config = uvicorn.Config(
-        app(), log_config=None, access_log=False, http=guarded(connections), timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    with listen("127.0.0.1", 0, reader_seconds=seconds) as listener:
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            await_that(lambda: server.started, "the site")
-            yield server, listener.getsockname()
-        finally:
-            server.should_exit = True
-            thread.join()
+    with (
+        listen("127.0.0.1", 0, reader_seconds=seconds) as listener,
+        running(app(), listener, http=guarded(connections)) as server,
+    ):
+        yield server, listener.getsockname()
 
 
 def test_a_client_that_does_not_read_is_disconnected() -> None:
