@@ -242,33 +242,6 @@ def test_wrong_files_are_not_sent(windows: Windows, town: Town) -> None:
     assert "PUT" not in requests
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize(("size", "theme"), [("phone", "dark"), ("desktop", "light")])
-def test_the_same_file_again_is_refused(windows: Windows, town: Town, size: str, theme: str) -> None:
-    """The page names the version with this file, says that nothing was queued, and keeps the form."""
-    visit = windows.open(town.here, size, theme)
-    page, bot = visit.page, f"lea-{size}"
-    register(visit, f"lea-of-{size}")
-    for again in (False, True):
-        visit.open(f"/submit?bot={bot}")
-        page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
-        page.get_by_role("button", name="Submit").click()
-        if again:
-            break
-        expect(page.get_by_role("heading", name=bot)).to_be_visible()
-        qualify(town, town.newest(bot).id, 0)
-        town.store.submissions.activate(town.newest(bot).id, datetime.now(UTC))
-    refusal = page.get_by_role("alert")
-    expect(refusal).to_contain_text(f"this is the same file as {bot}@1, which is already active.")
-    expect(refusal).to_contain_text(
-        "Nothing was queued. Submitting the same file or image again creates no new version."
-    )
-    expect(page.get_by_label("Bot", exact=True)).to_have_value(bot)
-    look(visit, f"submit-same-{size}-{theme}")
-    assert len(town.store.submissions.newest(bot=bot)) == 1
-    visit.forgive("409")
-
-
 def test_an_author_who_was_logged_out_loses_nothing(windows: Windows, town: Town) -> None:
     """The form stays filled in, and can be sent after another login."""
     visit = windows.open(town.here, "desktop", "light")

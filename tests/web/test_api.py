@@ -158,6 +158,7 @@ def test_an_address_lists_all_of_its_methods(client: TestClient) -> None:
     """They may belong to several routes. Event streams don't support HEAD."""
     site = {"Origin": "http://testserver"}
     for path, methods in (
+        ("/", "GET, HEAD"),
         ("/api/v1/account/tokens", "GET, HEAD, POST"),
         ("/api/v1/games", "GET, HEAD"),
         ("/api/v1/submissions/1/events", "GET"),

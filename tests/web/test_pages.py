@@ -243,14 +243,6 @@ def test_a_program_gets_errors_as_problem_documents(client: TestClient, path: st
     assert all(problem.values())
 
 
-def test_pages_can_only_be_read(client: TestClient) -> None:
-    """Methods other than GET and HEAD are refused."""
-    answer = client.post("/", headers={"Sec-Fetch-Site": "same-origin"})
-    assert answer.status_code == 405
-    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
-    assert client.head("/").status_code == 200
-
-
 def test_an_internal_error_reveals_no_details(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error page has the security headers, but not the exception's text."""
 

@@ -7,14 +7,11 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from arena.db.games import GameSummary
 from arena.platform.speech import NAME_LENGTH, clean_name
-from arena.protocol.documents import SeatResult
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
 from tests.web.people import browser
-from web.games.listing import GamesQuery, ListedGames
 from web.http.rendering import (
     bot_address,
     clock,
@@ -23,7 +20,6 @@ from web.http.rendering import (
     iso_moment,
     millis,
     percent,
-    render,
     second,
     short_digest,
     signed,
@@ -158,16 +154,6 @@ def test_digests_are_cut_and_folders_are_not() -> None:
     """Twelve digits identify an image. A bot in a plain process is identified by its folder."""
     assert short_digest("sha256:" + "0123456789abcdef" * 4) == "0123456789ab"
     assert short_digest("/srv/bots/greedy") == "/srv/bots/greedy"
-
-
-def test_numbers_of_games_have_separators() -> None:
-    """They make large numbers readable."""
-    seats = tuple(SeatResult(bot=bot, version=1, points=9, place=1) for bot in ("ann", "ben"))
-    ended = datetime(2026, 11, 23, tzinfo=UTC)
-    game = GameSummary(game="last", number=1_234_567, players=2, ended=ended, seats=seats, margin=1, behind=0)
-    found = ListedGames(games=(game,), following=None, searched=None)
-    shown = render("games.html", caller=None, found=found, chances=None, query=GamesQuery())
-    assert '<a href="/games/last">1,234,567</a>' in shown
 
 
 def test_a_games_number_has_separators_on_all_pages(world: World) -> None:

@@ -180,15 +180,6 @@ def test_frames_are_requested_by_view(client: TestClient, query: str, status: in
     assert "json" in answer.headers["content-type"]
 
 
-def test_frames_are_sent_once(client: TestClient) -> None:
-    """A client that has them gets 304. Each view has its own ETag."""
-    first = client.get(f"{GAME}/frames.json")
-    tag = first.headers["etag"]
-    again = client.get(f"{GAME}/frames.json", headers={"If-None-Match": tag})
-    assert (again.status_code, again.content) == (304, b"")
-    assert client.get(f"{GAME}/frames.json?view=seat:0").headers["etag"] != tag
-
-
 @pytest.mark.parametrize("path", [f"{GAME}/1/1", f"{GAME}/frames.json", "/embed/faulty-0-0/1/1"])
 def test_only_reading_is_possible(client: TestClient, path: str) -> None:
     """HEAD returns the headers of GET. Other methods are refused."""
