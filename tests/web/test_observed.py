@@ -1,7 +1,6 @@
 """Logs and metrics of requests to the site."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -20,12 +19,10 @@ from web.http.request_log import RequestLog, SiteMetrics
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """Yield a world with games in its store."""
-    world = World.at(tmp_path)
+def world(world: World) -> World:
+    """Add games."""
     fill(world.store)
-    yield world
-    world.store.close()
+    return world
 
 
 def samples(metrics: SiteMetrics, name: str) -> dict[tuple[str, ...], float]:

@@ -6,17 +6,16 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from arena.db.store import Store
 from tests.accounts.world import World
 from tests.builders import fill, puzzled
 from tests.web.app import site_over
 
 
 @pytest.fixture
-def world(empty_store: Store) -> World:
-    """Return a world with games."""
-    fill(empty_store)
-    return World(empty_store)
+def world(world: World) -> World:
+    """Add games."""
+    fill(world.store)
+    return world
 
 
 def test_a_visitor_chooses_a_card_and_sees_the_answer(world: World) -> None:

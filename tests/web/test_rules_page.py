@@ -10,7 +10,7 @@ import web
 from arena.rules import Card
 from tests.web.html import Page
 from web.docs.pages import Downloads, open_shelf
-from web.docs.rules import PICTURES, ExampleTurn, Picture, with_faces
+from web.docs.rules import PICTURES, ExampleTurn, Picture, TurnSeat, with_faces
 from web.http.static import STATIC
 from web.viewer.scene import Mark
 
@@ -31,6 +31,12 @@ def says(anchor: str) -> list[list[str]]:
 def turns() -> list[ExampleTurn]:
     """Return all example turns."""
     return [it for pictures in PICTURES.values() for it in pictures if isinstance(it, ExampleTurn)]
+
+
+def placed(seat: TurnSeat) -> list[Card]:
+    """Return the cards that were placed in the turn."""
+    pairs = [pair for stack in seat.stacks for pair in zip(stack.cards, stack.new, strict=True)]
+    return [card for card, new in pairs if new]
 
 
 def test_every_card_has_its_face_in_the_table_of_the_deck(text: str) -> None:
@@ -93,14 +99,8 @@ def test_a_turn_moves_every_card_and_loses_none() -> None:
             left = [held.card for held in giver.hand if not held.mark]
             got = [held.card for held in taker.next if not held.mark]
             assert got == left
-            placed = [
-                card
-                for stack in giver.stacks
-                for card, new in zip(stack.cards, stack.new, strict=True)
-                if new
-            ]
             picked = [held.card for held in giver.hand if held.mark is Mark.PICKED]
-            assert sorted(placed) == sorted(card for card in picked if card)
+            assert sorted(placed(giver)) == sorted(card for card in picked if card)
             back = [held.card for held in taker.next if held.mark is Mark.RETURNED]
             assert back == [Card.CHOPSTICKS] * (len(picked) - 1)
 
@@ -109,10 +109,4 @@ def test_the_dummy_gets_the_card_it_was_given() -> None:
     """The card comes from seat 0's hand."""
     (shown,) = [shown for shown in turns() if shown.seats[-1].name == "The dummy"]
     given = [held.card for held in shown.seats[0].hand if held.mark is Mark.GIVEN]
-    new = [
-        card
-        for stack in shown.seats[-1].stacks
-        for card, new in zip(stack.cards, stack.new, strict=True)
-        if new
-    ]
-    assert new == given == [Card.CHOPSTICKS]
+    assert placed(shown.seats[-1]) == given == [Card.CHOPSTICKS]

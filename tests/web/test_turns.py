@@ -39,11 +39,7 @@ async def discard(_message: Message) -> None:
 def ask(turns: Turns, host: str, *, method: str = "GET", path: str = "/compare") -> asyncio.Task[None]:
     """Begin a request from an address."""
     scope = {"type": "http", "method": method, "path": path, "client": (host, 1), "headers": []}
-    return asyncio.ensure_future(_asked(turns, scope))
-
-
-async def _asked(turns: Turns, scope: Scope) -> None:
-    await turns(scope, nothing, discard)
+    return asyncio.ensure_future(turns(scope, nothing, discard))
 
 
 async def until(condition: Callable[[], bool]) -> None:
