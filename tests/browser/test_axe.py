@@ -34,23 +34,14 @@ NO_PAGES: Final = re.compile(r"^/(api|data|feeds)/|^/(health|ready)z$|^/(bots|li
 
 @dataclass(frozen=True)
 class Look:
-    """A page in a state.
+    """A page in a state."""
 
-    Attributes:
-        route: The site's route; empty if there is none.
-        path: The page's address.
-        who: The user who is logged in, or empty if none is.
-        status: The response's status.
-        act: An action on the page before it is checked.
-        soak: True if only the soak run checks the page, because it differs little from another one.
-    """
-
-    route: str
-    path: str
-    who: str = ""
-    status: int = 200
-    act: Callable[[Page], None] | None = None
-    soak: bool = False
+    route: str  # the site's; empty if there is none
+    path: str  # its address
+    who: str = ""  # the user who is logged in, or empty
+    status: int = 200  # of the response
+    act: Callable[[Page], None] | None = None  # an action before the page is checked
+    soak: bool = False  # whether only the soak run checks it, because it differs little from another one
 
 
 def refused(page: Page) -> None:
@@ -231,17 +222,11 @@ PAGES: Final = {
 
 @dataclass(frozen=True)
 class Town:
-    """A running site.
+    """A running site."""
 
-    Attributes:
-        url: Its address.
-        ids: Ids of challenges and of matches in progress, by their state.
-        windows: Browser pages by the name of the user who is logged in; the page for "" is logged out.
-    """
-
-    url: str
-    ids: dict[str, str]
-    windows: dict[str, Page]
+    url: str  # its address
+    ids: dict[str, str]  # of challenges and of matches in progress, by their state
+    windows: dict[str, Page]  # by the name of the user who is logged in, which may be empty
 
 
 @pytest.fixture(scope="module")

@@ -9,21 +9,14 @@ SITE_SCRIPTS = {f"{STATIC}/theme.js", f"{STATIC}/times.js"}
 
 
 class Page(HTMLParser):
-    """A parsed page.
-
-    Attributes:
-        tables: The text of each cell, by table and row.
-        links: All values of ``href``.
-        ids: All values of ``id``.
-        tags: Every start tag with its attributes, in order.
-    """
+    """A parsed page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.tables: list[list[list[str]]] = []
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tables: list[list[list[str]]] = []  # the text of each cell, by table and row
+        self.links: list[str] = []  # all values of ``href``
+        self.ids: list[str] = []  # all values of ``id``
+        self.tags: list[tuple[str, dict[str, str | None]]] = []  # every start tag, in order
         self._in_cell = False
         self.feed(text)
         self.close()

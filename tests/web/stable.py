@@ -32,21 +32,13 @@ STDERR = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stable:
-    """Accounts and their bots.
+    """Accounts and the IDs of their bots' versions."""
 
-    Attributes:
-        ann: The owner of the bot ``mine``, which has three versions.
-        ben: The owner of ``other``.
-        versions: IDs of the versions of ``mine``.
-        other: ID of the version of ``other``.
-        house: IDs of ``greedy`` and ``random``.
-    """
-
-    ann: KnownAccount
-    ben: KnownAccount
-    versions: tuple[int, ...]
+    ann: KnownAccount  # the owner of ``mine``
+    ben: KnownAccount  # the owner of ``other``
+    versions: tuple[int, ...]  # the three of ``mine``
     other: int
-    house: tuple[int, ...]
+    house: tuple[int, ...]  # ``greedy`` and ``random``
 
 
 def fill_stable(world: World, *, silent: bool = False) -> Stable:

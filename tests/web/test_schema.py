@@ -65,20 +65,13 @@ CHECKS: Final = [
 
 @dataclass
 class Asker:
-    """A caller.
-
-    Attributes:
-        site: The site.
-        world: The site's world.
-        account: The caller's account; None without one.
-        cookies: Cookies of a session. If empty, an account uses a token.
-    """
+    """A caller of a site."""
 
     site: FastAPI
     world: World
     account: KnownAccount | None
-    cookies: dict[str, str]
-    secret: str = ""
+    cookies: dict[str, str]  # of a session; if empty, an account uses a token
+    secret: str = ""  # of this token
 
     def headers(self) -> dict[str, str]:
         """Return the headers to send. If a request has revoked the token, it is replaced."""
