@@ -9,7 +9,6 @@ from typing import Final
 import structlog
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission
 from arena.images.image import DEFAULT_LIMITS, MAX_SOURCE_BYTES
@@ -24,7 +23,7 @@ from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.document import whole_document
 from arena.submissions.receiver import NOTE_LENGTH, Receiver
 from web.docs.pages import Downloads
-from web.games.analysis import Placed, card
+from web.games.analysis import card
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import PREFIX
 from web.http.authentication import Session, can_be_overheard
@@ -95,32 +94,6 @@ class QualificationLine:
     again: bool  # whether an earlier game of this number didn't count because the host was busy
     reason: str | None  # the cause of its last arena fault, or None
     told: SubmissionGame  # the rest, as in the API
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionPage:
-    """A submission's page, without the submission itself."""
-
-    steps: tuple[ProgressStep, ...]
-    queued: int  # number of submissions ahead of it while it waits for the intake
-    games: tuple[QualificationLine, ...]  # in order
-    hand: tuple[Placed, ...]  # the last hand sent to the bot; empty if none was
-    bot: KnownBot | None  # its current state; None if the author has no bot of this name
-    first_game: str | None  # id of the version's first rated game, or None
-
-
-def read_submission_page(store: Store, known: KnownSubmission) -> SubmissionPage:
-    """Read a submission's page."""
-    bot = store.bots.find(known.bot)
-    request = None if known.cause is None else known.cause.request
-    return SubmissionPage(
-        steps=steps(known),
-        queued=_queued(store, known),
-        games=read_games(store, known),
-        hand=() if request is None else tuple(map(card, request.hand)),
-        bot=bot if bot is not None and bot.account == known.account else None,
-        first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
-    )
 
 
 def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine, ...]:
@@ -262,9 +235,22 @@ class _Submissions:
         return page(request, "submissions.html", submissions=shown, older=older, before=before)
 
     def one(self, request: Request, id_: SubmissionId) -> Response:
-        known = own_submission(self._store.submissions, viewer_of(request), id_)
-        shown = read_submission_page(self._store, known)
-        return page(request, "submission.html", submission=known, shown=shown, games_of_it=GAMES)
+        store = self._store
+        known = own_submission(store.submissions, viewer_of(request), id_)
+        bot = store.bots.find(known.bot)
+        asked = None if known.cause is None else known.cause.request
+        return page(
+            request,
+            "submission.html",
+            submission=known,
+            steps=steps(known),
+            queued=_queued(store, known),
+            lines=read_games(store, known),
+            hand=() if asked is None else tuple(map(card, asked.hand)),
+            bot=bot if bot is not None and bot.account == known.account else None,
+            first_game=None if known.version is None else store.games.first_of(known.bot, known.version),
+            games_of_it=GAMES,
+        )
 
     def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
         known = own_submission(self._store.submissions, viewer_of(request), id_)
