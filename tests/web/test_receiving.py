@@ -117,12 +117,11 @@ def begin_images(
     places: int = MOST_AT_ONCE - FOR_SOURCES,
 ) -> list[socket.socket]:
     """Begin an upload of an image for each place, from several addresses, and return their sockets."""
-    images = range(places)
     begun = [
         senders.enter_context(
             put(address, secret_of(world, f"eve{n}"), f"slow{n}", "image", 1 << 29, f"127.0.0.{2 + n}")
         )
-        for n in images
+        for n in range(places)
     ]
     await_that(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
     return begun
@@ -140,10 +139,10 @@ def drip_until_answered(sender: socket.socket) -> None:
     await_that(answered, "an answer")
 
 
-def image(address: tuple[str, int], secret: str, name: str = "hers") -> int:
-    """Upload an image, and return the status."""
-    sender = put(address, secret, name, "image", 5)
-    sender.sendall(b"image")
+def upload(address: tuple[str, int], secret: str, kind: str = "image", name: str = "hers") -> int:
+    """Upload a small file, and return the status."""
+    sender = put(address, secret, name, kind, 5)
+    sender.sendall(b"x = 1")
     return status(sender)
 
 
@@ -156,10 +155,8 @@ def test_slow_images_do_not_block_a_source_file(world: World) -> None:
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders)
-        assert image(address, secret) == 503
-        source = put(address, secret, "mine", "python", 6)
-        source.sendall(b"x = 1\n")
-        assert status(source) == 201
+        assert upload(address, secret) == 503
+        assert upload(address, secret, "python") == 201
 
 
 def test_without_reserved_places_slow_images_block_a_source_file(
@@ -170,9 +167,7 @@ def test_without_reserved_places_slow_images_block_a_source_file(
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders, MOST_AT_ONCE)
-        source = put(address, secret, "mine", "python", 6)
-        source.sendall(b"x = 1\n")
-        assert status(source) == 503
+        assert upload(address, secret, "python") == 503
 
 
 def test_without_losing_places_slow_images_block_an_image_for_hours(
@@ -184,7 +179,7 @@ def test_without_losing_places_slow_images_block_an_image_for_hours(
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders)
         world.later(hours=3)
-        assert image(address, secret) == 503
+        assert upload(address, secret) == 503
 
 
 def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
@@ -197,9 +192,9 @@ def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
         await_that(
             lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others), "them"
         )
-        assert image(address, secret) == 503
+        assert upload(address, secret) == 503
         world.later(minutes=1)
-        assert image(address, secret) == 201
+        assert upload(address, secret) == 201
         drip_until_answered(slowest)
         with slowest.makefile("rb") as answer:
             told = answer.readline() + answer.read(2000)
@@ -216,7 +211,7 @@ def test_a_slow_upload_finishes_while_others_find_a_place(world: World) -> None:
         for minute in range(5):
             slow.sendall(b"image"[minute : minute + 1])
             world.later(minutes=1)
-            assert image(address, secret_of(world, f"ann{minute}"), f"hers{minute}") == 201
+            assert upload(address, secret_of(world, f"ann{minute}"), name=f"hers{minute}") == 201
         assert status(slow) == 201
 
 
@@ -232,7 +227,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
         for sender in begun:
             drip_until_answered(sender)
             assert status(sender) == 408
-        assert image(address, secret) == 201
+        assert upload(address, secret) == 201
 
 
 def test_a_slow_form_is_ended_too(world: World) -> None:
