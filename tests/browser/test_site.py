@@ -78,9 +78,9 @@ def test_a_phone_has_two_lines_per_bot(windows: Windows, url: str) -> None:
             assert min(parts) > 10
 
 
-def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: str) -> None:
+def test_games_are_found_by_a_form_and_rows_lead_to_them(windows: Windows, url: str) -> None:
     """No scripts are needed. A click anywhere in a row opens its game, and on a bot's name the bot."""
-    page = browser.new_context(java_script_enabled=False).new_page()
+    page = windows.open(url, "desktop", "light", script=False).page
     page.goto(f"{url}/games")
     page.get_by_text("Filter and sort").click()
     page.get_by_label("Players").select_option("5")
@@ -98,9 +98,9 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(browser: Browser, url: 
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
 
 
-def test_games_are_found_by_author_result_and_date(browser: Browser, url: str) -> None:
+def test_games_are_found_by_author_result_and_date(windows: Windows, url: str) -> None:
     """All fields of the form apply together, and keep their values."""
-    page = browser.new_context(java_script_enabled=False).new_page()
+    page = windows.open(url, "desktop", "light", script=False).page
     page.goto(f"{url}/games?players=2")
     page.get_by_label("Author").fill("AMY")
     page.get_by_label("Points from").fill("45")
@@ -119,12 +119,11 @@ def test_games_are_found_by_author_result_and_date(browser: Browser, url: str) -
     page.get_by_label("Ended from (UTC)").fill("2026-11-04")
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_text("No games match.")).to_be_visible()
-    page.context.close()
 
 
-def test_first_picks_are_limited_to_hands_with_a_card(browser: Browser, url: str) -> None:
+def test_first_picks_are_limited_to_hands_with_a_card(windows: Windows, url: str) -> None:
     """Every hand then has the card, which stays selected. No scripts are needed."""
-    page = browser.new_context(java_script_enabled=False).new_page()
+    page = windows.open(url, "desktop", "light", script=False).page
     page.goto(f"{url}/bots/mine/picks")
     hands = page.locator(".hands li")
     before = hands.count()
@@ -136,7 +135,6 @@ def test_first_picks_are_limited_to_hands_with_a_card(browser: Browser, url: str
         expect(hand.locator(".k-wasabi").first).to_be_visible()
     page.get_by_role("link", name="All hands").click()
     expect(page).to_have_url(f"{url}/bots/mine/picks")
-    page.context.close()
 
 
 POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => [
