@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -52,44 +53,49 @@ def test_a_name_is_cleaned(name: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("write", "value", "shown"),
     [
-        (1.005, "1.00"),
-        (-1.5, "\N{MINUS SIGN}1.50"),
-        (-0.001, "0.00"),
-        (None, "\N{EN DASH}"),
-        (12.345, "12.35"),
+        (fixed, 1.005, "1.00"),
+        (fixed, -1.5, "\N{MINUS SIGN}1.50"),
+        (fixed, -0.001, "0.00"),
+        (fixed, None, "\N{EN DASH}"),
+        (fixed, 12.345, "12.35"),
+        (signed, 0.5, "+0.50"),
+        (signed, -0.5, "\N{MINUS SIGN}0.50"),
+        (signed, 0.0, "0.00"),
+        (signed, 0.001, "0.00"),
+        (percent, 0.0, "0%"),
+        (percent, 0.001, "<1%"),
+        (percent, 0.5, "50%"),
+        (percent, 0.999, ">99%"),
+        (percent, 1.0, "100%"),
+        (percent, None, "\N{EN DASH}"),
+        (millis, 0.02, "<0.1 ms"),
+        (millis, 0.44, "0.4 ms"),
+        (millis, 9.94, "9.9 ms"),
+        (millis, 12.3, "12 ms"),
+        (millis, 10500, "10,500 ms"),
+        (size, 0, "0 bytes"),
+        (size, 1023, "1,023 bytes"),
+        (size, 1_048_000, "1,023.4 KiB"),
+        (size, 1_572_864, "1.5 MiB"),
+        (size, 2**31, "2,048.0 MiB"),
+        (span, timedelta(seconds=0.4), "<1 s"),
+        (span, timedelta(seconds=1), "1 s"),
+        (span, timedelta(seconds=119), "119 s"),
+        (span, timedelta(seconds=120), "2 min"),
+        (span, timedelta(seconds=7000), "117 min"),
+        (span, timedelta(seconds=7200), "2 h"),
     ],
 )
-def test_a_number_has_two_decimals_and_a_real_minus(value: float | None, shown: str) -> None:
-    """Zero never has a minus sign, and a missing value is a dash."""
-    assert fixed(value) == shown
+def test_a_number_has_a_fitting_unit_and_precision(
+    write: Callable[[object], str], value: object, shown: str
+) -> None:
+    """Minus signs are real, and what rounds to zero has none. A missing value is a dash.
 
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.5, "+0.50"), (-0.5, "\N{MINUS SIGN}0.50"), (0.0, "0.00"), (0.001, "0.00")]
-)
-def test_a_change_has_a_sign_unless_it_is_zero(value: float, shown: str) -> None:
-    """A change that rounds to zero has no sign."""
-    assert signed(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [(0.0, "0%"), (0.001, "<1%"), (0.5, "50%"), (0.999, ">99%"), (1.0, "100%"), (None, "\N{EN DASH}")],
-)
-def test_a_share_never_rounds_to_zero_or_to_all(share: float | None, shown: str) -> None:
-    """For example, one fault in a thousand games isn't 0%."""
-    assert percent(share) == shown
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0.02, "<0.1 ms"), (0.44, "0.4 ms"), (9.94, "9.9 ms"), (12.3, "12 ms"), (10500, "10,500 ms")],
-)
-def test_a_time_has_a_fitting_precision(value: float, shown: str) -> None:
-    """It has tenths below ten milliseconds, and whole milliseconds above."""
-    assert millis(value) == shown
+    A share never rounds to none or all: one fault in a thousand games isn't 0%.
+    """
+    assert write(value) == shown
 
 
 def test_a_moment_is_shown_in_utc() -> None:
@@ -124,30 +130,6 @@ def test_special_characters_in_untrusted_text_are_visible(text: str, shown: str)
 def test_bots_with_valid_names_have_an_address(name: str, address: str | None) -> None:
     """The address needs no escaping in any context."""
     assert bot_address(name) == address
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (0, "0 bytes"),
-        (1023, "1,023 bytes"),
-        (1_048_000, "1,023.4 KiB"),
-        (1_572_864, "1.5 MiB"),
-        (2**31, "2,048.0 MiB"),
-    ],
-)
-def test_sizes_are_written_in_a_fitting_unit(value: int, shown: str) -> None:
-    """From 1 KiB on they have one decimal."""
-    assert size(value) == shown
-
-
-@pytest.mark.parametrize(
-    ("seconds", "shown"),
-    [(0.4, "<1 s"), (1, "1 s"), (119, "119 s"), (120, "2 min"), (7000, "117 min"), (7200, "2 h")],
-)
-def test_durations_are_short(seconds: float, shown: str) -> None:
-    """They are in seconds, then in minutes, then in hours."""
-    assert span(timedelta(seconds=seconds)) == shown
 
 
 def test_digests_are_cut_and_folders_are_not() -> None:
