@@ -183,12 +183,6 @@ def test_a_badge_without_a_rank_says_why(world: World, visitor: TestClient) -> N
     assert "loser-1 on Kaiten: retired" in visitor.get("/bots/loser-1/badge.svg").text
 
 
-@pytest.mark.parametrize("bot", ["nobody", "%3Cb%3E", "x" * 99])
-def test_an_unknown_bot_has_no_badge(visitor: TestClient, bot: str) -> None:
-    """Its badge is not found, like its page."""
-    assert visitor.get(f"/bots/{bot}/badge.svg").status_code == 404
-
-
 def test_other_sites_may_embed_and_cache_a_badge(visitor: TestClient) -> None:
     """It doesn't depend on cookies, and its policy allows no scripts."""
     answer = visitor.get("/bots/winner-1/badge.svg")

@@ -175,12 +175,6 @@ def test_an_author_may_have_any_name(world: World, author: str) -> None:
     assert "/bots/odd" in Page(answer.text).links
 
 
-@pytest.mark.parametrize("author", ["nobody", "a" * 65, "%00"])
-def test_an_author_without_bots_has_no_page(world: World, author: str) -> None:
-    """Invalid names have no page either."""
-    assert browser(world).get(f"/authors/{author}").status_code in {404, 422}
-
-
 def test_many_bots_come_in_pages(world: World) -> None:
     """A page has fifty bots, in order of their names."""
     names = [f"bot{number:02}" for number in range(60)]

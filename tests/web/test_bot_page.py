@@ -15,7 +15,6 @@ from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify
 from web.bots.model import GAMES_A_PAGE, VERSIONS_A_PAGE
 from web.http.rendering import fixed
-from web.http.static import STATIC
 
 pytestmark = pytest.mark.usefixtures("stable")
 
@@ -316,30 +315,6 @@ def test_challenges_have_a_quota_and_need_a_sandbox(world: World) -> None:
     answer = logged_in(world, "ann").post(f"{MINE}/challenges", data=wanted)
     assert (answer.status_code, "accepts no untrusted bots" in answer.text) == (503, True)
     assert "ARENA_ACCEPT_MISSING" not in answer.text
-
-
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/bots/nobody-there", 404),
-        ("/bots/%00", 404),
-        (f"/bots/{'x' * 300}", 404),
-        ("/bots/mine?version=0", 422),
-        (f"/bots/mine?before={10**30}", 422),
-        (f"/bots/mine?versions={10**12}", 422),
-        ("/bots/mine?opponent=%00", 422),
-        ("/bots/mine?place=6", 422),
-        ("/bots/mine?min=many", 422),
-        ("/bots/mine?fault=perhaps", 422),
-        ("/bots/mine?curve=1", 422),
-        ("/bots/mine?opponents=-1", 422),
-    ],
-)
-def test_invalid_requests_are_refused(world: World, path: str, status: int) -> None:
-    """They get an error page in the site's style."""
-    answer = browser(world).get(path)
-    assert answer.status_code == status
-    assert f'<link rel="stylesheet" href="{STATIC}/site.css">' in answer.text
 
 
 def test_bots_are_linked_wherever_they_are_named(client: TestClient) -> None:

@@ -111,26 +111,6 @@ def test_a_new_order_begins_with_the_largest() -> None:
     assert str(Order("seen", down=True).by("card")) == "card"
 
 
-@pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("/cards?sort=luck", 422),
-        ("/cards?sort=--seen", 422),
-        ("/cards?players=6", 422),
-        ("/cards/tuna", 404),
-        ("/cards/Tempura", 404),
-        ("/cards/maki%00", 404),
-        ("/cards.csv?players=1", 422),
-    ],
-)
-def test_invalid_requests_are_refused(client: TestClient, path: str, status: int) -> None:
-    """They get an error page in the site's style, or a problem document for data."""
-    answer = client.get(path)
-    assert answer.status_code == status
-    kind = "application/problem+json" if ".csv" in path else "text/html"
-    assert answer.headers["content-type"].startswith(kind)
-
-
 @pytest.mark.parametrize("players", [None, 2, 4])
 def test_a_card_is_shown_turn_by_turn(client: TestClient, store: Store, players: int | None) -> None:
     """Each turn with a decision has a row. The page links to the neighbouring cards."""

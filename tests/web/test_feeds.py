@@ -112,9 +112,3 @@ def test_odd_names_of_authors_have_a_feed(world: World) -> None:
     add_bots(world.store, [("odd", "a/<b>")])
     root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
     assert root.findtext(f"{_ATOM}title") == "Bots of a/<b> · Kaiten"
-
-
-@pytest.mark.parametrize("path", ["bots/nobody", "authors/nobody", "nothing"])
-def test_an_unknown_feed_is_not_found(world: World, path: str) -> None:
-    """Feeds of unknown kinds aren't found either."""
-    assert browser(world).get(f"/feeds/{path}").status_code == 404

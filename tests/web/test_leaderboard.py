@@ -141,24 +141,6 @@ def test_an_empty_page_says_so(visitor: TestClient) -> None:
     assert "/leaderboard?page=3" in Page(text).links
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["players=9", "house=maybe", f"search={'x' * 65}", "page=0", "page=x", f"page={2**40}"],
-)
-def test_invalid_parameters_are_refused(visitor: TestClient, query: str) -> None:
-    """The page names the parameter."""
-    answer = visitor.get(f"/leaderboard?{query}")
-    assert answer.status_code == 422
-    assert query.partition("=")[0] in answer.text
-
-
-def test_invalid_parameters_of_the_csv_are_a_problem(visitor: TestClient) -> None:
-    """Programs request the CSV, so the error is a problem document."""
-    answer = visitor.get("/leaderboard.csv?limit=501")
-    assert answer.status_code == 422
-    assert answer.headers["content-type"] == "application/problem+json"
-
-
 def test_the_search_text_is_escaped(visitor: TestClient) -> None:
     """Markup is escaped, and invisible characters are removed."""
     text = visitor.get("/leaderboard?search=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%E2%80%AE").text
