@@ -1,24 +1,16 @@
 """The data API's base: routes, pages of lists, guards, and its OpenAPI description.
 
-The routes are in web/*/api.py: each module has functions that return an ``APIRouter``. To add routes, for
-example for bots:
+The routes are in web/*/api.py, as plain functions:
 
-- Use ``router = DataRouter("bots")`` and ``@router.get("/bots/{bot}")`` on a plain function. The router adds
-  ``/api/v1``, HEAD and ETags.
-- Annotate the function's return type with a frozen dataclass. FastAPI serializes and describes it; no other
-  place lists its fields. The docstrings of both become the API description: the function's first line is the
-  summary, the dataclass's ``Attributes`` describe the fields. Describe parameters with
-  ``Query(description=…)``. If commands also print the document, put it into :mod:`arena.protocol.documents`.
-- Require a scope with an argument's type, such as ``caller: Reader``. If ``caller.may_see`` returns False,
-  raise ``Problem(404, …)``, so that the response doesn't reveal what exists. Domain errors become problems in
-  :func:`refusal`.
-- Raise :class:`web.http.errors.Problem` for errors. The common ones are described for every route; declare
-  others with ``responses=problems({409: "The name is taken."})``.
-- Return a list as a dataclass with a tuple and ``next``. Give its route ``responses=LISTED`` and the argument
-  ``next_page: Next``, read one row more than ``limit``, and return ``next=next_page(before=…)`` if this extra
-  row exists.
-- Mount the router in web/app.py and add a line to docs/api.md. tests/web/test_authorisation.py states who may
-  use the route; tests/web/test_schema.py checks its responses against its description.
+- A frozen dataclass is the return type: FastAPI serializes and describes it. The docstrings of both become
+  the API's description: the function's first line is the summary, the dataclass's ``Attributes`` describe the
+  fields. If commands also print the document, it belongs into :mod:`arena.protocol.documents`.
+- An argument's type requires a scope, such as ``caller: Reader``. If ``caller.may_see`` returns False, raise
+  ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain errors
+  into problems. Common problems are described for every route, others by ``responses=problems({…})``.
+- A list is a dataclass with a tuple and ``next``. Its route has ``responses=LISTED`` and ``next_page: Next``,
+  and reads one row more than ``limit``, to know whether there is a next page.
+- A new route needs its router in web/app.py, and lines in docs/api.md and tests/web/test_authorisation.py.
 """
 
 from collections.abc import Callable, Coroutine
