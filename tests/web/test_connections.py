@@ -64,10 +64,10 @@ def connect(address: Address, *, source: str = "127.0.0.1", sent: bytes = b"") -
     return made
 
 
-def asks(visitor: socket.socket, path: str = "/") -> str:
+def asks(visitor: socket.socket) -> str:
     """Send a request, read the whole response, and return its first line. Return "" if disconnected."""
     try:
-        visitor.sendall(f"GET {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        visitor.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         return answered(visitor)
     except ConnectionError:
         return ""

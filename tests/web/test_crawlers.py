@@ -10,14 +10,15 @@ from tests.builders import add_bots, play_matches
 from tests.web.people import browser
 
 
+def play_two(world: World) -> None:
+    """Play two games between two bots."""
+    versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
+    play_matches(world.store, [versions], Rules(players=2), name="two")
+
+
 def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
     """It includes bots and documents, and robots.txt names it."""
-    play_matches(
-        world.store,
-        [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
-        Rules(players=2),
-        name="two",
-    )
+    play_two(world)
     visitor = browser(world)
     robots = visitor.get("/robots.txt").text
     address = robots.rpartition("Sitemap: ")[2].strip()
@@ -69,12 +70,7 @@ def test_text_is_compressed(world: World, path: str) -> None:
 
 def test_pictures_are_not_compressed_again(world: World) -> None:
     """PNG files are already compressed."""
-    play_matches(
-        world.store,
-        [add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])],
-        Rules(players=2),
-        name="two",
-    )
+    play_two(world)
     game = world.store.games.newest(None, 1)[0].game
     answer = browser(world).get(f"/games/{game}/og.png", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in answer.headers

@@ -131,16 +131,18 @@ def test_programs_change_and_test(world: World) -> None:
         assert missing.status_code == 404
 
 
+def subscribe(caller: TestClient, address: str) -> int:
+    """Add an email address, and remove it again. Return the first status."""
+    answer = caller.post(API, json=MAIL | {"address": address})
+    if answer.is_success:
+        caller.delete(f"{API}/{answer.json()['id']}")
+    return answer.status_code
+
+
 def test_requests_to_confirm_are_limited(world: World) -> None:
     """They are limited per address across all accounts, and per account across all addresses."""
     callers = [owner(world, world.add(name)) for name in ("ann", "ben")]
-    statuses = []
-    for number in range(8):
-        caller = callers[number % 2]
-        answer = caller.post(API, json=MAIL | {"address": f"{'aA'[number % 2]}nn@mail.example"})
-        statuses.append(answer.status_code)
-        if answer.is_success:
-            caller.delete(f"{API}/{answer.json()['id']}")
+    statuses = [subscribe(callers[n % 2], f"{'aA'[n % 2]}nn@mail.example") for n in range(8)]
     assert statuses == [201] * 5 + [429] * 3
     statuses = [callers[0].post(API, json=HOOK | {"address": f"x{n}"}).status_code for n in range(9)]
     assert statuses[-1] == 429
@@ -149,12 +151,7 @@ def test_requests_to_confirm_are_limited(world: World) -> None:
 def test_a_mailbox_is_one_address(world: World) -> None:
     """Tags make no difference to the limit."""
     caller = owner(world, world.add("ann"))
-    statuses = []
-    for number in range(6):
-        answer = caller.post(API, json=MAIL | {"address": f"ann+{number}@mail.example"})
-        statuses.append(answer.status_code)
-        if answer.is_success:
-            caller.delete(f"{API}/{answer.json()['id']}")
+    statuses = [subscribe(caller, f"ann+{number}@mail.example") for number in range(6)]
     assert statuses == [201] * 5 + [429]
 
 

@@ -23,10 +23,9 @@ T, S, D, P, W, C = (
 M1, M3, EGG, SQUID = Card.MAKI_1, Card.MAKI_3, Card.EGG_NIGIRI, Card.SQUID_NIGIRI
 
 
-def laid(*cards: Card, kept: int = 0, new: int = 0) -> list[tuple[tuple[Card, ...], int | None, int]]:
+def laid(*cards: Card, kept: int = 0) -> list[tuple[tuple[Card, ...], int | None, int]]:
     """Lay out cards, and return the cards, points and rolls of each stack."""
-    found = stacks(BASIC, cards, kept=kept, new=new)
-    return [(stack.cards, stack.points, stack.rolls) for stack in found]
+    return [(stack.cards, stack.points, stack.rolls) for stack in stacks(BASIC, cards, kept=kept)]
 
 
 def test_sets_lie_together_in_the_order_in_which_they_were_begun() -> None:
