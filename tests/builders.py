@@ -182,20 +182,37 @@ def _decision(move: Move, dice: random.Random, faults: float, *, taken_over: boo
 
 
 def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> FinishedGame:
-    spec = claim.spec
-    state, record = play(spec.rules, spec.seeds[deal], dice, faults=faults)
+    rules = claim.spec.rules
+    _, record = play(rules, claim.spec.seeds[deal], dice, faults=faults)
+    return rated(claim, deal, played_again(rules, record).states, record)
+
+
+def rated(
+    claim: Claim,
+    deal: int,
+    states: Sequence[State],
+    record: GameRecord,
+    *,
+    places: tuple[int, ...] | None = None,
+) -> FinishedGame:
+    """Return the result of a claimed game, from all its states and its record.
+
+    Other ``places`` than those of the game are not in its replay.
+    """
+    spec, state = claim.spec, states[-1]
     result = state.result
     assert result is not None
     rows = list(_fault_rows(record))
     moments = taken_over(rows, spec.rules.players)
-    places = places_with_faults(result.places, moments)
+    right = places_with_faults(result.places, moments)
+    places = places or right
     game = f"{spec.match}-{deal}"
     replay = build(
         game=game,
         seed=record.seed,
         state=state,
         seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seated(deal)],
-        places=places,
+        places=right,
         steps=record.steps,
     )
     players = range(spec.rules.players)
@@ -211,7 +228,7 @@ def _game(claim: Claim, deal: int, dice: random.Random, faults: float) -> Finish
         places=places,
         faults=tuple(sum(row[seat] is not None for row in rows) for seat in players),
         taken_over=lost,
-        cards=count_game(played_again(spec.rules, record).states, record.steps, places, lost),
+        cards=count_game(states, record.steps, places, lost),
     )
 
 

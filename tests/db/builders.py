@@ -24,14 +24,12 @@ from arena.db.leases import LeaseTime
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
 from arena.db.people import NewAccount
 from arena.db.store import Store
-from arena.ladder.card_counts import count_game
 from arena.ladder.matchmaking import rotations
-from arena.play.replay.document import Seat, build, encode
-from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in, taken_over
+from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, stand_in
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport
 from arena.protocol.states import Role
 from arena.rules import Rules, State, apply, asked, new_game, shuffled_deck, view
-from tests.builders import play_matches
+from tests.builders import play_matches, rated
 
 T = TypeVar("T")
 
@@ -190,33 +188,9 @@ def finished(
 
 
 def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, ...]) -> FinishedGame:
-    id_ = f"{claim.spec.match}-{index}"
     states, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
-    state = states[-1]
-    assert state.result is not None
-    rows = [[decision.fault if decision else None for decision in step] for step in record.steps]
-    replay = build(
-        game=id_,
-        seed=record.seed,
-        state=state,
-        seats=[Seat(bot=seat.bot, version=seat.number, author=seat.author) for seat in claim.seated(index)],
-        places=places_with_faults(state.result.places, taken_over(rows, len(faults))),
-        steps=record.steps,
-    )
-    lost = tuple(count >= FAULTS_TO_TAKE_OVER for count in faults)
-    return FinishedGame(
-        id=id_,
-        bots=claim.spec.bots(index),
-        record=record,
-        replay=encode(replay).decode(),
-        points=tuple(40 - place for place in places),
-        after_two=state.scores_after(2)[: len(places)],
-        puddings=state.result.puddings,
-        places=places,
-        faults=faults,
-        taken_over=lost,
-        cards=count_game(states, record.steps, places, lost),
-    )
+    game = rated(claim, index, states, record, places=places)
+    return replace(game, points=tuple(40 - place for place in places))
 
 
 @cache
