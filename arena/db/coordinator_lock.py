@@ -12,7 +12,7 @@ from typing import IO, Final, Protocol
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
-from arena.db.database import Database, sqlite_file
+from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
 
 _LOCK: Final = 0x68656C6D  # arbitrary, but the same in every version of the program
@@ -35,9 +35,9 @@ class CoordinatorLock(Protocol):
         """Release the lock."""
 
 
-def coordinator_lock_of(database: Database, url: str) -> CoordinatorLock:
+def coordinator_lock_of(database: Database) -> CoordinatorLock:
     """Return the lock of a database without taking it."""
-    file = sqlite_file(url)
+    file = database.file
     return _PostgresLock(database) if file is None else _FileLock(file.with_name(f"{file.name}.lock"))
 
 

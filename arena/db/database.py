@@ -150,7 +150,7 @@ class Repository:
 
 
 class Database:
-    """Transactions on one database. Thread-safe. Its ``url`` has no password."""
+    """Transactions on one database. Thread-safe. Its ``url`` has no password; only SQLite has a ``file``."""
 
     def __init__(self, url: str) -> None:
         """Prepare the engine without connecting.
@@ -159,8 +159,9 @@ class Database:
         """
         address = _address(url)
         self.url = _shown(address)
-        self.is_sqlite = address.get_backend_name() == "sqlite"
-        self._engine = _sqlite(address) if self.is_sqlite else _postgresql(address)
+        self.file = _file_of(address)
+        self.is_sqlite = self.file is not None
+        self._engine = _postgresql(address) if self.file is None else _sqlite(address, self.file)
         self._writer = self._engine.execution_options(writes=True)
 
     @contextmanager
@@ -282,8 +283,7 @@ def sqlite_file(url: str) -> Path | None:
 
     Raises StoreError if the URL is invalid.
     """
-    address = _address(url)
-    return _file_of(address) if address.get_backend_name() == "sqlite" else None
+    return _file_of(_address(url))
 
 
 def _address(url: str) -> URL:
@@ -308,7 +308,9 @@ def _shown(address: URL) -> str:
     return address.difference_update_query(_SECRETS).render_as_string()
 
 
-def _file_of(address: URL) -> Path:
+def _file_of(address: URL) -> Path | None:
+    if address.get_backend_name() != "sqlite":
+        return None
     if address.database in {None, "", ":memory:"}:
         raise StoreError(f"an SQLite database in memory would be lost when the program ends: {_ADDRESSES}")
     return Path(address.database or "")
@@ -320,9 +322,8 @@ def _postgresql(address: URL) -> Engine:
     return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
 
 
-def _sqlite(address: URL) -> Engine:
+def _sqlite(address: URL, file: Path) -> Engine:
     """Create an engine whose reads are snapshots and whose writes lock immediately."""
-    file = _file_of(address)
     folder = file.parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or choose another database")
@@ -420,7 +421,7 @@ class ChangeCounter:
     """
 
     def __init__(self, database: Database) -> None:
-        self._file = make_url(database.url).database if database.is_sqlite else None
+        self._file = database.file
         self._connection: sqlite3.Connection | None = None
 
     def __call__(self) -> int | None:

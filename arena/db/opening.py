@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, inspect, text
 
 from arena.db.coordinator_lock import CoordinatorLock
-from arena.db.database import Database, check_integrity, sqlite_file
+from arena.db.database import Database, check_integrity
 from arena.db.errors import (
     DatabaseChanged,
     DatabaseForeign,
@@ -170,13 +170,12 @@ def check(database: Database) -> None:
     """
     with database.read() as connection:
         check_revision(connection, database.url)
-    file = sqlite_file(database.url)
-    if file is None:
+    if database.file is None:
         with database.write() as connection:
             # This matches no row, but a read-only server rejects it, as it would reject a result.
             connection.execute(text("DELETE FROM ladder WHERE false"))
     else:
-        _try_lock(file)
+        _try_lock(database.file)
 
 
 def _try_lock(file: Path) -> None:

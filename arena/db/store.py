@@ -86,7 +86,7 @@ def open_store(url: str, lease_clock: LeaseClock = database_time, *, migrates: b
     do.
     """
     database = Database(url)
-    lock = coordinator_lock_of(database, url)
+    lock = coordinator_lock_of(database)
     try:
         opening.bring_up_to_date(database, lock, migrates=migrates)
     except BaseException:
