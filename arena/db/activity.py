@@ -118,8 +118,8 @@ class ActivityRepository(Repository):
         with self._transactions.read() as connection:
             return _totals(connection)
 
-    def workload(self, at: datetime, hours: int = 24) -> Workload:
-        """Return the queue, the running matches, and the output of the last ``hours`` clock hours."""
+    def workload(self, at: datetime) -> Workload:
+        """Return the queue, the running matches, and the output of the last 24 clock hours."""
         with self._transactions.read() as connection:
             sizes = queue.sizes(connection)
             return Workload(
@@ -127,7 +127,7 @@ class ActivityRepository(Repository):
                 waiting={kind: sizes[MatchState.WAITING, kind] for kind in MatchKind},
                 running=queue.running(connection),
                 quarantined=sum(sizes[MatchState.QUARANTINED, kind] for kind in MatchKind),
-                hours=_hours(connection, at, hours),
+                hours=_hours(connection, at),
                 last_game=_last_game(connection),
             )
 
@@ -206,9 +206,9 @@ def _remarkable(connection: Connection, found: Collection[Highlight]) -> tuple[R
     )
 
 
-def _hours(connection: Connection, at: datetime, count: int) -> tuple[HourOfGames, ...]:
+def _hours(connection: Connection, at: datetime) -> tuple[HourOfGames, ...]:
     begun = at.replace(minute=0, second=0, microsecond=0)
-    begins = [begun - back * _HOUR for back in reversed(range(count))]
+    begins = [begun - back * _HOUR for back in reversed(range(_DAY // _HOUR))]
     since = (*games_since(connection, begins), 0)
     return tuple(
         HourOfGames(begins=begin, games=since[place] - since[place + 1]) for place, begin in enumerate(begins)

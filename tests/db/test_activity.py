@@ -41,10 +41,12 @@ def test_an_empty_arena_has_no_activity(store: Store) -> None:
     activity = store.activity.current(START)
     assert (activity.running, activity.remarkable) == ((), ())
     assert (activity.games, activity.games_last_hour, activity.games_last_day) == (0, 0, 0)
-    found = store.activity.workload(START, hours=2)
+    found = store.activity.workload(START)
     assert found.waiting == dict.fromkeys(MatchKind, 0)
     assert (found.paused, found.running, found.quarantined, found.last_game) == (False, (), 0, None)
-    assert found.hours == (HourOfGames(begins=NINE - HOUR, games=0), HourOfGames(begins=NINE, games=0))
+    assert found.hours == tuple(
+        HourOfGames(begins=NINE - back * HOUR, games=0) for back in reversed(range(24))
+    )
 
 
 def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
@@ -180,8 +182,8 @@ def test_games_are_counted_by_the_hour_in_which_they_ended(
             claimed(store, versions, id_=f"s{number}", deals=games), [(1, 2)] * games, minute=minute
         )
         assert store.results.record(match)
-    found = store.activity.workload(at, hours=3)
-    assert [hour.games for hour in found.hours] == hours
+    found = store.activity.workload(at)
+    assert [hour.games for hour in found.hours[-3:]] == hours
     assert found.hours[-1].begins == at.replace(minute=0)
     assert found.last_game == START + timedelta(minutes=50)
 
