@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, ins
 
 from arena.db import audit
 from arena.db.audit import NewAuditEntry
+from arena.db.credentials import lock_account
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import TooManySubscriptions
 from arena.db.schema import AccountRow, NoticeRow, SubscriptionRow
@@ -76,8 +77,7 @@ class Subscriptions(Repository):
     ) -> KnownSubscription:
         """Add a subscription; ``first`` is the request to confirm it. Raises TooManySubscriptions."""
         with self._transactions.write() as connection:
-            account = select(AccountRow.id).where(AccountRow.id == new.account).with_for_update()
-            connection.execute(account)  # so that no other is added at the same time
+            lock_account(connection, new.account, None)  # so that no other is added at the same time
             there = count(connection, SubscriptionRow, SubscriptionRow.account_id == new.account)
             if there >= most:
                 raise TooManySubscriptions(
