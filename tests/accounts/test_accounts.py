@@ -83,15 +83,19 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
     A new login in the same browser ends the previous session.
     """
     ann = world.add("ann")
-    first = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=None)
+    first, other = (
+        world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=None) for _ in range(2)
+    )
     second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
-    assert first != second
+    assert len({first, other, second}) == 3
     assert world.accounts.sessions.find(first) is None
     found = world.accounts.sessions.find(second)
     assert found is not None
     assert (found.account, found.browser) == (ann, "Firefox")
+    assert (found.created, found.seen) == (world.now, world.now)
     world.accounts.sessions.end(second)
     assert world.accounts.sessions.find(second) is None
+    assert world.accounts.sessions.find(other) is not None
 
 
 def test_a_session_that_is_not_used_ends(world: World) -> None:
@@ -327,5 +331,6 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
         ("Ann", "change-password", "", ""),
     ]
     assert accounts.own.delete(ann, NEW, address=here) == "former-1"
+    assert [entry.what for entry in accounts.operators.audit(2)] == ["change-password", "delete-account"]
     last = accounts.operators.audit(1)[0]
     assert (last.who, last.what, last.address) == ("former-1", "delete-account", here)

@@ -107,17 +107,6 @@ def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
     assert [account.name for account in store.people.accounts()] == ["ann"]
 
 
-def test_a_session_replaces_the_one_before(store: Store) -> None:
-    """The old secret no longer works; the account's other sessions stay."""
-    ann = add_account(store, "ann")
-    for number, instead in ((1, None), (2, None), (3, f"{1:064x}")):
-        store.credentials.open_session(session(ann, number), instead_of=instead)
-    assert store.credentials.session(f"{1:064x}") is None
-    found = present(store.credentials.session(f"{3:064x}"))
-    assert (found.account, found.created, found.seen) == (ann, START, START)
-    assert len(store.credentials.sessions(ann.id)) == 2
-
-
 @on_both
 def test_old_sessions_end(store: Store) -> None:
     """Sessions end after their maximum age, or after too long without use."""
@@ -322,14 +311,6 @@ def test_one_of_two_operators_who_demote_each_other_stays(store: Store) -> None:
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(demote, both)) == [False, True]
     assert sorted(account.role for account in store.people.accounts()) == [Role.OPERATOR, Role.USER]
-
-
-def test_the_audit_log_is_in_order(store: Store) -> None:
-    """It returns the last entries with their numbers, oldest first."""
-    for number in range(5):
-        store.people.record(NewAuditEntry(at=START, who="terminal:root", what=f"w{number}", detail="d"))
-    last = store.people.audit(2)
-    assert [(entry.number, entry.what, entry.detail) for entry in last] == [(4, "w3", "d"), (5, "w4", "d")]
 
 
 def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
