@@ -16,7 +16,7 @@ from hmac import digest as mac_of
 from typing import Final
 
 from arena.accounts.errors import TokenRefused, WrongCredentials
-from arena.accounts.passwords import Passwords
+from arena.accounts.passwords import Passwords, encoded
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import Credentials, KnownAccount, KnownToken, NewApiToken, NewSession, OpenSession
 from arena.db.errors import CredentialsChanged
@@ -68,7 +68,7 @@ class Sources:
 
 def hash_of(secret: str) -> str:
     """Return the SHA-256 hash of a secret, for storage. 256 random bits need no salt and no slow hash."""
-    return sha256(_bytes(secret)).hexdigest()
+    return sha256(encoded(secret)).hexdigest()
 
 
 LIFE: Final = timedelta(days=30)
@@ -173,7 +173,7 @@ class Sessions:
         """
         found = self._account(name)
         made, _, mac = mark.rpartition(".")
-        if found is None or not compare_digest(_mac(found.password, made).encode(), _bytes(mac)):
+        if found is None or not compare_digest(_mac(found.password, made).encode(), encoded(mac)):
             return False
         made_at = datetime.fromtimestamp(int(made.partition(".")[0]), UTC)
         return self._sources.now() < made_at + KNOWN
@@ -215,11 +215,7 @@ def unless_changed() -> Iterator[None]:
 
 
 def _mac(password: str, made: str) -> str:
-    return mac_of(_bytes(password), b"known browser\0" + _bytes(made), "sha256").hex()
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    return mac_of(encoded(password), b"known browser\0" + encoded(made), "sha256").hex()
 
 
 PREFIX: Final = "kaiten_"

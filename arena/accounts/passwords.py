@@ -42,7 +42,7 @@ class Passwords:
     def hash(self, password: str) -> str:
         """Return a new hash of a password. Raises Busy."""
         with self._turn():
-            return self._hasher.hash(_bytes(password))
+            return self._hasher.hash(encoded(password))
 
     def holds(self, password: str, stored: str | None) -> bool:
         """Return True if a password matches a hash. No password matches None. Raises Busy.
@@ -51,7 +51,7 @@ class Passwords:
         """
         with self._turn():
             try:
-                self._hasher.verify(self._decoy if stored is None else stored, _bytes(password))
+                self._hasher.verify(self._decoy if stored is None else stored, encoded(password))
             except (VerificationError, InvalidHashError):
                 return False
         return stored is not None
@@ -80,8 +80,9 @@ def _decoy(hasher: PasswordHasher) -> str:
     return f"$argon2id$v=19${costs}${salt}${digest}"
 
 
-def _bytes(password: str) -> bytes:
-    return password.encode("utf-8", "surrogatepass")
+def encoded(text: str) -> bytes:
+    """Encode any text, as typed or received."""
+    return text.encode("utf-8", "surrogatepass")
 
 
 SHORTEST: Final = 8
