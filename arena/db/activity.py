@@ -122,13 +122,14 @@ class ActivityRepository(Repository):
         """Return the queue, the running matches, and the output of the last 24 clock hours."""
         with self._transactions.read() as connection:
             sizes = queue.sizes(connection)
+            newest = select(GameRow.ended).join(LadderRow, LadderRow.games == GameRow.number)
             return Workload(
                 paused=ladder.settings(connection).paused,
                 waiting={kind: sizes[MatchState.WAITING, kind] for kind in MatchKind},
                 running=queue.running(connection),
                 quarantined=sum(sizes[MatchState.QUARANTINED, kind] for kind in MatchKind),
                 hours=_hours(connection, at),
-                last_game=_last_game(connection),
+                last_game=connection.execute(newest).scalar_one_or_none(),
             )
 
     def hosts(self) -> tuple[HostStatus, ...]:
@@ -213,8 +214,3 @@ def _hours(connection: Connection, at: datetime) -> tuple[HourOfGames, ...]:
     return tuple(
         HourOfGames(begins=begin, games=since[place] - since[place + 1]) for place, begin in enumerate(begins)
     )
-
-
-def _last_game(connection: Connection) -> datetime | None:
-    newest = select(GameRow.ended).join(LadderRow, LadderRow.games == GameRow.number)
-    return connection.execute(newest).scalar_one_or_none()

@@ -174,7 +174,9 @@ class Credentials(Repository):
         with self._transactions.write() as connection:
             lock_account(connection, new.account, password)
             if by is not None:
-                _lock_token(connection, by)
+                its = select(ApiTokenRow.id).where(ApiTokenRow.id == by, ApiTokenRow.revoked.is_(None))
+                if connection.execute(its.with_for_update()).one_or_none() is None:
+                    raise CredentialsChanged("the token has just been revoked: use another one")
             working = count(
                 connection,
                 ApiTokenRow,
@@ -246,12 +248,6 @@ def lock_account(connection: Connection, account: int, password: str | None) -> 
     stored = connection.execute(its).scalar_one()
     if password is not None and stored != password:
         raise CredentialsChanged("the password has just been changed: use the new one")
-
-
-def _lock_token(connection: Connection, token: int) -> None:
-    its = select(ApiTokenRow.id).where(ApiTokenRow.id == token, ApiTokenRow.revoked.is_(None))
-    if connection.execute(its.with_for_update()).one_or_none() is None:
-        raise CredentialsChanged("the token has just been revoked: use another one")
 
 
 def _forget_invalid(connection: Connection, new: NewApiToken) -> None:

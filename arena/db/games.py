@@ -138,9 +138,6 @@ def rules_of(row: Row[*tuple[Any, ...]]) -> Rules:
     return from_row(Rules, row)
 
 
-_VARIANTS = ("pass_both_ways", "soy_sauce", "dummy")
-
-
 class GameRepository(Repository):
     """Rated games."""
 
@@ -241,10 +238,11 @@ class GameRepository(Repository):
             if row is None:
                 return None
             its_seats = _game_seats(connection, row)
+            variants = ("pass_both_ways", "soy_sauce", "dummy")
             return from_row(
                 GamePage,
                 row,
-                variants=tuple(name for name in _VARIANTS if getattr(row, name)),
+                variants=tuple(name for name in variants if getattr(row, name)),
                 counts=all(seat.overall is not None for seat in its_seats),
                 seats=its_seats,
             )

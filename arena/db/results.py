@@ -78,7 +78,9 @@ class Results:
             if finished.games and kind == MatchKind.RATED:
                 _rate(connection, finished, seats)
             elif finished.games:
-                _write_unrated(connection, finished, seats)
+                positions = range(len(finished.games))
+                rows = [_game_row(finished, position, seats) for position in positions]
+                connection.execute(insert(UnratedGameRow), rows)
             reach("recording")
             return True
 
@@ -182,14 +184,6 @@ def _write_games(
             for number, game in numbered
             for seat, bot in enumerate(game.bots)
         ],
-    )
-
-
-def _write_unrated(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[Any]]) -> None:
-    """Write unrated games, which have no number and appear in no list."""
-    connection.execute(
-        insert(UnratedGameRow),
-        [_game_row(finished, position, seats) for position in range(len(finished.games))],
     )
 
 

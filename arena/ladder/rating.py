@@ -198,8 +198,9 @@ def game_time(millis: Iterable[float | None]) -> int | None:
 
 
 def add(times: Times, micros: int) -> Times:
-    """Return the times with one more game."""
-    rounded = _rounded(micros)
+    """Return the times with one more game, rounded to two significant digits, halves up."""
+    unit: int = 10 ** max(0, len(str(micros)) - _DIGITS)
+    rounded = (micros + unit // 2) // unit * unit
     at = bisect_left(times, (rounded, 0))
     if at < len(times) and times[at][0] == rounded:
         return (*times[:at], (rounded, times[at][1] + 1), *times[at + 1 :])
@@ -214,9 +215,3 @@ def median(times: Times) -> int | None:
         if before <= 0:
             return micros
     return None
-
-
-def _rounded(micros: int) -> int:
-    """Round a time to two significant digits, halves up."""
-    unit: int = 10 ** max(0, len(str(micros)) - _DIGITS)
-    return (micros + unit // 2) // unit * unit
