@@ -187,9 +187,10 @@ class Puzzles(Repository):
             ).scalar_one_or_none()
             if number is None:
                 return
-            days = {"today": today.isoformat(), "tomorrow": (today + timedelta(days=1)).isoformat()}
-            stored = select(PuzzleRow.day, PuzzleRow.merit).where(PuzzleRow.day.in_(days.values()))
+            days = [each.isoformat() for each in (today, today + timedelta(days=1))]
+            stored = select(PuzzleRow.day, PuzzleRow.merit).where(PuzzleRow.day.in_(days))
             merits = {row.day: row.merit for row in connection.execute(stored)}
+            day = next((each for each in days if each not in merits), days[1])
             values = {
                 "game_number": number,
                 "round": made.round,
@@ -197,12 +198,10 @@ class Puzzles(Repository):
                 "seat": made.seat,
                 "merit": merit,
             }
-            if days["today"] not in merits:
-                connection.execute(insert(PuzzleRow).values(day=days["today"], **values))
-            elif days["tomorrow"] not in merits:
-                connection.execute(insert(PuzzleRow).values(day=days["tomorrow"], **values))
-            elif merits[days["tomorrow"]] < merit:
-                connection.execute(update(PuzzleRow).where(PuzzleRow.day == days["tomorrow"]).values(values))
+            if day not in merits:
+                connection.execute(insert(PuzzleRow).values(day=day, **values))
+            elif merits[day] < merit:
+                connection.execute(update(PuzzleRow).where(PuzzleRow.day == day).values(values))
 
     def newest(self, today: date, limit: int) -> tuple[date, ...]:
         """Return the days up to today that have a puzzle, the newest first."""
