@@ -10,7 +10,7 @@ from sqlalchemy import Table, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
 from arena.db.database import Database
-from arena.db.opening import NEWEST_REVISION, revision_of, upgrade
+from arena.db.opening import NEWEST_REVISION, upgrade
 from arena.db.schema import Base
 from arena.db.store import open_store
 from arena.play.replay.document import parse
@@ -19,6 +19,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import finished, next_claim, present
 from tests.db.every_table import fill_every_table, held
 from tests.db.next_version import NEXT_REVISION, NICKNAMES, become
+from tests.db.test_opening import revision
 from tests.kinds import on_both
 
 Held = dict[str, dict[tuple[Any, ...], Any]]
@@ -39,12 +40,6 @@ def rows_of(database: Database) -> Held:
         return {name: dict(rows) for name, rows in held(connection).items()}
 
 
-def revision(database: Database) -> str | None:
-    """Return the revision of the tables."""
-    with database.read() as connection:
-        return revision_of(connection, database.url)
-
-
 @on_both
 def test_a_migration_loses_nothing(
     url: str, database: Database, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -58,7 +53,7 @@ def test_a_migration_loses_nothing(
     fail(database, before, monkeypatch, tmp_path / "failing")
     become(monkeypatch, tmp_path)
     open_store(url).close()
-    assert revision(database) == NEXT_REVISION
+    assert revision(database.url) == NEXT_REVISION
     with database.read() as connection:
         named = connection.execute(text("SELECT count(*) FROM bot WHERE nickname = upper(name)")).scalar_one()
     assert named == len(before["bot"])
@@ -78,7 +73,7 @@ def fail(database: Database, before: Held, monkeypatch: pytest.MonkeyPatch, fold
         become(patch, folder, (*NICKNAMES, "DELETE FROM live_game", "UPDATE ladder SET id = 2"))
         with pytest.raises(IntegrityError, match="ck_ladder_one_row"):
             open_store(database.url)
-    assert revision(database) == NEWEST_REVISION
+    assert revision(database.url) == NEWEST_REVISION
     assert rows_of(database) == before
     with database.read() as connection:
         assert "nickname" not in {column["name"] for column in inspect(connection).get_columns("bot")}
