@@ -12,7 +12,6 @@ from urllib.parse import urljoin
 
 import msgspec
 import requests
-from requests.auth import AuthBase
 
 from arena import __version__
 from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
@@ -136,7 +135,7 @@ class SiteClient:
 
     def __init__(self, address: str, token: str | None = None) -> None:
         self.address = address
-        self._auth = _Bearer(token)
+        self._token = token
         self._session = _Session()
         self._session.headers["User-Agent"] = f"kaiten-arena/{__version__}"
 
@@ -243,10 +242,16 @@ class SiteClient:
         url = f"{self.address}{below}{path}"
         settings = {"timeout": _USUAL} | request
         with self._explained():
-            # With an auth object, requests ignores ~/.netrc.
+            # With an auth function, requests ignores ~/.netrc.
             return self._session.request(
-                method, url, auth=self._auth, allow_redirects=False, stream=True, **settings
+                method, url, auth=self._authorized, allow_redirects=False, stream=True, **settings
             )
+
+    def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Add the token to a request."""
+        if self._token is not None:
+            request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
 
     def _json(self, answer: requests.Response) -> Any:  # noqa: ANN401 - JSON
         return self.parse(self._document(answer))
@@ -310,18 +315,6 @@ class _Session(requests.Session):
     def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as in the base class
         """Return None."""
         return
-
-
-class _Bearer(AuthBase):
-    """Adds the token to a request."""
-
-    def __init__(self, token: str | None) -> None:
-        self._token = token
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        if self._token is not None:
-            request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
 
 
 def _moments(value: object) -> Iterator[datetime]:
