@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, Final, Self
 
 import msgspec
@@ -50,29 +51,14 @@ _LEVEL: Final = 1
 """Compression level. Higher ones save little and take several times as long."""
 
 
-class _Stream:
-    """Stdout without seeking: if it appends to a file (``>>``), a rewritten header would land at the end."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def write(self, data: bytes) -> int:
-        """Pass data on to stdout."""
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        """Pass on what is buffered."""
-        self._file.flush()
-
-    def close(self) -> None:
-        """Do nothing: the caller closes the file."""
-
-
 class ArchiveWriter:
     """Writes a backup to a file, which need not be seekable; :meth:`end` completes it."""
 
     def __init__(self, file: BinaryIO) -> None:
-        target = file if file.readable() else _Stream(file)
+        target: Any = file
+        if not file.readable():
+            # Without seeking: if stdout appends to a file, a rewritten header would land at the end.
+            target = SimpleNamespace(write=file.write, flush=file.flush)
         self._zip = zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         self.parts: dict[str, BackupPart] = {}
 
