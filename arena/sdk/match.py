@@ -17,11 +17,7 @@ from arena.wire.v1 import referee_pb2 as pb
 
 
 class BotFailed(Exception):
-    """An exception in the bot's code, which is the cause of this one."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
-        self.what = what  # when it failed, in words
+    """An exception in the bot's code, which is the cause of this one. The message says when it failed."""
 
 
 Timed = Callable[[float], AbstractContextManager[None]]
@@ -153,13 +149,8 @@ _SDK_PACKAGE: Final = "arena.sdk."
 
 def play_match(bot: Bot, address: str, games_at_once: int) -> int:
     """Play a match and return the exit code, as :func:`arena.sdk.run` describes it."""
-
-    async def conversation(call: Call) -> int:
-        await _play(bot, call, games_at_once)
-        return 0
-
     try:
-        return hold(address, conversation)
+        return hold(address, lambda call: _play(bot, call, games_at_once))
     except BotFailed as failure:
         _blame(failure, bot)
         return 1
@@ -168,13 +159,14 @@ def play_match(bot: Bot, address: str, games_at_once: int) -> int:
         return 2
 
 
-async def _play(bot: Bot, call: Call, games_at_once: int) -> None:
+async def _play(bot: Bot, call: Call, games_at_once: int) -> int:
     hello = pb.Hello(protocol=PROTOCOL, sdk=_SDK, games_at_once=games_at_once)
     await send(call, pb.BotMessage(hello=hello))
     match = Match(bot, stack_when_late())
     while isinstance(message := await call.read(), pb.RefereeMessage):
         if moves := match.answers(message):
             await send(call, pb.BotMessage(moves=moves))
+    return 0
 
 
 class Match:
@@ -240,7 +232,7 @@ def _blame(failure: BotFailed, bot: Bot) -> None:
             for frame, _ in traceback.walk_tb(own)
         ):
             _say_where(bot)
-    complain(f"the bot failed when {failure.what}")
+    complain(f"the bot failed when {failure}")
 
 
 def _say_where(bot: Bot) -> None:
