@@ -142,16 +142,20 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
 
 
 @pytest.mark.postgresql
-def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots) -> None:
-    """Its content is unchanged, and nothing is restored."""
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_database_with_something_in_it_is_refused(kept: Path, spots: Spots, killed: bool) -> None:  # noqa: FBT001 - parametrized
+    """Its content is unchanged, and nothing is restored, even if a killed restore has left its note."""
     there = spots.make("there", postgresql=True)
+    if killed:
+        there.settings.data_dir.mkdir()
+        (there.settings.data_dir / "restoring").touch()
     with there.store() as store:
         add_bot(store, "mine")
     with pytest.raises(DatabaseNotEmpty, match=r"is not empty .*ARENA_DATABASE_URL"):
         there.restore(kept)
     with there.store() as store:
         assert [bot.name for bot in store.bots.listed()] == ["mine"]
-    assert nothing_in(there)
+    assert killed or nothing_in(there)
 
 
 @pytest.mark.postgresql
@@ -189,20 +193,6 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
         assert everything(after) == arena
         assert [entry.what for entry in after.people.audit(9)] == ["restore"]
     assert there.files() == {"u1.py": live.files()["u1.py"]}
-
-
-@pytest.mark.postgresql
-def test_a_database_that_no_restore_has_made_is_left_alone(kept: Path, spots: Spots) -> None:
-    """That holds even if a killed restore has left something in the data directory."""
-    there = spots.make("there", postgresql=True)
-    there.settings.data_dir.mkdir()
-    (there.settings.data_dir / "restoring").touch()
-    with there.store() as store:
-        add_bot(store, "mine")
-    with pytest.raises(DatabaseNotEmpty):
-        there.restore(kept)
-    with there.store() as store:
-        assert [bot.name for bot in store.bots.listed()] == ["mine"]
 
 
 def test_a_running_arena_is_left_alone(kept: Path, spots: Spots) -> None:
