@@ -9,7 +9,6 @@ from pathlib import Path
 from tests.cli.command import Said, arena, environment
 from tests.cli.forked import Started, started
 from tests.client.live import Live
-from tests.patience import WAIT_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ def interrupted(command: Started) -> Said:
 
 def ended(command: Started) -> Said:
     """Wait for the end of a command."""
-    return Said(*command.wait(WAIT_SECONDS))
+    return Said(*command.wait())
 
 
 def refused(said: Said, code: int) -> str:

@@ -113,9 +113,9 @@ class Started:
         """Check that the command has not ended."""
         assert self._process.exitcode is None, _all(self._files[2])
 
-    def wait(self, seconds: float) -> tuple[int, str, str]:
+    def wait(self) -> tuple[int, str, str]:
         """Wait for the end of the command; return its exit code, stdout and the unread part of stderr."""
-        self._process.join(seconds)
+        self._process.join(WAIT_SECONDS)
         out, err = _all(self._files[1]), _all(self._files[2])[self._read :]
         assert self._process.exitcode is not None, err
         return self._process.exitcode, out.decode(), err.decode()

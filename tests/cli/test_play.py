@@ -12,7 +12,6 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.documents import Entrant
 from tests.cli.forked import started
-from tests.patience import WAIT_SECONDS
 
 from .command import DICE, FIRST, LOOP, arena, bot, environment
 
@@ -118,7 +117,7 @@ def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
         command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
         command.interrupt()
-        code, out, errors = command.wait(WAIT_SECONDS)
+        code, out, errors = command.wait()
     assert code == 130
     assert "first" in out
     assert "of 10000000 games; g.jsonl was not written" in errors

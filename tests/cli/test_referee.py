@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.cli.forked import Started, started
-from tests.patience import WAIT_SECONDS
 from tests.ports import free_port
 
 from .command import environment
@@ -41,7 +40,7 @@ def test_a_game_in_words(tmp_path: Path) -> None:
     with waiting(tmp_path, "greedy", "random", "--listen", "unix:s", "--seat", "1") as (referee, address):
         assert address == f"unix://{tmp_path}/s"
         assert dial(address, BOT) == 0
-        code, out, _ = referee.wait(WAIT_SECONDS)
+        code, out, _ = referee.wait()
     assert code == 0
     assert out.startswith("hello from kaiten-python/")
     assert "game 0 begins: seat 1 of 3\n  round 1, turn 1, seat 1 (3 players)\n  hand " in out
@@ -56,7 +55,7 @@ def test_a_game_as_messages_over_tcp(tmp_path: Path) -> None:
     args = ("random", "--listen", f"tcp:{free_port()}", "--dummy", "--json")
     with waiting(tmp_path, *args) as (referee, address):
         assert dial(address, CRASH) == 1
-        code, out, _ = referee.wait(WAIT_SECONDS)
+        code, out, _ = referee.wait()
     assert code == 1
     hello, first, answer, *_ = lines = [json.loads(line) for line in out.splitlines()]
     assert hello["from"]["hello"]["protocol"] == 1
@@ -71,7 +70,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
     """It ends while it waits for a bot, without a traceback, and removes the socket."""
     with waiting(tmp_path, "--listen", "unix:s") as (referee, _):
         referee.interrupt()
-        code, _, errors = referee.wait(WAIT_SECONDS)
+        code, _, errors = referee.wait()
     assert code == 130
     assert errors.startswith("arena: stopped, --seed ")
     assert errors.count("\n") == 1

@@ -10,7 +10,6 @@ import pytest
 from arena.play.replay.document import parse
 from arena.play.replay.verify import decisions
 from tests.cli.forked import started
-from tests.patience import WAIT_SECONDS
 
 from .command import FIRST, LOOP, arena, environment
 
@@ -136,7 +135,7 @@ def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
     with started(words, folder, environment()) as command:
         command.await_that((folder / "there").exists)
         command.interrupt()
-        code, out, errors = command.wait(WAIT_SECONDS)
+        code, out, errors = command.wait()
     assert code == 130
     assert len(out.splitlines()) == 3
     assert "stopped; 2 decisions of 1 game, 2 of them now played differently" in errors

@@ -166,7 +166,7 @@ def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals)
         command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         assert not (folder / "g.jsonl").exists()
         command.interrupt(number)
-        code, _, errors = command.wait(WAIT_SECONDS)
+        code, _, errors = command.wait()
     assert code == 128 + number
     assert sorted(path.name for path in folder.iterdir()) == ["dice", "first"]
     assert "Traceback" not in errors
@@ -195,5 +195,5 @@ def test_a_device_gets_the_games_and_stays_a_device(folder: Path) -> None:
     words = ("simulate", *THREE, "--games", "2", *DICES, "--out", "pipe")
     with started(words, folder, environment()) as command:
         assert len((folder / "pipe").read_bytes().splitlines()) == 2
-        assert command.wait(WAIT_SECONDS)[0] == 0
+        assert command.wait()[0] == 0
     assert (folder / "pipe").is_fifo()
