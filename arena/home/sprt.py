@@ -71,24 +71,24 @@ def judge(differences: Mapping[float, int], hypotheses: Hypotheses) -> SprtState
     mean = math.fsum(value * times for value, times in differences.items()) / count
     squares = math.fsum(times * (value - mean) ** 2 for value, times in differences.items())
     within = CONFIDENCE * math.sqrt(squares / (count - 1) / count) if count > 1 else None
-    ratio = log_likelihood_ratio(differences, 0.0, hypotheses.effect)
+    ratio = log_likelihood_ratio(differences, hypotheses.effect)
     verdict = SprtVerdict.OPEN
     if abs(ratio) >= hypotheses.bound:
         verdict = SprtVerdict.BETTER if ratio > 0 else SprtVerdict.NOT_BETTER
     return SprtState(count, mean, within, ratio, verdict)
 
 
-def log_likelihood_ratio(differences: Mapping[float, int], null: float, alternative: float) -> float:
-    """Return the log-likelihood ratio of the mean ``alternative`` to the mean ``null``."""
+def log_likelihood_ratio(differences: Mapping[float, int], effect: float) -> float:
+    """Return the log-likelihood ratio of the mean ``effect`` to the mean 0."""
     counts = Counter[float](differences)
     weights: dict[float, float] = dict(counts)
     for end in _ENDS:
         weights[end] = weights.get(end, 0.0) + _PSEUDO_COUNT
     total = math.fsum(weights.values())
     shares = {value: weight / total for value, weight in weights.items()}
-    first, second = _tilt(shares, null), _tilt(shares, alternative)
+    first, second = _tilt(shares, 0.0), _tilt(shares, effect)
     return counts.total() * math.fsum(
-        share * math.log((1 + first * (value - null)) / (1 + second * (value - alternative)))
+        share * math.log((1 + first * value) / (1 + second * (value - effect)))
         for value, share in shares.items()
     )
 

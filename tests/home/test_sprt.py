@@ -14,7 +14,7 @@ def test_the_ratio_of_wins_and_losses_is_that_of_two_coins() -> None:
     """With only two values, the most likely distributions are known: wins have the share (1 + mean) / 2."""
     wins, losses = 60, 40
     expected = wins * math.log(0.55 / 0.5) + losses * math.log(0.45 / 0.5)
-    ratio = log_likelihood_ratio({1.0: wins, -1.0: losses}, 0.0, 0.1)
+    ratio = log_likelihood_ratio({1.0: wins, -1.0: losses}, 0.1)
     assert ratio == pytest.approx(expected, rel=1e-3)
 
 
@@ -25,7 +25,7 @@ def test_the_ratio_is_near_that_of_a_normal_distribution() -> None:
     mean = sum(value * count for value, count in counts.items()) / total
     variance = sum(count * (value - mean) ** 2 for value, count in counts.items()) / total
     normal = total * 0.02 * (2 * mean - 0.02) / (2 * variance)
-    assert log_likelihood_ratio(counts, 0.0, 0.02) == pytest.approx(normal, rel=0.05)
+    assert log_likelihood_ratio(counts, 0.02) == pytest.approx(normal, rel=0.05)
 
 
 def test_bots_that_play_alike_are_not_better() -> None:
