@@ -118,7 +118,7 @@ def refilled(arena: Arena) -> bool:
     return True
 
 
-def prepare(arena: Arena, runtime: RuntimeName, say: Callable[[str], None]) -> None:
+def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     """Report the remains of an earlier run, enter the sample bots, and test this host's sandbox controls.
 
     Raises ImageTrouble or RuntimeTrouble.
@@ -127,7 +127,7 @@ def prepare(arena: Arena, runtime: RuntimeName, say: Callable[[str], None]) -> N
         say(f"sandboxes left by an earlier run, now removed: {arena.swept}")
     if arena.waiting_again:
         say(f"unfinished matches of an earlier run, now requeued: {arena.waiting_again}")
-    arena.enter_house_bots(house_bots(runtime, say), say)
+    arena.enter_house_bots(house_bots(arena.ladder.runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)
 

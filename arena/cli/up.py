@@ -30,7 +30,7 @@ def up() -> None:
         warn_of_processes(settings)
         check_port(settings)
         with open_arena(settings) as arena:
-            prepare(arena, settings.sandbox, say)
+            prepare(arena, say)
             serve(settings, arena, say)
 
 
@@ -43,7 +43,7 @@ def coordinator() -> None:
         settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
-            prepare(arena, settings.sandbox, say)
+            prepare(arena, say)
             with playing(arena) as player:
                 say("playing rated games; press Ctrl-C or send SIGTERM to stop")
                 player.run(lambda: refilled(arena))
@@ -69,7 +69,7 @@ def demo(
         if not once:
             check_port(settings)
         with open_arena(settings) as arena:
-            prepare(arena, settings.sandbox, say)
+            prepare(arena, say)
             # If there are games already, skip the round to start the site sooner.
             quarantined = _play_round(arena) if once or not arena.store.activity.totals().games else 0
             if not once:
