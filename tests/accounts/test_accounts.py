@@ -17,6 +17,7 @@ from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
+from tests.db.builders import present
 
 NEW = "an entirely different phrase"
 
@@ -83,14 +84,11 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
     A new login in the same browser ends the previous session.
     """
     ann = world.add("ann")
-    first, other = (
-        world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=None) for _ in range(2)
-    )
+    first, other = (world.log_in(ann) for _ in range(2))
     second = world.accounts.sessions.open(world.checked(ann), "Firefox", instead_of=first)
     assert len({first, other, second}) == 3
     assert world.accounts.sessions.find(first) is None
-    found = world.accounts.sessions.find(second)
-    assert found is not None
+    found = present(world.accounts.sessions.find(second))
     assert (found.account, found.browser) == (ann, "Firefox")
     assert (found.created, found.seen) == (world.now, world.now)
     world.accounts.sessions.end(second)
@@ -101,7 +99,7 @@ def test_a_session_lives_by_its_secret(world: World) -> None:
 def test_a_session_that_is_not_used_ends(world: World) -> None:
     """An unused session ends after a week. Use extends a session."""
     ann = world.add("ann")
-    idle, used = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
+    idle, used = (world.log_in(ann) for _ in range(2))
     world.now += IDLE / 2
     assert world.accounts.sessions.find(used) is not None
     world.now += IDLE / 2
@@ -113,20 +111,20 @@ def test_a_session_that_is_not_used_ends(world: World) -> None:
 def test_no_session_lives_for_ever(world: World) -> None:
     """A session ends after 30 days, used or not, and the next login deletes its row."""
     ann = world.add("ann")
-    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+    secret = world.log_in(ann)
     end = world.now + LIFE
     while world.now < end:
         assert world.accounts.sessions.find(secret) is not None
         world.later(days=3)
     assert world.accounts.sessions.find(secret) is None
-    world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+    world.log_in(ann)
     assert len(world.store.credentials.sessions(ann.id)) == 1
 
 
 def test_people_can_end_only_their_own_sessions(world: World) -> None:
     """The ID of another account's session is treated as unknown."""
     ann, ben = world.add("ann"), world.add("ben")
-    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+    secret = world.log_in(ann)
     (session,) = world.accounts.sessions.of(ann)
     assert not world.accounts.sessions.end_of(ben, session.id)
     assert world.accounts.sessions.find(secret) is not None
@@ -139,7 +137,7 @@ def test_secrets_are_nowhere_in_the_database(world: World, tmp_path: Path) -> No
     ann = world.add("ann")
     secrets = [
         PASSWORD,
-        world.accounts.sessions.open(world.checked(ann), "", instead_of=None),
+        world.log_in(ann),
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)[0],
         world.accounts.operators.invite("terminal:root", 7),
     ]
@@ -158,8 +156,7 @@ def test_a_token_does_what_its_scopes_say_until_it_expires(world: World) -> None
     assert secret.startswith(PREFIX)
     assert secret.startswith(made.prefix)
     assert (made.name, made.scopes, len(made.prefix)) == ("mylaptop", ("read", "submit"), 11)
-    found = world.accounts.tokens.find(secret)
-    assert found is not None
+    found = present(world.accounts.tokens.find(secret))
     assert (found.account, found.scopes) == (ann, frozenset({Scope.READ, Scope.SUBMIT}))
     assert world.accounts.tokens.of(ann)[0].last_used == world.now
     world.later(days=30)
@@ -224,7 +221,7 @@ def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
     ann, _ = (world.add(name, Role.OPERATOR) for name in ("ann", "ben"))
     secret, _ = tokens.create(ann, name="t", scopes={Scope.OPERATE, Scope.READ, Scope.TOKENS}, days=1)
     of_it, _ = tokens.create(ann, name="u", scopes={Scope.OPERATE}, days=1, by=tokens.find(secret))
-    browser = sessions.open(world.checked(ann), "", instead_of=None)
+    browser = world.log_in(ann)
 
     assert operators.set_role("ben", "ANN", Role.USER).role is Role.USER
 
@@ -233,8 +230,7 @@ def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
     assert scopes == [frozenset({Scope.READ, Scope.TOKENS}), frozenset()]
     with pytest.raises(TokenRefused, match="lacks these scopes: operate"):
         tokens.create(ann, name="v", scopes={Scope.OPERATE}, days=1, by=bearers[0])
-    session = sessions.find(browser)
-    assert session is not None
+    session = present(sessions.find(browser))
     assert session.account.role is Role.USER
     assert Scope.OPERATE not in scopes_of(session.account.role)
 
@@ -242,9 +238,8 @@ def test_a_demoted_operator_loses_the_scope_at_once(world: World) -> None:
 def test_a_new_password_ends_the_other_sessions(world: World) -> None:
     """The change requires the old password, and the session that makes it continues."""
     ann = world.add("ann")
-    here, there = (world.accounts.sessions.open(world.checked(ann), "", instead_of=None) for _ in range(2))
-    session = world.accounts.sessions.find(here)
-    assert session is not None
+    here, there = (world.log_in(ann) for _ in range(2))
+    session = present(world.accounts.sessions.find(here))
     with pytest.raises(WrongCredentials):
         world.accounts.own.change_password(session, "wrong", NEW)
     with pytest.raises(PasswordRefused):
@@ -262,7 +257,7 @@ def test_a_deleted_account_is_gone(world: World) -> None:
     No pseudonym is used twice.
     """
     ann, ben = world.add("ann"), world.add("ben")
-    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+    secret = world.log_in(ann)
     with pytest.raises(WrongCredentials):
         world.accounts.own.delete(ann, "wrong")
     world.pseudonyms = ["former-3f2a", "former-3f2a", "former-77aa"]
@@ -281,7 +276,7 @@ def test_operators_actions_are_in_the_audit_log(world: World) -> None:
     with pytest.raises(NameTaken):
         world.add("ann")
     ann = operators.users()[0]
-    secret = world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+    secret = world.log_in(ann)
     token, _ = world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     operators.reset_password("ann", "ann", NEW)
     operators.invite("ann", 7)
@@ -312,8 +307,8 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
         with pytest.raises(WrongCredentials):
             accounts.sessions.check(name, "wrong", address=here)
         accounts.sessions.locked(name, here)
-    session = accounts.sessions.find(accounts.sessions.open(registered, "", instead_of=None, address=here))
-    assert session is not None
+    secret = accounts.sessions.open(registered, "", instead_of=None, address=here)
+    session = present(accounts.sessions.find(secret))
     _, made = accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1, address=here)
     assert accounts.tokens.revoke(ann, made.id, address=here)
     assert not accounts.tokens.revoke(ann, made.id, address=here)

@@ -64,14 +64,11 @@ def test_a_login_replaces_outdated_parameters(world: World) -> None:
     """A successful login hashes the password again with the current parameters."""
     ann = world.add("ann")
     stronger = PasswordHasher(time_cost=2, memory_cost=16, parallelism=1)
-    old = world.store.people.account("ann")
+    old = world.checked(ann)
     world.store.people.set_password(ann.id, stronger.hash(PASSWORD), world.now)
-    before = world.store.people.account("ann")
+    before = world.checked(ann)
     assert world.accounts.sessions.check("ann", PASSWORD).account == ann
-    after = world.store.people.account("ann")
-    assert old is not None
-    assert before is not None
-    assert after is not None
+    after = world.checked(ann)
     assert extract_parameters(before.password).time_cost == 2
     assert extract_parameters(after.password) == extract_parameters(old.password)
     assert world.accounts.sessions.check("ann", PASSWORD).account == ann

@@ -14,6 +14,7 @@ from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.store import open_store
 from arena.protocol.states import Scope
 from tests.accounts.world import CHEAP, PASSWORD, World
+from tests.db.builders import present
 from tests.kinds import BOTH
 
 NEW: Final = "an entirely different phrase"
@@ -48,11 +49,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 
 def session_of(world: World, account: KnownAccount) -> OpenSession:
     """Open a session for the account and return it."""
-    found = world.accounts.sessions.find(
-        world.accounts.sessions.open(world.checked(account), "", instead_of=None)
-    )
-    assert found is not None
-    return found
+    return present(world.accounts.sessions.find(world.log_in(account)))
 
 
 def log_in(accounts: Accounts, _session: OpenSession) -> None:

@@ -19,6 +19,7 @@ from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
 from tests.databases import sqlite_store
+from tests.db.builders import present
 
 PASSWORD: Final = "correct horse battery staple"  # noqa: S105 - a test password
 START: Final = datetime(2026, 11, 3, 12, tzinfo=UTC)
@@ -99,9 +100,11 @@ class World:
 
     def checked(self, account: KnownAccount) -> StoredPassword:
         """Return the account and its hash as a successful password check returns them."""
-        found = self.store.people.account(account.name)
-        assert found is not None
-        return found
+        return present(self.store.people.account(account.name))
+
+    def log_in(self, account: KnownAccount) -> str:
+        """Open a session of an account, and return its secret."""
+        return self.accounts.sessions.open(self.checked(account), "", instead_of=None)
 
     def later(self, **time: float) -> None:
         """Advance the clock."""

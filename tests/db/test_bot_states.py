@@ -79,12 +79,10 @@ def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, oth
     play(store, (first, other), 1)
     second = add_bot(store, "mine", source="sha256:b")
     play(store, (other, second), 2)
-    before = line(store)
+    before = present(line(store))
     store.bot_states.play_version("mine", 1, NOW)
     add_bot(store, "mine", source="sha256:c")
-    after = line(store)
-    assert before is not None
-    assert after is not None
+    after = present(line(store))
     assert (after.version, after.entry.games) == (3, 0)
     assert after.entry.rating.mean == before.entry.rating.mean
     assert store.ladder.rebuild().differing == 0

@@ -162,16 +162,15 @@ def test_no_deal_is_dealt_twice(store: Store) -> None:
     add_matches(store, "s", versions, deals=6)
     seeds: list[str] = []
     for attempt in (1, 2):
-        claims = [next_claim(store) for _ in range(2)]
+        claims = [claim_one(store) for _ in range(2)]
         for claim in claims:
-            assert claim is not None
             assert claim.spec.attempt == attempt
             assert [len(bytes.fromhex(seed)) for seed in claim.spec.seeds] == [16] * 6
             seeds += claim.spec.seeds
         if attempt == 1:
             store.leases.release("here")
     assert len(set(seeds)) == len(seeds) == 24
-    assert store.results.record(finished(claims[0], [(1, 2)] * 6))  # type: ignore[arg-type]  # checked above
+    assert store.results.record(finished(claims[0], [(1, 2)] * 6))
     played = [page.replay for game in store.games.newest() if (page := store.games.find(game.game))]
     assert {parse(replay).seed for replay in played} == set(seeds[12:18])
 

@@ -12,7 +12,7 @@ from arena.ladder.settings import LadderChange
 from arena.protocol.news import CONFIRM, TEST, Topic, please_confirm, sample
 from arena.rules import Rules
 from tests.builders import play_matches
-from tests.db.builders import ENTRY, START, add_account, bot_of
+from tests.db.builders import ENTRY, START, add_account, bot_of, present
 from tests.db.test_submissions import CAUSE, PLENTY, new, qualify
 from tests.kinds import on_both
 
@@ -207,8 +207,7 @@ def test_a_bot_is_overtaken_once_a_day(store: Store) -> None:
         store.held_ranks.compare(standings, START + timedelta(hours=hour))
         told += [(hour, each.news.text) for each in all_due(store)]
     assert told == [(1, "other took rank 1 from mine."), (30, "other took rank 1 from mine.")]
-    lost = store.held_ranks.lost("mine")
-    assert lost is not None
+    lost = present(store.held_ranks.lost("mine"))
     assert (lost.text, lost.at) == ("other took rank 1 from mine.", START + timedelta(hours=30))
     assert store.held_ranks.lost("nobody's") is None
     store.bot_states.bench("mine", "it failed", LATER, ENTRY)

@@ -102,7 +102,7 @@ def test_an_account_is_shown_with_all_it_has(world: World) -> None:
     world.later(days=2)
     world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     for _ in range(2):
-        world.accounts.sessions.open(world.checked(ann), "", instead_of=None)
+        world.log_in(ann)
     quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
     world.store.submissions.add(replace(new("u1", "mine", "Ann", ann.id), received=world.now), quota)
     world.accounts.operators.set_quota("oper", "ann", AccountQuota(submissions_a_day=0, challenges_a_day=9))
