@@ -186,16 +186,7 @@ class Subscriptions(Repository):
         oldest = select(func.min(NoticeRow.number)).group_by(NoticeRow.subscription_id)
         wanted = (
             _subscriptions()
-            .add_columns(
-                NoticeRow.number,
-                NoticeRow.topic,
-                NoticeRow.bot,
-                NoticeRow.place,
-                NoticeRow.title,
-                NoticeRow.text,
-                NoticeRow.at,
-                AccountRow.name.label("owner"),
-            )
+            .add_columns(NoticeRow.__table__, AccountRow.name.label("owner"))
             .join(NoticeRow, NoticeRow.subscription_id == SubscriptionRow.id)
             .join(AccountRow, AccountRow.id == SubscriptionRow.account_id)
             .where(NoticeRow.number.in_(oldest), SubscriptionRow.kind.in_(kinds))
