@@ -10,7 +10,7 @@ import pytest
 
 from arena.db import game_search
 from arena.db.game_search import GameFilter, GameOrder
-from arena.db.games import GamePage, GameSummary
+from arena.db.games import GamePage
 from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
@@ -38,11 +38,6 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"until": date.max},
     {"since": date.min},
 )
-
-
-def page_of(store: Store, game: GameSummary) -> GamePage:
-    """Return everything about a game."""
-    return present(store.games.find(game.game))
 
 
 def matches(page: GamePage, wanted: GameFilter) -> bool:
@@ -81,7 +76,7 @@ def fill_store(store: Store) -> None:
 @pytest.fixture
 def games(filled: Store) -> dict[str, GamePage]:
     """Return all games, newest first."""
-    return {game.game: page_of(filled, game) for game in filled.games.newest(limit=100)}
+    return {game.game: present(filled.games.find(game.game)) for game in filled.games.newest(limit=100)}
 
 
 @filled_on_both

@@ -1,6 +1,5 @@
 """Tests of the order of locks on rows. In a deadlock PostgreSQL would abort a transaction."""
 
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -16,11 +15,10 @@ from arena.protocol.submissions import Stage
 from tests.db.builders import START, add_account, present
 from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
+from tests.demo.running import await_that
 from tests.kinds import on_postgresql
 
 pytestmark = on_postgresql
-
-_PATIENCE_SECONDS = 30
 
 
 def wait_for_waiting(database: Database, count: int) -> None:
@@ -29,12 +27,12 @@ def wait_for_waiting(database: Database, count: int) -> None:
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND wait_event_type = 'Lock'"
     )
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < end:
+
+    def as_many_wait() -> bool:
         with database.read() as connection:
-            if connection.execute(waiting).scalar_one() == count:
-                return
-    pytest.fail(f"there were never {count} waiting transactions")
+            return bool(connection.execute(waiting).scalar_one() == count)
+
+    await_that(as_many_wait, f"{count} waiting transactions")
 
 
 def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
