@@ -185,7 +185,8 @@ def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: st
     visit = windows.open(url, "desktop", "light")
     visit.page.set_viewport_size(ViewportSize(width=1280, height=800))
     visit.open(f"/games?order={order}")
-    expect(visit.page.locator(".who").filter(has_text="sashimi-hunter-xxxxx")).not_to_have_count(0)
+    if order == "newest":  # which games have comebacks varies
+        expect(visit.page.locator(".who").filter(has_text="sashimi-hunter-xxxxx")).to_have_count(2)
     cut = visit.page.evaluate(CUT_OFF)
     assert [name for name in cut if len(name) <= 20] == []
     heights = [height for height, _ in visit.page.evaluate(POINTS_OF_GAMES)]
