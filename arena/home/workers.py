@@ -183,7 +183,6 @@ class _Worker:
     """The parent's side of a worker."""
 
     def __init__(self, plan: InProcess) -> None:
-        self._plan = plan
         self.order: list[HomeGame] = []  # games sent whose results have not been received yet, in order
         self._box = BlackBox()
         self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
