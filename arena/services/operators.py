@@ -33,7 +33,6 @@ class OperationRefused(Exception):
 
 
 REASON_LENGTH: Final = 200
-_PAGE: Final = 100
 
 
 class BotOperators:
@@ -51,7 +50,7 @@ class BotOperators:
     def every(self, *, state: BotState | None = None, author: str | None = None) -> Iterator[KnownBot]:
         """Yield bots sorted by name, optionally only those in a state or of an author (case-insensitive)."""
         after = None
-        while page := self._store.bots.listed(after, _PAGE, state=state, author=author):
+        while page := self._store.bots.listed(after, state=state, author=author):
             yield from page
             after = page[-1].name
 
