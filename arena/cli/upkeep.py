@@ -205,10 +205,11 @@ def quarantine(*, as_json: Json = False) -> None:
 def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of the match.")]) -> None:
     """Return a quarantined match to the queue, as if it had never failed."""
     from arena.app.folders import utc_now
-    from arena.services.operators import release as release_match
+    from arena.db.audit import NewAuditEntry
 
     with opened_arena() as (_, store):
-        release_match(store, utc_now(), who(), match)
+        entry = NewAuditEntry(at=utc_now(), who=who(), what="release", subject=f"match:{match}")
+        store.queue.release(match, entry)
     typer.echo(f"{match} queued")
 
 

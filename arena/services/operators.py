@@ -1,4 +1,4 @@
-"""Operators' actions on bots, quarantined matches, the ladder and accounts."""
+"""Operators' actions on bots, the ladder and accounts."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -17,15 +17,6 @@ from arena.db.store import Store
 from arena.ladder.settings import LadderChange
 from arena.protocol.states import BotState
 from arena.submissions.receiver import Receiver
-
-
-def release(store: Store, at: datetime, who: str, match: str) -> None:
-    """Requeue a quarantined match as if it had never failed. ``who`` is as in :class:`BotOperators`.
-
-    Raises BotDisqualified, NoSuchMatch or VersionGone. Raises WrongState if the match is not quarantined, if
-    it is a qualification match, or if the games of its challenge are published.
-    """
-    store.queue.release(match, NewAuditEntry(at=at, who=who, what="release", subject=f"match:{match}"))
 
 
 class OperationRefused(Exception):
