@@ -59,20 +59,20 @@ class BotOperators:
         too long.
         """
         reason = _reason(reason)
-        now = self._now()
-        self._store.bot_states.bench(bot, reason, now, _entry(now, who, "bench", bot, reason))
+        entry = self._entry(who, "bench", bot, reason)
+        self._store.bot_states.bench(bot, reason, entry.at, entry)
         return self.find(bot)
 
     def unbench(self, who: str, bot: str) -> KnownBot:
         """Reactivate a benched bot. Raises VersionGone."""
-        now = self._now()
-        self._store.bot_states.unbench(bot, now, _entry(now, who, "unbench", bot))
+        entry = self._entry(who, "unbench", bot)
+        self._store.bot_states.unbench(bot, entry.at, entry)
         return self.find(bot)
 
     def retire(self, who: str, bot: str) -> KnownBot:
         """Take a bot off the ladder until its author or a new version reactivates it."""
-        now = self._now()
-        if not self._store.bot_states.retire(bot, now, _entry(now, who, "retire", bot)):
+        entry = self._entry(who, "retire", bot)
+        if not self._store.bot_states.retire(bot, entry.at, entry):
             raise WrongState(f"{bot} is already retired")
         return self.find(bot)
 
@@ -81,9 +81,8 @@ class BotOperators:
 
         Raises NoSuchVersion or VersionGone.
         """
-        now = self._now()
-        entry = _entry(now, who, "play-version", bot, f"version {number}")
-        if not self._store.bot_states.play_version(bot, number, now, entry):
+        entry = self._entry(who, "play-version", bot, f"version {number}")
+        if not self._store.bot_states.play_version(bot, number, entry.at, entry):
             raise WrongState(f"{bot}@{number} is already active")
         return self.find(bot)
 
@@ -94,19 +93,16 @@ class BotOperators:
         reason is empty or too long.
         """
         reason = _reason(reason)
-        now = self._now()
-        return self._store.bot_states.disqualify(
-            bot, reason, now, _entry(now, who, "disqualify", bot, reason)
-        )
+        entry = self._entry(who, "disqualify", bot, reason)
+        return self._store.bot_states.disqualify(bot, reason, entry.at, entry)
 
     def reinstate(self, who: str, bot: str) -> Rebuilt:
         """Revoke a disqualification and recompute all ratings. This takes as long as :meth:`disqualify`."""
-        now = self._now()
-        return self._store.bot_states.reinstate(bot, now, _entry(now, who, "reinstate", bot))
+        entry = self._entry(who, "reinstate", bot)
+        return self._store.bot_states.reinstate(bot, entry.at, entry)
 
-
-def _entry(at: datetime, who: str, what: str, bot: str, detail: str = "") -> NewAuditEntry:
-    return NewAuditEntry(at=at, who=who, what=what, subject=f"bot:{bot}", detail=detail)
+    def _entry(self, who: str, what: str, bot: str, detail: str = "") -> NewAuditEntry:
+        return NewAuditEntry(at=self._now(), who=who, what=what, subject=f"bot:{bot}", detail=detail)
 
 
 def _reason(text: str) -> str:
