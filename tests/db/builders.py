@@ -187,6 +187,20 @@ def finished(
     )
 
 
+def record(  # noqa: PLR0913 - everything about a match
+    store: Store,
+    versions: Sequence[int],
+    places: Sequence[Sequence[int]],
+    *,
+    id_: str = "s",
+    minute: int = 1,
+    faults: Sequence[int] | None = None,
+) -> None:
+    """Queue, play and record a match with a game for each of these places."""
+    claim = claimed(store, versions, id_=id_, deals=len(places))
+    assert store.results.record(finished(claim, places, minute=minute, faults=faults))
+
+
 def _game(claim: Claim, index: int, places: tuple[int, ...], faults: tuple[int, ...]) -> FinishedGame:
     states, record = _play(claim.spec.rules, claim.spec.seeds[index], faults)
     game = rated(claim, index, states, record, places=places)

@@ -26,6 +26,7 @@ from tests.db.builders import (
     finished,
     next_match,
     put_aside,
+    record,
 )
 from tests.db.test_submissions import submit
 from tests.kinds import on_both
@@ -53,8 +54,7 @@ def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
     """A game counts by the time at which it ended."""
     versions = [add_bot(store, bot) for bot in "ab"]
     for number, minute in enumerate((0, 30, 24 * 60 - 50, 24 * 60 - 40)):
-        claim = claimed(store, versions, id_=f"s{number}")
-        assert store.results.record(finished(claim, [(1, 2)] * 2, minute=minute))
+        record(store, versions, [(1, 2)] * 2, id_=f"s{number}", minute=minute)
     at = START + timedelta(hours=24)
     activity = store.activity.current(at)
     assert (activity.games, activity.games_last_hour, activity.games_last_day) == (8, 4, 6)
@@ -66,8 +66,7 @@ def test_games_of_the_last_hour_and_day_are_counted(store: Store) -> None:
 
 def surprise(store: Store, versions: list[int], *, day: int) -> None:
     """Record thirty wins of the first bot, and then a loss."""
-    claim = claimed(store, versions, id_=f"day{day}", deals=31)
-    assert store.results.record(finished(claim, [(1, 2)] * 30 + [(2, 1)], minute=day * 24 * 60))
+    record(store, versions, [(1, 2)] * 30 + [(2, 1)], id_=f"day{day}", minute=day * 24 * 60)
 
 
 def test_upsets_and_points_are_highlights(store: Store) -> None:
@@ -90,7 +89,7 @@ def test_upsets_and_points_are_highlights(store: Store) -> None:
 def test_a_day_keeps_a_few(store: Store) -> None:
     """Only a few highlights of each kind are stored per day."""
     versions = [add_bot(store, bot) for bot in "ab"]
-    assert store.results.record(finished(claimed(store, versions, deals=12), [(1, 2)] * 12))
+    record(store, versions, [(1, 2)] * 12)
     found = store.activity.current(LATER).remarkable
     assert [each.kind for each in found] == [HighlightKind.POINTS] * KEPT
     assert [each.game.number for each in found] == [*range(1, KEPT + 1)]

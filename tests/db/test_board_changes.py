@@ -9,7 +9,7 @@ import pytest
 
 from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine, standings
-from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes
+from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes, record
 from tests.kinds import on_both
 from tests.soak import many
 
@@ -46,8 +46,7 @@ class Reader:
 
 def play(store: Store, names: dict[str, int], *bots: str, id_: str) -> None:
     """Record a match of two games."""
-    claim = claimed(store, [names[bot] for bot in bots], id_=id_)
-    assert store.results.record(finished(claim, [tuple(range(1, len(bots) + 1))] * 2))
+    record(store, [names[bot] for bot in bots], [tuple(range(1, len(bots) + 1))] * 2, id_=id_)
 
 
 def test_only_bots_that_played_are_read_again(store: Store) -> None:
@@ -114,8 +113,7 @@ def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
     """That holds even if the game doesn't count, because a bot at the table has been disqualified."""
     names = {bot: add_bot(store, bot, author=bot) for bot in ("fails", "cheat")}
     for number in range(2):
-        claim = claimed(store, [*names.values()], id_=f"s{number}", deals=4)
-        assert store.results.record(finished(claim, [(2, 1)] * 4, faults=(3, 0)))
+        record(store, [*names.values()], [(2, 1)] * 4, id_=f"s{number}", faults=(3, 0))
     reader = Reader(store, 0)
     reader.look()
     assert [line.benched for line in reader.lines.values() if line.bot == "fails"] == [True]
@@ -144,9 +142,8 @@ def test_changes_add_up_to_the_leaderboard(store: Store, seed: int) -> None:
             case 2:
                 store.bot_states.come_back(bot, NOW)
             case _:
-                bots = dice.sample("abcdef", dice.randint(2, 5))
-                claim = claimed(store, [names[each] for each in bots], id_=f"s{step}")
-                assert store.results.record(finished(claim, outcomes(dice, len(bots), 2), minute=step))
+                seats = [names[each] for each in dice.sample("abcdef", dice.randint(2, 5))]
+                record(store, seats, outcomes(dice, len(seats), 2), id_=f"s{step}", minute=step)
         reader = dice.choice(readers)
         reader.look()
         reader.check()

@@ -12,15 +12,7 @@ from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
 from arena.db.store import Store
 from arena.rules import Rules
 from tests.builders import play_matches
-from tests.db.builders import (
-    add_bot,
-    add_matches,
-    claim_one,
-    claimed,
-    finished,
-    outcomes,
-    run_sql,
-)
+from tests.db.builders import add_bot, add_matches, claim_one, claimed, finished, outcomes, record, run_sql
 from tests.db.test_cost import effort, grow
 from tests.kinds import filled_on_both, on_both, on_sqlite
 
@@ -147,7 +139,7 @@ def test_games_are_found_by_filters(filled: Store, wanted: WantedGames, fits: Ca
 def five_thousand(store: Store, database: Database) -> Database:
     """Return the store's database after ``mine`` has played 5,000 games, only one of which is remarkable."""
     versions = [add_bot(store, name) for name in ("mine", "b")]
-    assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
+    record(store, versions, [(1, 2)])
     assert grow(database) == 5000
     with database.write() as connection:
         connection.execute(text("UPDATE game_seat SET points = 99, faults = 1 WHERE game_number = 7"))

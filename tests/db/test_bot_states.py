@@ -12,7 +12,7 @@ from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGo
 from arena.db.store import Store
 from arena.ladder.leaderboard import Standing
 from arena.protocol.states import BotState
-from tests.db.builders import START, add_bot, claimed, finished, present
+from tests.db.builders import START, add_bot, claimed, finished, present, record
 from tests.kinds import on_both
 
 NOW = START + timedelta(hours=1)
@@ -23,8 +23,7 @@ def play(store: Store, versions: Sequence[int], minute: int, *, failing: bool = 
     """Record a match of one game, which the first version wins, or in which the stand-in takes it over."""
     faults = (3, *(0,) * (len(versions) - 1)) if failing else None
     places = tuple(range(1, len(versions) + 1))
-    claim = claimed(store, versions, id_=f"m{minute}", deals=1)
-    assert store.results.record(finished(claim, [places], minute=minute, faults=faults))
+    record(store, versions, [places], id_=f"m{minute}", minute=minute, faults=faults)
 
 
 def known(store: Store, name: str = "mine") -> KnownBot:

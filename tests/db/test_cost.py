@@ -12,7 +12,7 @@ from arena.db.activity import ActivityRepository
 from arena.db.bot_states import bench_failing
 from arena.db.database import Database, Joined
 from arena.db.store import Store
-from tests.db.builders import START, add_bot, claimed, finished, present
+from tests.db.builders import START, add_bot, claimed, finished, present, record
 from tests.kinds import on_sqlite
 
 GROWING = {"match", "match_seat", "game", "game_seat", "rating_event", "rating_change", "audit"}
@@ -89,7 +89,7 @@ def test_failures_cost_the_same_after_any_number_of_games(
 ) -> None:
     """Only a bot's last ten games are read, even if none of them was played since its return."""
     mine, other = (add_bot(store, name) for name in ("mine", "other"))
-    assert store.results.record(finished(claimed(store, (mine, other), deals=1), [(1, 2)]))
+    record(store, (mine, other), [(1, 2)])
     if came_back:
         store.bot_states.retire("mine", START.replace(year=2027))
         store.bot_states.come_back("mine", START.replace(year=2027))
@@ -106,7 +106,7 @@ def test_failures_cost_the_same_after_any_number_of_games(
 def test_the_workload_costs_the_same_after_any_number_of_games(store: Store, database: Database) -> None:
     """The games of an hour aren't counted one by one."""
     versions = [add_bot(store, name) for name in ("mine", "other")]
-    assert store.results.record(finished(claimed(store, versions, deals=1), [(1, 2)]))
+    record(store, versions, [(1, 2)])
 
     def workload(connection: Connection) -> None:
         ActivityRepository(Joined(connection)).workload(START)

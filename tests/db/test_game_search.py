@@ -15,7 +15,7 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import START, add_bots, fill, play_matches
-from tests.db.builders import ENTRY, add_bot, claimed, finished, present
+from tests.db.builders import ENTRY, add_bot, claimed, finished, present, record
 from tests.kinds import filled_on_both, on_both
 from tests.soak import SOAK
 
@@ -135,7 +135,7 @@ def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
     """Such games don't count."""
     bots = [add_bot(store, bot) for bot in "abc"]
     for number, (pair, places) in enumerate([(bots[:2], (1, 3)), (bots[1:], (1, 2))]):
-        assert store.results.record(finished(claimed(store, pair, id_=f"s{number}", deals=1), [places]))
+        record(store, pair, [places], id_=f"s{number}")
     since = datetime.min.replace(tzinfo=UTC)
     assert present(store.games.closest_since(since)).game == "s1-0-0"
     store.bot_states.disqualify("c", "why", START, ENTRY)

@@ -29,7 +29,7 @@ from arena.db.errors import (
 from arena.db.opening import FIRST_REVISION, NEWEST_REVISION, VERSION_TABLE, alembic_config
 from arena.db.schema import Base
 from arena.db.store import Store, open_store
-from tests.db.builders import add_bot, add_matches, claimed, finished, next_claim, run_sql
+from tests.db.builders import add_bot, add_matches, finished, next_claim, record, run_sql
 from tests.db.next_version import NEXT_REVISION, become
 from tests.kinds import on_both
 from tests.patience import WAIT_SECONDS
@@ -39,7 +39,7 @@ from tests.soak import SOAK
 @on_both
 def test_data_survives_reopening(store: Store, url: str) -> None:
     """A second start has the same data."""
-    assert store.results.record(finished(claimed(store, [add_bot(store, n) for n in "ab"]), [(1, 2)]))
+    record(store, [add_bot(store, n) for n in "ab"], [(1, 2)])
     before = (store.ratings.standings(), store.games.newest())
     store.close()
     with closing(open_store(url)) as again:

@@ -19,7 +19,7 @@ from arena.ladder.rating_log import Event, GamePlayed, VersionStarted, rebuild
 from arena.play.replay.document import parse
 from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, next_claim, outcomes, present
+from tests.db.builders import START, add_bot, add_matches, next_claim, outcomes, present, record
 from tests.db.test_cost import statements
 from tests.kinds import on_both
 
@@ -33,8 +33,7 @@ def test_the_leaderboard_equals_a_fold(store: Store) -> None:
         versions = dice.sample(list(names), dice.randint(2, 5))
         faults = tuple(dice.choice((0, 0, 1, 3)) for _ in versions)
         places = outcomes(dice, len(versions), 3)
-        claim = claimed(store, versions, id_=f"s{minute}", deals=3)
-        assert store.results.record(finished(claim, places, minute=minute, faults=faults))
+        record(store, versions, places, id_=f"s{minute}", minute=minute, faults=faults)
         log += [
             GamePlayed(
                 versions=tuple(versions),
@@ -60,7 +59,7 @@ def test_the_leaderboard_equals_a_fold(store: Store) -> None:
 def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> None:
     """Even a bot that has lost all its games ranks above them."""
     winner, loser, *_ = (add_bot(store, name) for name in ("winner", "loser", "new-b", "new-a"))
-    assert store.results.record(finished(claimed(store, [winner, loser]), [(1, 2)] * 2))
+    record(store, [winner, loser], [(1, 2)] * 2)
     board = store.ratings.standings()
     assert [line.bot for line in board] == ["winner", "loser", "new-a", "new-b"]
     assert [line.rank for line in board] == [1, 2, 3, 3]
@@ -71,8 +70,7 @@ def test_bots_without_a_game_come_last_and_share_their_rank(store: Store) -> Non
 def test_games_are_listed_newest_first(store: Store) -> None:
     """Pages are split by the numbers of games, without a gap or overlap."""
     versions = [add_bot(store, name) for name in ("a", "b")]
-    claim = claimed(store, versions, deals=7)
-    assert store.results.record(finished(claim, [(1, 2)] * 6 + [(2, 1)]))
+    record(store, versions, [(1, 2)] * 6 + [(2, 1)])
     pages, before = [], None
     while page := store.games.newest(before, 3):
         pages.append([game.number for game in page])
@@ -97,8 +95,7 @@ def test_games_are_listed_newest_first(store: Store) -> None:
 def test_a_game_has_a_page(store: Store) -> None:
     """It has the seats, their results, and the ratings before and after."""
     a, b, c = (add_bot(store, name, source=f"sha256:{name}") for name in ("a", "b", "c"))
-    claim = claimed(store, [c, a, b])
-    assert store.results.record(finished(claim, [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1)))
+    record(store, [c, a, b], [(2, 1, 3), (1, 3, 2)], faults=(0, 3, 1))
     assert store.games.find("nothing") is None
     page = present(store.games.find("s-0-1"))
     assert (page.match, page.number, page.players, page.variants) == ("s-0", 2, 3, ())
@@ -130,10 +127,10 @@ def test_a_version_has_a_first_game(store: Store) -> None:
     """Only rated games of that version count. Without any, the result is None."""
     versions = [add_bot(store, name) for name in ("a", "b")]
     assert store.games.first_of("a", 1) is None
-    assert store.results.record(finished(claimed(store, versions), [(1, 2)] * 2))
+    record(store, versions, [(1, 2)] * 2)
     newest = add_bot(store, "b", source="sha256:2")
     assert store.games.first_of("b", 2) is None
-    assert store.results.record(finished(claimed(store, [versions[0], newest], id_="t"), [(1, 2)] * 2))
+    record(store, [versions[0], newest], [(1, 2)] * 2, id_="t")
     assert [store.games.first_of(*each) for each in (("a", 1), ("b", 1), ("b", 2))] == [
         "s-0-0",
         "s-0-0",
@@ -144,7 +141,7 @@ def test_a_version_has_a_first_game(store: Store) -> None:
 def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
     """Match-making gets the newest versions' rated and queued games, by table size."""
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
-    assert store.results.record(finished(claimed(store, [a, b]), [(1, 2)] * 2))
+    record(store, [a, b], [(1, 2)] * 2)
     add_matches(store, "t", [a, b, c], deals=4)
     next_claim(store)
     newest = add_bot(store, "b", source="sha256:2", author="house")
@@ -174,9 +171,7 @@ def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
 def test_decision_times_are_medians_of_games(store: Store) -> None:
     """Games at all table sizes count. Versions that never answered are left out."""
     versions = [add_bot(store, name) for name in "abc"]
-    claim = claimed(store, versions[:2])
-    faults = (0, FAULTS_TO_TAKE_OVER)
-    assert store.results.record(finished(claim, [(1, 2)], faults=faults))
+    record(store, versions[:2], [(1, 2)], faults=(0, FAULTS_TO_TAKE_OVER))
     assert store.ratings.decision_micros(versions) == {versions[0]: 2500}
 
 
@@ -214,8 +209,7 @@ def test_no_statement_scans_all_games(
     store: Store, database: Database, call: Callable[[Store], object]
 ) -> None:
     """Each statement finds its matches, games and changes by an index, so its cost doesn't grow."""
-    claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    assert store.results.record(finished(claim, [(1, 2)] * 2))
+    record(store, [add_bot(store, name) for name in ("a", "b")], [(1, 2)] * 2)
     with statements() as sent:
         call(store)
     asked = [each for each in sent if re.match(r"SELECT|UPDATE|INSERT|DELETE", each[0])]

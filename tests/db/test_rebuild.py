@@ -17,10 +17,10 @@ from tests.db.builders import (
     START,
     add_bot,
     add_matches,
-    claimed,
     finished,
     next_claim,
     outcomes,
+    record,
     run_sql,
 )
 from tests.kinds import on_both
@@ -117,8 +117,7 @@ def test_what_follows_from_the_log_equals_a_rebuild(store: Store, url: str, seed
 
 def test_curves_stay_short(store: Store, url: str) -> None:
     """A long curve has a point for every n-th game, and one before the first game."""
-    claim = claimed(store, [add_bot(store, name) for name in "ab"], deals=300)
-    assert store.results.record(finished(claim, outcomes(random.Random(3), 2, 300)))  # noqa: S311 - a test's dice
+    record(store, [add_bot(store, name) for name in "ab"], outcomes(random.Random(3), 2, 300))  # noqa: S311 - a test's dice
     rows = kept(url)
     points, meetings = rows["rating_point"], rows["meeting"]
     assert stride(300) == 4
@@ -135,9 +134,9 @@ def test_meetings_count_games(store: Store, url: str) -> None:
     """Each pair of bots has a row for either bot, with its games and results. All versions of a bot count."""
     bots = {add_bot(store, "a"): "a", add_bot(store, "b"): "b"}
     one, other = bots
-    assert store.results.record(finished(claimed(store, (one, other), id_="s1"), [(1, 2), (1, 1)]))
+    record(store, (one, other), [(1, 2), (1, 1)], id_="s1")
     newer, third = add_bot(store, "a", source="sha256:2"), add_bot(store, "c")
-    assert store.results.record(finished(claimed(store, (third, newer, other), id_="s2"), [(1, 2, 3)] * 2))
+    record(store, (third, newer, other), [(1, 2, 3)] * 2, id_="s2")
     rows = [tuple(row) for row in kept(url)["meeting"]]
     assert rows == [
         (1, 2, 4, 3, 0, 1),

@@ -20,6 +20,7 @@ from tests.db.builders import (
     next_claim,
     outcomes,
     present,
+    record,
     run_sql,
 )
 from tests.kinds import on_both
@@ -56,7 +57,7 @@ def test_only_the_current_attempt_counts(store: Store) -> None:
 def test_a_failure_in_the_middle_leaves_nothing_behind(store: Store) -> None:
     """If the last game of a match can't be stored, nothing of the match is, and it is still running."""
     versions = [add_bot(store, name) for name in ("a", "b")]
-    assert store.results.record(finished(claimed(store, versions), [(1, 2), (1, 2)]))
+    record(store, versions, [(1, 2), (1, 2)])
     before = (store.ratings.standings(), store.games.newest(), store.ratings.candidates())
 
     claim = claimed(store, versions, id_="t")

@@ -1,7 +1,6 @@
 """Tests of bots and their versions."""
 
 import math
-from collections.abc import Sequence
 
 import pytest
 from sqlalchemy.exc import StatementError
@@ -10,13 +9,7 @@ from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken
 from arena.db.store import Store
 from arena.ladder.rating import Rating
-from tests.db.builders import START, add_bot, claimed, finished
-
-
-def played(store: Store, versions: Sequence[int], games: int) -> None:
-    """Record games that the first version wins."""
-    result = finished(claimed(store, versions, deals=games), [(1, 2)] * games)
-    assert store.results.record(result)
+from tests.db.builders import START, add_bot, claimed, finished, record
 
 
 def test_a_new_bot_is_on_the_leaderboard(store: Store) -> None:
@@ -39,7 +32,7 @@ def test_the_same_source_is_the_same_version(store: Store) -> None:
 def test_a_new_version_carries_on_with_less_certainty(store: Store) -> None:
     """It has the old version's mean with a larger deviation, and replaces it on the leaderboard."""
     versions = [add_bot(store, "greedy"), add_bot(store, "random")]
-    played(store, versions, 80)
+    record(store, versions, [(1, 2)] * 80)
     old = {players: store.ratings.standings(players)[0].entry.rating for players in (0, 2)}
     add_bot(store, "greedy", source="sha256:new")
     for players, before in old.items():
