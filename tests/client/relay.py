@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -42,8 +43,7 @@ class Relay:
         for line in (*self._lines, self._listener):
             line.close()
 
-    def _start(self, work: object, *args: socket.socket) -> None:
-        assert callable(work)
+    def _start(self, work: Callable[..., None], *args: socket.socket) -> None:
         thread = threading.Thread(target=work, args=args, daemon=True)
         self._threads.append(thread)
         thread.start()

@@ -27,20 +27,15 @@ def face_up(state: State) -> World:
     return world
 
 
-def moves_now(state: State, world: World, rng: Random) -> list[Move | None]:
-    """Choose a move for every seat that is asked, and None for the others."""
-    return [
-        decode(rng.choice(world.moves(seat))) if seat in asked(state) else None
-        for seat in range(state.rules.players)
-    ]
-
-
 @given(state=states(), seed=st.integers(0, 2**32))
 def test_a_round_follows_the_rules(state: State, seed: int) -> None:
     """Hands, tables, points and puddings equal those of the rules up to the end of the round."""
     rng, world, round_number = dice(seed), face_up(state), state.round
     while state.round == round_number and not state.over:
-        moves = moves_now(state, world, rng)
+        moves = [
+            decode(rng.choice(world.moves(seat))) if seat in asked(state) else None
+            for seat in range(state.rules.players)
+        ]
         world.step([encode(move) if move else world.hands[seat][0] for seat, move in enumerate(moves)])
         state = apply(state, moves)
         if state.round == round_number and not state.over:
