@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from arena.home.bots import HomeBot
 from arena.home.solving import Solution, refusal
-from arena.home.workers import BotUnloadable
+from arena.home.workers import BotUnloadable, end_of
 from arena.platform.cpu_time import OwnWaits
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
@@ -28,9 +28,6 @@ from arena.protocol.match import Clock, Limits
 from arena.rules import Move, Rules, View
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, Sandbox, SandboxSpec
-
-_SAID: Final = 1_500
-"""Number of characters to show from the end of a bot's stderr."""
 
 _DAY_SECONDS: Final = 86_400
 _LEAVE_SECONDS: Final = 2.0
@@ -127,7 +124,7 @@ async def _interview(
                 await asyncio.to_thread(sandbox.remove)
                 code = await ending
             return Interviewed(
-                hello=hello, lost=lost, exit_code=code if left else None, stderr=_said(sandbox)
+                hello=hello, lost=lost, exit_code=code if left else None, stderr=end_of(sandbox.stderr())
             )
 
 
@@ -181,7 +178,7 @@ async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _Line, clock: Clock) -
     if isinstance(got, Hello):
         return got
     why = got.why if isinstance(got, Lost) else "moves before a Hello"
-    raise BotUnloadable(f"{bot.name} didn't connect to the referee: {why}", _said(sandbox))
+    raise BotUnloadable(f"{bot.name} didn't connect to the referee: {why}", end_of(sandbox.stderr()))
 
 
 async def _ask_all(
@@ -303,10 +300,6 @@ async def _watch(sandbox: Sandbox, line: _Line) -> int | None:
     how = await asyncio.to_thread(sandbox.wait)
     line.ended(f"it exited with code {how.code}")
     return how.code
-
-
-def _said(sandbox: Sandbox) -> str:
-    return sandbox.stderr()[-_SAID:].rstrip()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import Final
 from arena.home.bots import HomeBot
 from arena.home.games import HomeGame, HomeResult, Mistake, home_result, with_its_replay
 from arena.home.puzzle import puzzle_of
-from arena.home.workers import BotUnloadable, PlayingFailed
+from arena.home.workers import BotUnloadable, PlayingFailed, end_of
 from arena.play.launcher import LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import FULL_TABLE
@@ -39,9 +39,6 @@ from arena.sandbox.process.runtime import ProcessRuntime
 
 _GAMES: Final = 24
 """Games per match. Starting its processes takes as long as a few games."""
-
-_SAID: Final = 1_500
-"""Number of characters to show with a fault, from the end of a bot's stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +108,7 @@ class AsProcesses:
                 record = decode(launcher.play(encode(spec), slots), MatchRecord)
             except LauncherError as error:
                 raise PlayingFailed(f"a match failed: {error}") from error
-            said = [seat.stderr[-_SAID:].rstrip() for seat in record.seats]
+            said = [end_of(seat.stderr) for seat in record.seats]
             for bot, seat, words in zip(bots, record.seats, said, strict=True):
                 if seat.trouble is not None and not seat.sdk:
                     name = self.bots[bot].name

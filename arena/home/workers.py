@@ -34,6 +34,9 @@ from arena.rules import Card
 _QUEUED: Final = 4
 """Number of games to send to a worker in advance, so that it never waits for its parent."""
 
+_SAID: Final = 1_500
+"""Number of characters to show from the end of a bot's stderr."""
+
 _LOAD_SECONDS: Final = Clock().start_millis / 1000
 
 
@@ -94,6 +97,11 @@ class InProcess:
         finally:
             for worker in workers:
                 worker.end()
+
+
+def end_of(stderr: str) -> str:
+    """Return the part of a bot's stderr that is shown with its fault."""
+    return stderr[-_SAID:].rstrip()
 
 
 def cores() -> int:
