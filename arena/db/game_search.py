@@ -135,7 +135,10 @@ def positions_of(  # noqa: PLR0913 - the parts of a search
     """
     value = _VALUES[order]
     rows: type[Base] = GameSeatRow
-    of_game = _here()
+    # PostgreSQL doesn't conclude from the join that the seats are in the same range as the games.
+    of_game = and_(
+        _here(), GameSeatRow.game_number >= searched.start, GameSeatRow.game_number < searched.stop
+    )
     if order is GameOrder.UPSET:
         rows = HighlightRow
         of_game = and_(HighlightRow.game_number == GameRow.number, HighlightRow.kind == HighlightKind.UPSET)
