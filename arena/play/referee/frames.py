@@ -2,7 +2,7 @@
 
 It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2
 frames and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see
-messages to the bot.
+messages to the bot. Of these, :class:`DataFrames` finds the beginnings.
 """
 
 import struct
@@ -236,6 +236,31 @@ class FrameGuard:
             self._calls.setdefault(call, _Body(self._budget))
         if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
             self._calls.pop(call, None)
+
+
+class DataFrames:
+    """Finds the DATA frames that have a payload among the bytes from the server."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._payload = 0
+
+    def begins(self, data: bytes) -> bool:
+        """Return True if such a frame begins in the next bytes, which come in pieces of any size."""
+        at, end, found = 0, len(data), False
+        while at < end:
+            if self._payload:
+                stop = min(end, at + self._payload)
+                self._payload -= stop - at
+            else:
+                stop = min(end, at + _HEAD.size - len(self._head))
+                self._head += data[at:stop]
+                if len(self._head) == _HEAD.size:
+                    high, low, kind, _, _ = _HEAD.unpack(self._head)
+                    self._head, self._payload = b"", high << 8 | low
+                    found |= kind == DATA and self._payload > 0
+            at = stop
+        return found
 
 
 class _Body:

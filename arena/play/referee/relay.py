@@ -17,6 +17,7 @@ from arena.play.referee.frames import (
     MAX_CONNECTIONS,
     MAX_CONNECTIONS_IN_ALL,
     Breach,
+    DataFrames,
     FrameGuard,
     NotHttp2,
     SendBudget,
@@ -62,8 +63,8 @@ class Relay:
         self._now = now
         self._expects = False
         self._held = False  # whether the bot has stopped reading, so that bytes for it wait here
-        # When the first bytes after `expect` went to the bot. Not updated if the bot sent something in
-        # between, because it may have delayed those bytes by HTTP/2 flow control.
+        # When the first message after `expect` went to the bot. Not updated if the bot sent something in
+        # between, because it may have delayed the message by HTTP/2 flow control.
         self.told_at = 0.0
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
@@ -124,7 +125,7 @@ class Relay:
         self._expects = not self._held
 
     def tell(self) -> None:
-        """Record that bytes go to the bot."""
+        """Record that a message goes to the bot."""
         if self._expects:
             self._expects = False
             self.told_at = self._now()
@@ -198,6 +199,7 @@ class _Inner(_End):
     def __init__(self, outer: "_Outer") -> None:
         super().__init__()
         self._outer = outer
+        self._messages = DataFrames()
         self.other = outer.transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -210,7 +212,9 @@ class _Inner(_End):
         """Pass the server's bytes on."""
         if self.other is not None:
             self.other.write(data)
-            self._outer.relay.tell()
+            # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
+            if self._messages.begins(data):
+                self._outer.relay.tell()
 
 
 class _Outer(_End):

@@ -11,6 +11,7 @@ from arena.play.referee.frames import (
     MAX_MESSAGE_BYTES,
     PREFACE,
     Breach,
+    DataFrames,
     FrameGuard,
     NotHttp2,
     SendBudget,
@@ -178,3 +179,17 @@ def test_each_request_of_the_referee_raises_the_limits() -> None:
     with pytest.raises(Breach) as caught:
         guard.feed(frame(DATA, message(b"x"), call=1))
     assert (caught.value.fault, caught.value.why) == (Fault.EXPELLED, "more than 18 messages for 1 request")
+
+
+@given(st.lists(st.integers(0, 60), max_size=5))
+def test_data_frames_with_a_payload_are_found(cuts: list[int]) -> None:
+    """Other frames aren't messages, whatever their payload is, nor are empty DATA frames."""
+    others = frame(PING, frame(DATA)[:8]) + frame(DATA, call=1)
+    data = others + frame(DATA, frame(GOAWAY, bytes(8)), call=1) + others
+    found, frames = [], DataFrames()
+    places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
+    for start, stop in pairwise(places):
+        if frames.begins(data[start:stop]):
+            found.append((start, stop))
+    ((start, stop),) = found
+    assert start <= len(others) + 8 < stop

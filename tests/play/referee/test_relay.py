@@ -12,9 +12,11 @@ from arena.play.referee.clock import AttendedTime
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import Relay, listen
 from tests.patience import WAIT_SECONDS
-from tests.play.referee.wire import SETTINGS, frame
+from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
-FILLING = b"x" * 65536
+FILLING = frame(DATA, bytes(16384), call=1)
+REQUEST = frame(DATA, b"request", call=1)
+OTHERS = frame(GOAWAY, bytes(8)) + frame(PING, bytes(8)) + frame(DATA, call=1)
 
 
 class Watcher:
@@ -63,8 +65,12 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
             await _read(bot, sent)
         relay.expect()
         made = now()
-        writer.write(b"request")
-        await _read(bot, len(b"request") + (0 if reads else sent))
+        # A bot can make the server send other frames at a time of its choice.
+        writer.write(OTHERS)
+        await _read(bot, len(OTHERS) + (0 if reads else sent))
+        assert relay.told_at < made
+        writer.write(REQUEST)
+        await _read(bot, len(REQUEST))
         told = relay.told_at
     writer.close()
     relay.shut()
