@@ -97,16 +97,16 @@ class VoidsInARow:
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop for repair, given the number of workers.
 
-        The arena continues if one bot, or one of several workers, causes all of the faults: matches with an
-        image that the host can't start are soon quarantined, and other workers retry the matches that failed
-        on one worker.
+        The arena continues if one author's bots, or one of several workers, cause all of the faults: matches
+        with images that the host can't start are soon quarantined, and other workers retry the matches that
+        failed on one worker.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= VOIDS_IN_A_ROW and not (self._in_all or one_of_several)
 
-    def add(self, submitted: Collection[str], worker: str) -> None:
-        """Count a failed match, given the sources of its submitted bots and its worker."""
-        self._in_all = frozenset(submitted) & (self._in_all if self._count else frozenset(submitted))
+    def add(self, authors: Collection[str], worker: str) -> None:
+        """Count a failed match, given the authors of its submitted bots and its worker."""
+        self._in_all = frozenset(authors) & (self._in_all if self._count else frozenset(authors))
         self._workers |= {worker}
         self._count += 1
 
@@ -259,8 +259,8 @@ class Settling:
             quarantined = state is MatchState.QUARANTINED
             self.tell(AttemptFailed(spec.match, spec.attempt, reason, lost=lost, quarantined=quarantined))
         if not lost:
-            seats = zip(spec.seats, claim.seats, strict=True)
-            self.voids.add([source for source, seat in seats if seat.author != HOUSE], playing.place.worker)
+            authors = [seat.author for seat in claim.seats if seat.author != HOUSE]
+            self.voids.add(authors, playing.place.worker)
             self.backoff.fail(spec.match, self.voids.count, time.monotonic())
             if state is not MatchState.WAITING:
                 self.backoff.forget(spec.match)

@@ -24,8 +24,10 @@ def played(
     fault: Fault = Fault.ABSENT,
     seatings: tuple[tuple[int, ...], ...] = (),
     authors: tuple[str, ...] = AUTHORS,
+    *,
+    rated: bool = True,
 ) -> FinishedMatch:
-    """Return the outcome of a rated match in which these bots never sent Hello, or had another fault."""
+    """Return the outcome of a match in which these bots never sent Hello, or had another fault."""
     rules = Rules(players=3)
     driver = Driver(rules, seatings=seatings)
     for seat in range(3):
@@ -58,13 +60,21 @@ def played(
             SeatReport(image=image, runtime="docker/runc", limits=(), trouble="?") for image in IMAGES
         ),
     )
-    return finish(Claim(spec=spec, seats=seats, rated=True), encode(record), datetime.now(UTC))
+    return finish(Claim(spec=spec, seats=seats, rated=rated), encode(record), datetime.now(UTC))
 
 
 def test_a_match_without_any_hello_is_void() -> None:
     """The host is to blame: three bots do not all fail at once."""
     with pytest.raises(MatchVoid, match="no bot sent Hello in time"):
         played({0, 1, 2})
+
+
+def test_authors_cannot_void_a_challenge_by_silent_bots() -> None:
+    """All bots of a challenge may be one author's. A silent house bot among them still makes it void."""
+    (game,) = played({0, 1, 2}, authors=("ann", "ann", "ann"), rated=False).games
+    assert game.faults == (1, 1, 1)
+    with pytest.raises(MatchVoid, match="the house bots bot-house did not send Hello"):
+        played({0, 1, 2}, rated=False)
 
 
 def test_a_match_in_which_a_house_bot_sends_no_hello_is_void() -> None:

@@ -74,22 +74,22 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 
 def test_an_arena_that_cannot_play_stops() -> None:
-    """It stops after enough failures in a row with only house bots, or with different submitted bots."""
+    """It stops after enough failures in a row with only house bots, or with different authors' bots."""
     house, strangers = VoidsInARow(), VoidsInARow()
     for number in range(VOIDS_IN_A_ROW):
         assert not house.too_many(1)
         assert not strangers.too_many(1)
         house.add((), "w")
-        strangers.add((f"bot {number}", "sometimes") if number % 2 else (f"bot {number}",), "w")
+        strangers.add((f"author {number}", "sometimes") if number % 2 else (f"author {number}",), "w")
     assert house.too_many(1)
     assert strangers.too_many(1)
 
 
-def test_one_bot_in_all_failed_matches_does_not_stop_the_arena() -> None:
+def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
     """The arena continues with other matches, however many fail."""
     voids = VoidsInARow()
     for number in range(5 * VOIDS_IN_A_ROW):
-        voids.add(("spoiler", f"bot {number}"), "w")
+        voids.add(("spoiler", f"author {number}"), "w")
     assert not voids.too_many(1)
     voids.add(("another",), "w")
     assert voids.too_many(1)
@@ -107,7 +107,7 @@ def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
 
 
 def test_a_played_match_resets_the_count() -> None:
-    """The count starts again from one, and other bots may be to blame."""
+    """The count starts again from one, and another author's bots may be to blame."""
     voids = VoidsInARow()
     for _ in range(VOIDS_IN_A_ROW - 1):
         voids.add((), "w")
