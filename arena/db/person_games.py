@@ -151,10 +151,11 @@ class PersonGames(Repository):
                 .limit(1)
             ).scalar_one_or_none()
 
-    def open_ids(self) -> frozenset[str]:
-        """Return the ids of all open games."""
+    def open_games(self) -> dict[str, bool]:
+        """Return the ids of all open games, each with True if it is waiting."""
         with self._transactions.read() as connection:
-            return frozenset(connection.execute(select(PersonGameRow.id).where(_IS_OPEN)).scalars())
+            rows = connection.execute(select(PersonGameRow.id, _WAITS.label("waits")).where(_IS_OPEN))
+            return {row.id: bool(row.waits) for row in rows}
 
     def saw(self, id_: str, at: datetime) -> None:
         """Record that the person is present."""

@@ -225,7 +225,7 @@ def test_tables_are_limited(world: World) -> None:
 
 
 def test_games_per_address_are_limited(world: World) -> None:
-    """The limit is the number of tables plus one.
+    """The limit is the number of tables plus one, or one while people at other addresses wait.
 
     Starting another game ends the visitor's own, which makes room.
     """
@@ -235,11 +235,15 @@ def test_games_per_address_are_limited(world: World) -> None:
     answer = one.post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
     assert "3 people at your address are playing or waiting" in answer.text
-    sit_down(browser(world, host="192.0.2.1"))
+    elsewhere = browser(world, host="192.0.2.1")
+    waiting = sit_down(elsewhere)
     again = sit_down(visitors[0])
     assert again != first
     assert one.post("/play", data={"opponent": "greedy"}).status_code == 503
     visitors[0].post(f"{again}/leave")
+    answer = one.post("/play", data={"opponent": "greedy"})
+    assert (answer.status_code, "People at other addresses are waiting" in answer.text) == (503, True)
+    elsewhere.post(f"{waiting}/leave")
     sit_down(one)
 
 

@@ -91,15 +91,23 @@ class BegunGames:
     def add(self, new: NewPersonGame, source: str) -> None:
         """Add a game from an address.
 
-        Raises QuotaReached if the address has too many open games, or if too many games are waiting.
+        Raises QuotaReached if the address has too many open games, or has one while people at others wait,
+        or if too many games are waiting.
         """
         with self._lock:
-            still = self._games.open_ids()
-            self._open = {id_: begun for id_, begun in self._open.items() if id_ in still}
+            waits = self._games.open_games()
+            self._open = {id_: begun for id_, begun in self._open.items() if id_ in waits}
+            here = [who for its, who in self._open.values() if its == source]
             # The visitor's own open game doesn't count, because adding the new one ends it.
-            others = sum(its == source and who != new.visitor for its, who in self._open.values())
+            others = len(here) - here.count(new.visitor)
             if others >= self._most:
                 raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
+            # Otherwise one address that always has a waiting game would get every table that becomes free.
+            wait = any(waits[id_] and its != source for id_, (its, _) in self._open.items())
+            if wait and here and new.visitor not in here:
+                raise QuotaReached(
+                    "people at other addresses are waiting, and your address has a game: try again later"
+                )
             self._games.add(new)
             self._open[new.id] = source, new.visitor
 
