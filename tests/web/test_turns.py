@@ -50,13 +50,14 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 def test_requests_of_an_address_wait_only_for_each_other() -> None:
-    """Only requests for pages wait. POST requests and other addresses aren't delayed."""
+    """Uploads and other addresses aren't delayed."""
 
     async def scene() -> None:
         slow = Slow()
         turns = Turns(slow)
-        asked = [ask(turns, "192.0.2.1") for _ in range(AT_ONCE + 3)]
-        asked += [ask(turns, "192.0.2.1", method="POST"), ask(turns, "192.0.2.2")]
+        methods = ["POST", "DELETE", "HEAD", *["GET"] * AT_ONCE, "PUT"]
+        asked = [ask(turns, "192.0.2.1", method=method) for method in methods]
+        asked.append(ask(turns, "192.0.2.2"))
         await until(lambda: "192.0.2.2" in slow.running)
         assert slow.running.count("192.0.2.1") == AT_ONCE + 1
         slow.may_begin.set()

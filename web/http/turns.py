@@ -24,7 +24,9 @@ class _Gate:
 
 
 class Turns:
-    """ASGI middleware that runs at most ``AT_ONCE`` GET requests from one address; others wait.
+    """ASGI middleware that runs at most ``AT_ONCE`` requests from one address; others wait.
+
+    Uploads (PUT) are exempt: they take long, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
     stream can last for hours. Not thread-safe: one event loop uses it.
@@ -36,7 +38,7 @@ class Turns:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on when it is its turn."""
-        if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"}:
+        if scope["type"] != "http" or scope["method"] == "PUT":
             await self._app(scope, receive, send)
             return
         async with self._place(source_of(Request(scope))) as leave:
