@@ -5,7 +5,7 @@ The cost of a query doesn't grow with the number of games.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, func, select, text, true
 
@@ -31,8 +31,10 @@ from arena.db.schema import (
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.leaderboard import BoardLine, Standing, standings
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate
-from arena.ladder.rating import Rating, median
+from arena.ladder.rating import Rating
 from arena.ladder.rating_log import OVERALL
+from arena.protocol.faults import Fault
+from arena.protocol.match import Clock, GameRecord, decode
 from arena.protocol.states import BotState, MatchKind
 
 
@@ -51,6 +53,10 @@ class VersionOwner(NamedTuple):
     bot: str  # name
     author: str
     house: bool  # whether it is a house bot
+
+
+_LAST_GAMES: Final = 12
+"""Number of a version's last games from which its decision time is estimated."""
 
 
 class RatingRepository(Repository):
@@ -139,15 +145,15 @@ class RatingRepository(Repository):
             )
             return {row.id: VersionOwner(row.name, row.author, row.house) for row in rows}
 
-    def decision_micros(self, versions: Sequence[int]) -> dict[int, int]:
-        """Return the medians of versions' decision times, in microseconds.
+    def decision_micros(self, versions: Sequence[int], clock: Clock) -> dict[int, int]:
+        """Return versions' mean decision times in their last games, in microseconds.
 
-        A version that has never answered in a rated game is left out.
+        Late decisions count as the time that ``clock`` allows. Versions without games, and those whose
+        replays have been removed, are left out.
         """
         with self._transactions.read() as connection:
-            entries = ladder.load(connection, versions)
-        medians = {version: median(entries[version, OVERALL].times) for version in versions}
-        return {version: micros for version, micros in medians.items() if micros is not None}
+            found = {version: _mean_micros(connection, version, clock) for version in versions}
+        return {version: micros for version, micros in found.items() if micros is not None}
 
     def candidates(self, *, house_only: bool = False) -> tuple[Candidate, ...]:
         """Return every active bot's active version for matchmaking, by id.
@@ -197,6 +203,26 @@ def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int]
         games={players: lists[players].games for players in PLAYER_COUNTS},
         queued={players: queued.get((version, players), 0) for players in PLAYER_COUNTS},
     )
+
+
+def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | None:
+    rows = connection.execute(
+        select(GameRow.record, GameSeatRow.seat)
+        .join(GameRow, GameRow.number == GameSeatRow.game_number)
+        .where(GameSeatRow.version_id == version, GameRow.record != b"")
+        .order_by(GameSeatRow.game_number.desc())
+        .limit(_LAST_GAMES)
+    ).all()
+    millis = 0.0
+    decisions = 0
+    for row in rows:
+        steps = decode(row.record, GameRecord).steps
+        its = [decision for step in steps if (decision := step[row.seat]) is not None]
+        late = sum(decision.fault is Fault.TIMEOUT for decision in its)
+        millis += sum(decision.millis or 0.0 for decision in its)
+        millis += late * clock.move_millis + (clock.bank_millis if late else 0)
+        decisions += len(its)
+    return round(millis * 1000 / decisions) if decisions else None
 
 
 def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int], int]:

@@ -20,7 +20,7 @@ DEALS = 12
 """Default number of deals in a match."""
 
 _SECONDS = 20
-"""Maximum total decision time of a match, estimated from the bots' medians. A slow table gets fewer deals:
+"""Maximum total decision time of a match, estimated from the bots' last games. A slow table gets fewer deals:
 starting a match costs little in comparison, so more deals would save no time and keep other bots waiting."""
 
 _MICROS = 1_000_000
@@ -136,8 +136,7 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
 def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
     """Return the number of deals of a match: ``usual``, or fewer at a slow table.
 
-    ``micros`` maps each version to its median decision time in microseconds, except those that have never
-    answered.
+    ``micros`` maps each version to its mean decision time in microseconds, except those without games.
     """
     decisions = ROUNDS * Rules(players=len(table)).turns
     game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS

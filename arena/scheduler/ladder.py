@@ -140,7 +140,7 @@ class Ladder:
         if has_newcomer(candidates, bots):
             self._add(settings, bots, 1, soon=True)  # one deal, so that the newcomer is ranked soon
         else:
-            micros = self._store.ratings.decision_micros(bots)
+            micros = self._store.ratings.decision_micros(bots, settings.clock)
             self._add(settings, bots, deals(bots, settings.deals, micros), soon=False)
         return True
 

@@ -19,6 +19,7 @@ from arena.ladder.rating_log import Event, GamePlayed, VersionStarted, rebuild
 from arena.play.replay.document import parse
 from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
+from arena.protocol.match import Clock
 from tests.db.builders import START, add_bot, add_matches, next_claim, outcomes, present, record
 from tests.db.test_cost import statements
 from tests.kinds import on_both
@@ -168,11 +169,15 @@ def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
     )
 
 
-def test_decision_times_are_medians_of_games(store: Store) -> None:
-    """Games at all table sizes count. Versions that never answered are left out."""
+def test_decision_times_are_means_of_the_last_games(store: Store) -> None:
+    """Late decisions count as the time that they took. Versions without games are left out."""
     versions = [add_bot(store, name) for name in "abc"]
-    record(store, versions[:2], [(1, 2)], faults=(0, FAULTS_TO_TAKE_OVER))
-    assert store.ratings.decision_micros(versions) == {versions[0]: 2500}
+    clock = Clock(move_millis=1000, bank_millis=10_000)
+    record(store, versions[:2], [(1, 2)], faults=(0, 3))
+    means = {versions[0]: 2500, versions[1]: 1_000_000 * (3 + 10) // 27}
+    assert store.ratings.decision_micros(versions, clock) == means
+    record(store, versions[:2], [(1, 2)] * 12, id_="t")
+    assert store.ratings.decision_micros(versions, clock) == dict.fromkeys(versions[:2], 2500)
 
 
 _GROWING = r"(?:match|match_seat|game|game_seat|rating_event|rating_change)\b"
@@ -199,7 +204,7 @@ _ONE_DAY = GameFilter(players=2, since=START.date(), until=START.date())
         lambda store: store.games.first_of("a", 1),
         lambda store: store.activity.totals(),
         lambda store: store.ratings.candidates(),
-        lambda store: store.ratings.decision_micros([1, 2]),
+        lambda store: store.ratings.decision_micros([1, 2], Clock()),
         lambda store: store.ratings.standings(2),
         lambda store: store.ratings.changes(0, 0),
         lambda store: store.activity.current(START),
