@@ -13,6 +13,7 @@ from arena.db.store import Store
 from arena.protocol.analysis import Grade
 from tests.accounts.world import World
 from tests.builders import START, analysed, fill, puzzled
+from tests.db.builders import present
 from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
@@ -53,8 +54,7 @@ def test_a_game_without_an_analysis_says_how_to_get_one(client: TestClient) -> N
 
 def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClient) -> None:
     """It has graphs with a line per seat, the turning points and the costliest decisions."""
-    analysis = analyses.analyses.find("faulty-0-0")
-    assert analysis is not None
+    analysis = present(analyses.analyses.find("faulty-0-0"))
     data = visitor.get("/api/v1/games/faulty-0-0/analysis")
     assert data.json() == json.loads(msgspec.json.encode(analysis))
     text = visitor.get("/games/faulty-0-0").text
@@ -90,8 +90,7 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
 
     An unknown seat or a missing analysis gives 404.
     """
-    analysis = analyses.analyses.find("three-0-0")
-    assert analysis is not None
+    analysis = present(analyses.analyses.find("three-0-0"))
     for seat in range(3):
         address = f"/games/three-0-0/decisions/{seat}"
         assert f'href="{address}"' in visitor.get("/games/three-0-0").text

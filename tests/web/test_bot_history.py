@@ -13,7 +13,7 @@ from arena.ladder.settings import LadderChange
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, play_matches
-from tests.db.builders import add_matches
+from tests.db.builders import add_matches, present
 from tests.web.html import Page
 from tests.web.people import browser
 from tests.web.stable import Stable, disqualify, fill_stable, play_logged
@@ -69,8 +69,7 @@ def version(number: int, games: int) -> VersionCurve:
 
 def test_a_curve_has_few_points() -> None:
     """It has all versions from start to end, next to each other and within the drawing."""
-    curve = draw([version(number, 120 * (number % 3)) for number in range(1, 21)])
-    assert curve is not None
+    curve = present(draw([version(number, 120 * (number % 3)) for number in range(1, 21)]))
     assert curve.games == sum(120 * (number % 3) for number in range(1, 21))
     paths = [[tuple(map(float, at.split())) for at in line.mean[1:].split("L")] for line in curve.lines]
     assert sum(map(len, paths)) <= MOST_POINTS
@@ -88,8 +87,7 @@ def test_a_curve_has_few_points() -> None:
 
 def test_labels_of_versions_do_not_overlap() -> None:
     """All versions are marked, but only as many are labelled as can be read."""
-    curve = draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)])
-    assert curve is not None
+    curve = present(draw([version(number, 1) for number in range(1, 3)] + [version(3, 98)]))
     assert [(mark.at, mark.value) for mark in curve.versions] == [(0, 1), (10, None), (20, None)]
     assert [mark.value for mark in curve.counts] == [20, 40, 60, 80, 100]
     assert draw([version(1, 0)]) is None

@@ -10,6 +10,7 @@ from arena.rules import Rules
 from arena.services.owners import MOST_OPPONENTS
 from tests.accounts.world import World
 from tests.builders import START, add_bots, host_report, play_matches
+from tests.db.builders import present
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, add_version, bench, disqualify
@@ -173,9 +174,7 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
     for number in ("1", "3"):
         answer = visitor.post(f"{MINE}/version", data={"number": number})
         assert (answer.status_code, answer.headers["location"]) == (303, f"{MINE}?done=version#main")
-        known = world.store.bots.find("mine")
-        assert known is not None
-        assert known.playing == int(number)
+        assert present(world.store.bots.find("mine")).playing == int(number)
         assert f"Version {number} plays from now on" in visitor.get(f"{MINE}?done=version").text
     assert "plays from now on" not in browser(world).get(f"{MINE}?done=version").text
 
@@ -192,9 +191,7 @@ def test_a_version_that_can_not_play_says_why(world: World) -> None:
         assert why in answer.text
         assert 'role="alert"' in answer.text
     assert visitor.post(f"{MINE}/version", data={"number": "x"}).status_code == 422
-    known = world.store.bots.find("mine")
-    assert known is not None
-    assert known.playing == 3
+    assert present(world.store.bots.find("mine")).playing == 3
 
 
 def test_the_owner_retires_a_bot_and_lets_it_play_again(world: World) -> None:
@@ -224,9 +221,7 @@ def test_a_benched_bot_says_why_and_how_it_comes_back(world: World) -> None:
     assert [name for name, cell in rows.items() if "benched" in cell] == ["mine"]
     answer = logged_in(world, "ann").post(f"{MINE}/state", data={"state": "active"})
     assert answer.status_code == 303
-    known = world.store.bots.find("mine")
-    assert known is not None
-    assert known.state is BotState.ACTIVE
+    assert present(world.store.bots.find("mine")).state is BotState.ACTIVE
 
 
 def test_a_disqualified_bot_can_do_nothing(world: World) -> None:

@@ -11,6 +11,7 @@ from arena.ladder.rating import conservative
 from arena.protocol.states import Scope
 from tests.accounts.world import World
 from tests.builders import START, add_bots
+from tests.db.builders import present
 from tests.web.people import browser, logged_in, owner, program, token
 from tests.web.stable import Stable, bench, disqualify
 from tests.web.test_api import pages
@@ -20,9 +21,7 @@ MINE = "/api/v1/bots/mine"
 
 def bot(world: World, name: str = "mine") -> KnownBot:
     """Return a bot from the store."""
-    found = world.store.bots.find(name)
-    assert found is not None
-    return found
+    return present(world.store.bots.find(name))
 
 
 def test_bots_are_public(world: World, stable: Stable) -> None:

@@ -8,6 +8,7 @@ from arena.protocol.documents import ChallengeSummary
 from arena.services.owners import challenge_summary
 from tests.accounts.world import World
 from tests.builders import START
+from tests.db.builders import present
 from tests.web.html import Page
 from tests.web.people import browser, logged_in
 from tests.web.stable import Stable, disqualify, play_next
@@ -29,9 +30,7 @@ def path(world: World, stable: Stable) -> str:
 
 def known(world: World, path: str) -> ChallengeSummary:
     """Return a challenge's results."""
-    found = world.store.challenges.find(path.rpartition("/")[2])
-    assert found is not None
-    return challenge_summary(found)
+    return challenge_summary(present(world.store.challenges.find(path.rpartition("/")[2])))
 
 
 def play_all(world: World) -> None:

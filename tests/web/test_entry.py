@@ -11,6 +11,7 @@ from fastapi.testclient import TestClient
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
+from tests.db.builders import present
 from tests.web.app import site_over
 from tests.web.html import Page, check
 from tests.web.people import HTTP, HTTPS, browser, logged_in, program, token
@@ -206,12 +207,10 @@ def test_a_login_replaces_a_planted_session(world: World) -> None:
         visitor = browser(world)
         visitor.cookies.set(SECURE_NAME, planted, domain="arena.example")
         answer = visitor.post("/login", data=FORM)
-        fresh = re.match(rf"{SECURE_NAME}=([^;]+)", answer.headers["set-cookie"])
-        assert fresh is not None
+        fresh = present(re.match(rf"{SECURE_NAME}=([^;]+)", answer.headers["set-cookie"]))
         assert fresh[1] not in {planted, eves}
         assert world.accounts.sessions.find(planted) is None
-        found = world.accounts.sessions.find(fresh[1])
-        assert found is not None
+        found = present(world.accounts.sessions.find(fresh[1]))
         assert found.account.name == "ann"
 
 

@@ -16,6 +16,7 @@ from arena.protocol.documents import WholeSubmission
 from arena.protocol.states import Role, Scope
 from arena.protocol.submissions import Stage
 from tests.accounts.world import World
+from tests.db.builders import present
 from tests.db.test_submissions import CAUSE, PLENTY, new
 from tests.web.app import site_over
 from tests.web.people import token
@@ -36,9 +37,7 @@ def ann(world: World) -> KnownAccount:
 
 def found(world: World) -> KnownSubmission:
     """Return the submission's current state."""
-    known = world.store.submissions.find(SUBMISSION)
-    assert known is not None
-    return known
+    return present(world.store.submissions.find(SUBMISSION))
 
 
 def streamed(world: World, secret: str, *meanwhile: Callable[[], object]) -> bytes:

@@ -11,7 +11,7 @@ from arena.protocol.match import RuntimeName
 from arena.rules import Rules
 from tests.accounts.world import START, World
 from tests.builders import add_bots, play_matches
-from tests.db.builders import claimed, finished, new_match
+from tests.db.builders import claimed, finished, new_match, present
 from tests.watched import show
 from tests.web.html import Page
 from tests.web.people import browser
@@ -129,8 +129,7 @@ def test_games_worth_watching_are_linked(world: World) -> None:
 def caption_of(world: World, now: datetime) -> str:
     """Return the caption of the game that plays at a time."""
     world.now = now
-    caption = re.search("<figcaption>(.*?)</figcaption>", browser(world).get("/").text, re.DOTALL)
-    assert caption is not None
+    caption = present(re.search("<figcaption>(.*?)</figcaption>", browser(world).get("/").text, re.DOTALL))
     return " ".join(re.sub("<[^>]+>", "", caption[1]).split())
 
 
@@ -199,8 +198,7 @@ def test_a_remarkable_game_plays_itself(world: World, players: int) -> None:
     play_matches(world.store, [versions], Rules(players=players), name="set")
     visitor = browser(world)
     text = text_of(visitor)
-    game = re.search(r'<a class="button" href="/games/([^/"]+)/1/1">Watch a game</a>', text)
-    assert game is not None
+    game = present(re.search(r'<a class="button" href="/games/([^/"]+)/1/1">Watch a game</a>', text))
     frame = f"/embed/{game[1]}/1/1?play=true"
     assert f'src="{frame}"' in text
     assert f'src="/games/{game[1]}/og.png"' in text

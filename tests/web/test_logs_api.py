@@ -9,6 +9,7 @@ from arena.protocol.states import Scope
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import add_bots, play_matches
+from tests.db.builders import present
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.web.people import logged_in, owner, program, token
 from tests.web.stable import LONG_NOTE, NOTE, STDERR, Stable, play_next
@@ -27,8 +28,7 @@ def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
     answer = reader(world, stable.ann).get(LOGGED)
     assert answer.status_code == 200, answer.text
     assert answer.headers["cache-control"] == "no-store"
-    log = world.store.logs.find("logged-0-0")
-    assert log is not None
+    log = present(world.store.logs.find("logged-0-0"))
     told = answer.json()
     (seat,) = told.pop("seats")
     assert told == {"game": "logged-0-0", "match": "logged-0"}
@@ -47,8 +47,7 @@ def test_owners_see_their_own_seat(world: World, stable: Stable) -> None:
     ]
     notes = chain([LONG_NOTE], repeat(NOTE))
     for decision, note, step in zip(made, notes, log.record.steps, strict=False):
-        asked = step[1]
-        assert asked is not None
+        asked = present(step[1])
         assert (decision["fault"], decision["trouble"]) == (asked.fault, asked.trouble)
         assert (decision["note"], decision["millis"]) == (f"seat 1: {note}", asked.millis)
     assert "seat 0: " not in answer.text

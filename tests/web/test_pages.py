@@ -15,7 +15,7 @@ from arena.play.replay.verify import verify
 from arena.rules import Rules
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
-from tests.db.builders import add_bot, claimed, finished
+from tests.db.builders import add_bot, claimed, finished, present
 from tests.web.app import site_of
 from tests.web.html import Page, check
 from web.games.listing import GAMES_A_PAGE
@@ -97,8 +97,7 @@ def test_a_page_is_sound(client: TestClient, followed: set[str], path: str) -> N
 
 def test_the_game_page_shows_the_stored_game(client: TestClient, store: Store) -> None:
     """Each seat has place, points, ratings before and after, and the runtime."""
-    game = store.games.find("faulty-0-0")
-    assert game is not None
+    game = present(store.games.find("faulty-0-0"))
     text = client.get("/games/faulty-0-0").text
     result, overall, by_count = Page(text).tables[:3]
     seats = sorted(game.seats, key=lambda seat: seat.place)
@@ -159,8 +158,7 @@ def test_the_replay_is_the_stored_one_and_valid(client: TestClient, store: Store
     """Its bytes are the same, and it complies with the rules."""
     for number in store.games.newest(limit=100):
         answer = client.get(f"/games/{number.game}/replay.json")
-        page = store.games.find(number.game)
-        assert page is not None
+        page = present(store.games.find(number.game))
         assert answer.headers["content-type"] == "application/json"
         assert answer.text == page.replay
         assert verify(parse(answer.text)) is None

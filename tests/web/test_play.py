@@ -16,7 +16,7 @@ from arena.play.replay.document import parse
 from arena.protocol.states import PersonGameState
 from arena.rules import Card, Move, Rules
 from tests.accounts.world import World
-from tests.db.builders import add_bot
+from tests.db.builders import add_bot, present
 from tests.person_games import analyse_person_game, play_on, with_chopsticks
 from tests.web.app import parts_over
 from tests.web.people import HTTP, browser, logged_in
@@ -47,9 +47,7 @@ def id_of(path: str) -> str:
 
 def game_at(world: World, path: str) -> PersonGame:
     """Return the game with this path."""
-    game = world.store.person_games.find(id_of(path))
-    assert game is not None
-    return game
+    return present(world.store.person_games.find(id_of(path)))
 
 
 def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
@@ -87,8 +85,7 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
     analyse_person_game(world.store, id_of(path))
     text = visitor.get(path).text
     assert "Costliest decisions" in text
-    frame = re.search(rf'href="({path}/games/person-1/1/1)"', text)
-    assert frame is not None
+    frame = present(re.search(rf'href="({path}/games/person-1/1/1)"', text))
     assert "You against greedy" in visitor.get(frame[1]).text
     assert "you@" not in visitor.get(frame[1]).text
     assert parse(visitor.get(f"{path}/replay.json").content).seats[game_at(world, path).seat].bot == "you"
@@ -154,10 +151,7 @@ def test_chopsticks_allow_a_second_card(world: World) -> None:
     step = f"{game.asked.round}.{game.asked.turn}"
     form = {"step": step, "card": two.label, "second": one.label}
     assert visitor.post(f"{path}/move", data=form).status_code == 303
-    assert world.store.person_games.playing()[game.id] is not None
-    chosen = world.store.person_games.playing()[game.id]
-    assert chosen is not None
-    assert chosen.move == Move((two, one))
+    assert present(world.store.person_games.playing()[game.id]).move == Move((two, one))
 
 
 @pytest.mark.parametrize(

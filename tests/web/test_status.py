@@ -17,7 +17,7 @@ from arena.protocol.states import Role, Scope
 from arena.protocol.status import Hour, RefusedWorker
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.db.builders import START, add_bot, add_matches, claimed, finished, put_aside
+from tests.db.builders import START, add_bot, add_matches, claimed, finished, present, put_aside
 from tests.db.test_submissions import PLENTY, game, qualify
 from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of
@@ -58,9 +58,7 @@ def busy(world: World) -> World:
 
 def operator(world: World) -> KnownAccount:
     """Return the operator's account."""
-    found = world.store.people.account("oper")
-    assert found is not None
-    return found.account
+    return present(world.store.people.account("oper")).account
 
 
 def test_before_the_first_check_it_says_so(client: TestClient) -> None:

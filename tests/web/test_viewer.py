@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from arena.db.store import Store
 from arena.play.replay.document import parse
+from tests.db.builders import present
 from tests.soak import many
 from tests.web.html import Page, check
 from web.http.rendering import fixed
@@ -60,8 +61,7 @@ def test_a_page_with_all_its_files_is_small(client: TestClient) -> None:
 
 def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
     """For three views, it shows hands, tables and points, and describes what happens."""
-    game = store.games.find("faulty-0-0")
-    assert game is not None
+    game = present(store.games.find("faulty-0-0"))
     shown = film(game.replay)
     for view in ("all", "seat:1", "infer:3"):
         for frame in shown.frames[::7]:
@@ -97,8 +97,7 @@ def test_a_seats_view_hides_the_other_hands(client: TestClient) -> None:
 
 def test_frames_lead_from_the_first_to_the_last(client: TestClient, store: Store) -> None:
     """The links "Step forward" and "Step back" go through all frames, in order and in reverse."""
-    game = store.games.find("faulty-0-0")
-    assert game is not None
+    game = present(store.games.find("faulty-0-0"))
     addresses = [address(GAME, frame) for frame in film(game.replay).frames]
     ways = {
         at: {
@@ -214,13 +213,11 @@ def test_the_embedded_page_shows_the_frame_and_little_else(client: TestClient) -
 
 def test_the_page_says_how_to_share_and_check(client: TestClient, store: Store) -> None:
     """It has the seed, the replay, the command to verify it, and code to embed this frame."""
-    game = store.games.find("faulty-0-0")
-    assert game is not None
+    game = present(store.games.find("faulty-0-0"))
     text = client.get(f"{GAME}/2/3?step=reveal&view=seat:1").text
     assert parse(game.replay).seed in text
     assert "arena replay verify faulty-0-0.json" in text
-    code = re.search(r'<textarea id="embed-code".*?>(.*?)</textarea>', text, re.DOTALL)
-    assert code is not None
+    code = present(re.search(r'<textarea id="embed-code".*?>(.*?)</textarea>', text, re.DOTALL))
     assert "http://testserver/embed/faulty-0-0/2/3?step=reveal" in code[1]
     assert f'href="{GAME}/replay.json" download="faulty-0-0.json"' in text
 

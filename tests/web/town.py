@@ -15,7 +15,7 @@ from arena.protocol.submissions import UploadKind
 from arena.rules import Rules
 from tests.accounts.world import World
 from tests.builders import START, add_bots, fill, finish, play_matches, puzzled
-from tests.db.builders import add_matches, new_match, put_aside
+from tests.db.builders import add_matches, new_match, present, put_aside
 from tests.person_games import add_person_game, analyse_person_game, in_round_2, with_chopsticks
 from tests.watched import show
 from tests.web.people import logged_in
@@ -110,8 +110,7 @@ def _much_played(world: World, stable: Stable) -> None:
         drawn = new_match(f"day-{number}-0", table)
         store.queue.add(replace(drawn, seeds=tuple(dice.randbytes(16).hex() for _ in drawn.seeds)))
         at = now - timedelta(minutes=1470 - 24 * number)
-        claim = store.leases.claim("here", "worker", at, RuntimeName.DOCKER)
-        assert claim is not None
+        claim = present(store.leases.claim("here", "worker", at, RuntimeName.DOCKER))
         assert store.results.record(finish(claim, dice, ended=at, faults=dice.choice((0, 0, 0.02))))
 
 
@@ -165,8 +164,7 @@ def _now(world: World, stable: Stable) -> dict[str, str]:
     store.leases.tell("here", [], [refused])
     found = {}
     for name, rounds in (("live", 2), ("unseen", 0)):
-        claim = store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER)
-        assert claim is not None
+        claim = present(store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER))
         found[name] = claim.spec.match
         if rounds:
             show(store, claim, rounds)
