@@ -1,4 +1,4 @@
-"""Matches in progress, one round late: the viewer, data for programs, and Kaiten TV."""
+"""Matches in progress, shown with a delay of one round: the viewer, data for programs, and Kaiten TV."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def live_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_table(after: After = None) -> Response:
-        """Redirect to a running match that isn't ``after``, or to the recorded games."""
+        """Redirect to a running match other than ``after``, or to the recorded games."""
         found = next(watchable(store.live, store.activity.current(now()).running, after), None)
         place = f"/live/{found[0]}" if found else "/games"
         return RedirectResponse(place, 303, headers={"Cache-Control": "no-store"})
@@ -166,7 +166,7 @@ def _base(match: WatchedMatch, game: ShownGame) -> str:
 
 
 def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFrame) -> Screen:
-    """Return a frame of a game of a running match."""
+    """Return a frame from a game in a running match."""
     base = _base(match, game)
     shown = Shown(
         title=f"Live: game {game.game + 1} of {match.games}",
@@ -250,7 +250,7 @@ def live_api(live: LiveGames) -> APIRouter:
     def match(caller: Anybody, match: MatchId, game: Number = None) -> LiveMatch:
         """Return the finished rounds of a match in progress.
 
-        Unrated matches are visible only to their owner and to operators, with the `read` scope.
+        Unrated matches are visible only to their owner and to operators, who need the `read` scope.
         """
         return _told(read_live(live, match, game, lambda account: may_read(caller, account)))
 
@@ -282,7 +282,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("")
     def next_show(request: Request, after: After = None) -> Response:
-        """Redirect to a game that isn't ``after``. Show a page if there are no games."""
+        """Redirect to a game other than ``after``. Show a page if there are no games."""
         activity = store.activity.current(now())
         live = (f"/tv/live/{match}/{game}" for match, game in watchable(store.live, activity.running, after))
         for show in (*live, *_recorded(store, activity, after)):
@@ -298,7 +298,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 
     @router.get("/live/{match}/{number}")
     def live(request: Request, match: MatchId, number: GameNumber) -> Response:
-        """Show a running game from the round that was disclosed last."""
+        """Show a running game from the most recently disclosed round."""
         found = read_live(store.live, match, number, lambda _: False)
         if found.state is MatchState.DONE:
             return RedirectResponse(f"/tv?after={match}", 303)

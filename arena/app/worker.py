@@ -79,7 +79,7 @@ def _scheduler_of(settings: Settings) -> Address:
         raise CannotStart("set ARENA_EXECUTOR to the cluster's scheduler, such as dask://192.0.2.1:8786")
     if settings.database_url is not None:
         raise CannotStart(
-            "a worker needs no database, and its host should not have the password of one: unset "
+            "a worker needs no database, and its host should not have a database's password: unset "
             "ARENA_DATABASE_URL, which is only for the coordinator and the site"
         )
     need_shared_images(settings)

@@ -1,4 +1,4 @@
-"""Leases on matches: which coordinator plays a match, and how long it keeps it without renewing the lease.
+"""Leases on matches: which coordinator plays a match, and how long it may keep it without a renewal.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
@@ -64,7 +64,8 @@ _VOIDS: Final = 3
 """Arena faults in one match before it is quarantined."""
 
 _LOSSES: Final = 20
-"""Lost workers and coordinators before a match is quarantined. The match is rarely the cause of a loss."""
+"""Number of times that a match may lose its worker or coordinator before it is quarantined. It is rarely the
+cause of such a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class KnownWorker:
 class Leases:
     """The running matches and their leases.
 
-    A coordinator may run for months, and a newer program may migrate the tables meanwhile. Then every method
-    except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
+    A coordinator may run for months, and a newer program may migrate the tables in the meantime. In that
+    case, every method except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
     """
 
     def __init__(self, database: Database, clock: LeaseClock) -> None:
@@ -95,7 +96,7 @@ class Leases:
     def due(
         self, runtime: RuntimeName, *, house_only: bool = False, without: Collection[str] = ()
     ) -> int | None:
-        """Return the number of seats of the next match, or None if none waits for this runtime.
+        """Return the number of seats of the next match, or None if no match is waiting for this runtime.
 
         ``house_only`` skips matches with third-party bots; ``without`` skips matches by id.
         """
@@ -114,7 +115,7 @@ class Leases:
         house_only: bool = False,
         without: Collection[str] = (),
     ) -> Claim | None:
-        """Claim the next match for this runtime, or return None if none waits.
+        """Claim the next match for this runtime, or return None if no match is waiting.
 
         ``most`` limits its seats; ``house_only`` skips matches with third-party bots; ``without`` skips
         matches by id.
@@ -140,7 +141,7 @@ class Leases:
             )
 
     def renew(self, coordinator: str, matches: Collection[str]) -> None:
-        """Renew a coordinator's leases on ``matches``, except those that another has claimed since."""
+        """Renew a coordinator's leases on ``matches``, except those that another one has since claimed."""
         with self._write() as connection:
             until = _until(self._clock(connection))
             # Skip a match whose result is being stored, because it must not delay the others.
@@ -225,7 +226,7 @@ class Leases:
             return _give_back(connection, (match, attempt), "losses", reason, at)
 
     def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
-        """Drop an attempt that an arena fault voided; quarantine the match at the third one.
+        """Drop an attempt that an arena fault voided; quarantine the match at its third such fault.
 
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """

@@ -1,4 +1,4 @@
-"""Processes an uploaded file: repacks an image's archive or wraps a source file, and stores the image.
+"""Processes an uploaded file: repacks an image archive or wraps a source file, and stores the image.
 
 A source file becomes its language's base image plus one layer.
 """
@@ -52,7 +52,7 @@ def workspace(parent: Path) -> Iterator[Path]:
 
 
 def remove_left(parent: Path, now: datetime) -> None:
-    """Remove the folders that killed processes left behind."""
+    """Remove folders left behind by processes that were killed."""
     if not parent.is_dir():
         return
     for folder in parent.iterdir():
@@ -105,7 +105,7 @@ class Intake:
     def take(self, file: Path, room: Room) -> BotImage:
         """Make an image from a file and store it. Nothing in the file is run.
 
-        An image's archive is recognised by its content. Any other file must be a source file, with a known
+        An image archive is recognised by its content. Any other file must be a source file, with a known
         suffix.
         Raises Rejected if the file is unacceptable (the message is for its author), or IntakeTrouble if the
         arena can't process it at the moment.
@@ -165,7 +165,7 @@ def _write(file: Path, pieces: Iterable[bytes]) -> None:
 
 
 def _in_file(output: Path, image: BotImage) -> Content:
-    """Return the content of layers that are in a file one after another."""
+    """Return the content of layers stored one after another in a file."""
     offsets: dict[str, int] = {}
     end = 0
     for layer in image.layers:
@@ -197,7 +197,7 @@ def _only(known: Layer, content: bytes) -> Content:
 
 
 def language_for(file_name: str) -> Language:
-    """Return the language of a source file, by its name.
+    """Return the language of a source file, judging by its name.
 
     Raises Rejected if the arena has no base image for it.
     """
@@ -207,8 +207,8 @@ def language_for(file_name: str) -> Language:
             f"{suffix} ({language.title})" for language in LANGUAGES for suffix in language.suffixes
         )
         raise Rejected(
-            "this is neither an image archive nor a source file: source files end with "
-            f"{known}. Submit a bot in another language as an image: "
+            "this is neither an image archive nor a source file: the name of a source file ends "
+            f"in {known}. Submit a bot in another language as an image: "
             "docker build -t mybot . && docker save mybot -o mybot.tar"
         )
     return language

@@ -1,9 +1,10 @@
 """Draws the tables of matches. Does no I/O; the caller provides the random generator.
 
-A table is drawn for a new version or, without one, for the version that has waited longest. Its opponents are
-drawn from versions that have waited long, so that no version waits much longer than others. They come from a
-wide range of ratings while ratings are uncertain, and from a narrower range once they have settled. About as
-many are rated above the first version as below it.
+A table is drawn for a new version or, if there is none, for the version that has waited longest. Its
+opponents are drawn from versions that have waited long, so that no version waits much longer than the others.
+Opponents come from a wide range of ratings while ratings are uncertain, and from a narrower range once the
+ratings have settled. About as many of them are rated above the version that the table was drawn for as below
+it.
 """
 
 import math
@@ -20,20 +21,22 @@ DEALS = 12
 """Default number of deals in a match."""
 
 _SECONDS = 20
-"""Maximum total decision time of a match, estimated from the bots' last games. A slow table gets fewer deals:
-starting a match costs little in comparison, so more deals would save no time and keep other bots waiting."""
+"""Maximum total decision time of a match, estimated from the bots' most recent games. A slow table gets fewer
+deals: starting a match costs little in comparison, so more deals would save no time and keep other bots
+waiting."""
 
 _MICROS = 1_000_000
 
 _NEAR = 3
-"""Distance at which an opponent's weight falls to 1/e, in deviations of the difference of two skills. This is
-nearly the whole ladder if one of the versions is new, and a few rating points once both have settled."""
+"""Distance at which an opponent's weight falls to 1/e, in standard deviations of the difference between two
+skills. This is nearly the whole ladder if one of the versions is new, and a few rating points once both have
+settled."""
 
 _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
 
 _NEW_GAMES = 50
-"""A version with fewer rated games than this plays again as soon as its last match is over."""
+"""A version with fewer rated games than this plays again as soon as its current match is over."""
 
 _WAITING = 0.35
 """Share of the possible opponents to choose from: those that have waited longest."""
@@ -48,7 +51,7 @@ class TooFewBots(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A bot's version that may play."""
+    """A version of a bot that may be drawn for a table."""
 
     version: int  # id
     bot: str
@@ -69,8 +72,8 @@ class Candidate:
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
     """Return the number of players for which the longest-waiting version has the fewest games.
 
-    Queued games count too. So every version plays about equally often with each number of players. Raises
-    TooFewBots.
+    Queued games count too. This makes every version play about equally often with each number of players.
+    Raises TooFewBots.
     """
     possible = possible_players(candidates, counts)
     waiting = min(candidates, key=_turn)
@@ -83,8 +86,9 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
     possible = tuple(players for players in counts if players <= most)
     if not possible:
         raise TooFewBots(
-            f"not enough bots for a table of {min(counts)}: apart from house bots, each author may have one "
-            f"bot per table, so only {most} of the {len(candidates)} bots can share one. Add more bots"
+            f"not enough bots for a table of {min(counts)}: apart from house bots, each author may have only "
+            f"one bot at a table, so at most {most} of the {len(candidates)} bots can play together. Add "
+            "bots of other authors"
         )
     return possible
 
@@ -102,7 +106,7 @@ def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random
 def round_of_tables(
     candidates: Sequence[Candidate], counts: Sequence[int], rng: random.Random
 ) -> tuple[tuple[int, ...], ...]:
-    """Return tables so that every bot plays at least once with every number of players.
+    """Return tables in which every bot plays at least once with every number of players.
 
     Raises TooFewBots for the same reasons as :func:`draw_table`.
     """
@@ -136,7 +140,7 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
 def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
     """Return the number of deals of a match: ``usual``, or fewer at a slow table.
 
-    ``micros`` maps each version to its mean decision time in microseconds, except those without games.
+    ``micros`` maps each version that has played to its mean decision time in microseconds.
     """
     decisions = ROUNDS * Rules(players=len(table)).turns
     game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS
@@ -155,7 +159,7 @@ def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
 
 
 def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
-    """Return the candidate that plays next, chosen at random among equals."""
+    """Return the candidate that plays next; ties are broken at random."""
     first = min(map(_turn, candidates))
     return rng.choice([candidate for candidate in candidates if _turn(candidate) == first])
 
@@ -175,8 +179,8 @@ def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: 
 def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
-            f"not enough bots for a table of {players}: apart from house bots, each author may have one bot "
-            f"per table, so only {len(table)} can share one. Add more bots"
+            f"not enough bots for a table of {players}: apart from house bots, each author may have only one "
+            f"bot at a table, so at most {len(table)} can play together. Add bots of other authors"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)
@@ -195,7 +199,7 @@ def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candid
     """Return the free bots that would balance the ratings around the table's first bot.
 
     If more of the seated bots are rated above it than below, these are the bots rated below it, and vice
-    versa. Returns all free bots if both sides are equal or no free bot is on the right side.
+    versa. Returns all free bots if both sides are equal or no free bot is on the lighter side.
     """
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)

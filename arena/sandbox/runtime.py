@@ -57,7 +57,7 @@ class Sandbox(Protocol):
 
     @property
     def cpu(self) -> CpuFiles:
-        """The files that count the processor time and the waits of the bot's threads."""
+        """The files with the processor time and the waiting times of the bot's threads."""
 
     def wait(self) -> Exit:
         """Wait until the bot ends, and return how it ended.
@@ -89,14 +89,14 @@ class BotsGroup(Protocol):
         """True if the group exists."""
 
     def hold(self) -> None:
-        """Create the group with its limits, before there are bots."""
+        """Create the group with its limits, before any bot starts."""
 
     def remove(self) -> None:
         """Remove the group, and kill leftover processes in it. Call this only while no bot is running."""
 
 
 class CanaryParts(NamedTuple):
-    """The id of the canary's image, and a folder for its sockets to which no other user may write."""
+    """The id of the canary's image, and a folder for its sockets that only this user can write to."""
 
     image: str
     run_dir: Path
@@ -114,12 +114,12 @@ class Runtime(Protocol):
         """True if this runtime isolates bots from the host, so that it may run submitted images."""
 
     def common_group(self, limits: Limits, slots: int) -> BotsGroup:
-        """Return the group of all bots, for ``slots`` bots with these limits."""
+        """Return the group that all bots share, sized for ``slots`` bots with these limits."""
 
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
     ) -> HostReport:
-        """Check which controls this host has; ``now`` is UTC, ``canary`` may take minutes.
+        """Check which controls this host has; ``now`` returns UTC; ``canary`` may take minutes.
 
         Raises RuntimeTrouble.
         """
@@ -143,9 +143,9 @@ class Runtime(Protocol):
     def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
         """Remove the leftover sandboxes of an installation, and return their number.
 
-        ``spare`` returns whether the sandbox with that name is in use. It is called after the sandboxes were
-        listed, so a sandbox that starts during the sweep is safe. Raises RuntimeTrouble if something may be
-        left.
+        ``spare`` returns whether the sandbox with that name is in use. It is called after the sandboxes have
+        been listed, so a sandbox that starts during the sweep is safe. Raises RuntimeTrouble if something may
+        be left.
         """
 
     def prune_images(self) -> int:
@@ -181,7 +181,8 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _NOTE_ROOM
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started, the last ones how it ended. One thread feeds, any thread may read.
+    The first lines show how a bot started, the last ones how it ended. Only one
+    thread may feed it; any thread may read it.
     """
 
     def __init__(self) -> None:
@@ -224,10 +225,10 @@ class ImageSource(Protocol):
 
     @property
     def repository(self) -> str:
-        """The engine's repository for only these images, such as ``kaiten/submitted-1a2b``."""
+        """The engine's repository that has only these images, such as ``kaiten/submitted-1a2b``."""
 
     def find(self, id_: str) -> KeptImage | None:
-        """Return the image with this id, which is about to be used, or None."""
+        """Return the image with this id, or None. The store records that the image is used now."""
 
     def ids(self) -> Collection[str]:
         """Return the ids of all stored images."""

@@ -206,7 +206,9 @@ class Coordinator:
         """Reserve seats, unless the disk is full."""
         full = not self._has_room()
         if full and not self._full:
-            _log.error("disk full", then="no match starts until there is space (ARENA_DISK_FLOOR_GIB)")
+            _log.error(
+                "disk full", then="no match will start until disk space is freed (ARENA_DISK_FLOOR_GIB)"
+            )
         elif self._full and not full:
             _log.info("disk space recovered")
         self._full = full
@@ -291,7 +293,7 @@ class Coordinator:
     def _look_at_program(self) -> None:
         self._looked = time.monotonic()
         if not self._program_changed and self._has_program_changed():
-            _log.error("program changed", then="running matches finish, and no new matches start")
+            _log.error("program changed", then="running matches will finish, and no new ones will start")
             self._program_changed = True
             self.drain()
 

@@ -48,7 +48,7 @@ class MatchMetrics:
         self._now = now
         self._begun: dict[tuple[str, int], float] = {}
         self._matches = Counter(
-            "kaiten_matches", "Finished attempts to play a match.", ("outcome",), registry=registry
+            "kaiten_matches", "Attempts to play a match that have ended.", ("outcome",), registry=registry
         )
         self._dropped = Counter(
             "kaiten_dropped_results",
@@ -176,7 +176,7 @@ def _workers(workers: Sequence[WorkerStatus]) -> tuple[GaugeMetricFamily, ...]:
 
 def _notices(waiting: Notices) -> GaugeMetricFamily:
     family = GaugeMetricFamily(
-        "kaiten_waiting_notices", "Notifications that wait for delivery.", labels=("kind",)
+        "kaiten_waiting_notices", "Notifications waiting for delivery.", labels=("kind",)
     )
     for kind, count in waiting.items():
         family.add_metric((kind.value,), count)

@@ -198,7 +198,7 @@ class _Seated:
         try:
             self._ask(view)
         except StoreError as error:
-            _log.warning("person's decision not stored", error=str(error))
+            _log.warning("decision not offered to person", error=str(error))
             self.leave()
 
     def choose(self, choice: ChosenMove) -> None:

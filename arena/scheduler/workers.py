@@ -248,7 +248,7 @@ class LocalWorkers:
             return
         self._trouble = self.launcher.trouble()
         if self._trouble is None:
-            _log.info("host recovered", after=before)
+            _log.info("host recovered", trouble=before)
 
 
 class _LocalPlace:

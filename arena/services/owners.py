@@ -95,7 +95,7 @@ class Owners:
         return self.own(account, bot)
 
     def open_to_people(self, account: int, bot: str, *, is_open: bool) -> KnownBot:
-        """Allow or disallow anyone to play against a bot. Raises BotDisqualified."""
+        """Open a bot to games against people, or close it. Raises BotDisqualified."""
         self.own(account, bot)
         self._store.bot_states.open_to_people(bot, is_open=is_open)
         return self.own(account, bot)
@@ -105,7 +105,7 @@ class Owners:
         return self._store.submissions.withdraw(submission, self._now())
 
     def own(self, account: int, bot: str) -> KnownBot:
-        """Return a bot of an account."""
+        """Return a bot that belongs to an account."""
         known = self._store.bots.find(bot)
         if known is None:
             raise NoSuchBot(f"no bot is called {bot}")
@@ -156,7 +156,7 @@ class Owners:
         return made
 
     def _opponent(self, account: int, name: str) -> int:
-        """Return the version id of a bot that may be challenged: one on the leaderboard or of the account."""
+        """Return the version id of a bot that may be challenged: on the leaderboard, or the account's own."""
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:

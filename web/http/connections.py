@@ -121,7 +121,7 @@ class Connections:
         """Log refused connections, at most once a minute."""
         self._refused += 1
         if now >= self._next_line:
-            _log.warning("connections refused", closed=self._refused, open=self._total)
+            _log.warning("connections refused", refused=self._refused, open=self._total)
             self._refused, self._next_line = 0, now + _LOG_SECONDS
 
 

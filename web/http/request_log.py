@@ -43,7 +43,7 @@ class SiteMetrics:
         )
         self._seconds = Histogram(
             "kaiten_http_request_seconds",
-            "Time from a request's header to the end of its response, without event streams.",
+            "Time from a request's headers to the end of its response, excluding event streams.",
             ("route",),
             buckets=_SECONDS,
             registry=self.registry,

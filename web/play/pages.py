@@ -106,7 +106,8 @@ class BegunGames:
             wait = any(waits[id_] and its != source for id_, (its, _) in self._open.items())
             if wait and here and new.visitor not in here:
                 raise QuotaReached(
-                    "people at other addresses are waiting, and your address has a game: try again later"
+                    "people at other addresses are waiting, and someone at your address is already playing "
+                    "or waiting: try again later"
                 )
             self._games.add(new)
             self._open[new.id] = source, new.visitor

@@ -78,7 +78,7 @@ class Archive:
     """An archive's members.
 
     ``descriptor`` and ``size`` (bytes) describe its uncompressed tar. Raises Rejected if it is not a tar,
-    or has members that an image's archive never has.
+    or has members that an image archive never has.
     """
 
     def __init__(self, descriptor: int, size: int, limits: IntakeLimits) -> None:

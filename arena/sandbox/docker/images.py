@@ -108,7 +108,7 @@ class DockerImages:
             image = self._inspect(name)
             if image is None or not _is(image, kept):
                 raise RuntimeTrouble(
-                    f"after loading, {name} is missing or differs from the stored image; "
+                    f"{name} was loaded, but is missing or differs from the stored image; "
                     f"the engine reported: {said or 'nothing'}"
                 )
         return image

@@ -103,8 +103,8 @@ class DockerSandbox:
         # The engine reports that memory ran out only if a bot reached its own limit.
         if ended.code == _KILLED and self._overruns() > self._overruns_before:
             raise RuntimeTrouble(
-                f"container {self._name} was killed because all bots together ran out of memory: "
-                "check what else is running in their control group"
+                f"container {self._name} was killed because the bots reached their shared memory limit: "
+                "check what else is running in the bots' control group"
             )
         self._await_last_words()
         with self._lock:
