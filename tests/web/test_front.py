@@ -31,10 +31,16 @@ def queue(store: Store, versions: list[int], matches: int) -> None:
 
 
 def test_the_arena_introduces_itself(world: World) -> None:
-    """One line says what the arena is. The button leads to the editor."""
+    """One line says what the arena is. Buttons lead to the editor and to games against the bots.
+
+    The operator's figures are only on the status page.
+    """
     stranger = browser(world)
-    assert "Where bots play Sushi&nbsp;Go!" in text_of(stranger)
-    assert '<a class="button" href="/start">Submit a bot</a>' in text_of(stranger)
+    front = text_of(stranger)
+    assert "Where bots play Sushi&nbsp;Go!" in front
+    assert '<a class="button" href="/start">Submit a bot</a>' in front
+    assert '<a class="button second" href="/play">Play against the bots</a>' in front
+    assert not re.search(r"worker|waiting|quarantine|slot", front)
     assert stranger.get("/start").status_code == 200
 
 
