@@ -167,8 +167,7 @@ def create_app(parts: Parts) -> FastAPI:
         lambda site: RequestLog(
             _Encodings(
                 PageCache(
-                    # Inside the cache: a cached page costs so little that it needn't wait for a turn.
-                    Turns(GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED)),
+                    GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED),
                     store.pulse,
                     parts.now,
                 )
@@ -181,6 +180,8 @@ def create_app(parts: Parts) -> FastAPI:
         max_body_size=_LARGEST_BODY,
         redirect_slashes=False,
     )
+    # Inside the cache: a cached page costs so little that it needn't wait for a turn.
+    app.add_middleware(Turns)
     app.add_middleware(SameSite)
     app.add_middleware(Paced, pace=parts.pace)
     attempts = RateLimits(store.people, accounts, parts.now)

@@ -13,12 +13,15 @@ class Slow:
 
     def __init__(self) -> None:
         self.running: list[str] = []
+        self.bodies: list[list[Message]] = []
         self.may_begin = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request."""
         self.running.append(scope["client"][0])
+        if scope["path"] == "/form":
+            self.bodies.append([await receive(), await receive()])
         await self.may_begin.wait()
         if scope["path"] == "/broken":
             raise ValueError
@@ -36,10 +39,12 @@ async def discard(_message: Message) -> None:
     """Discard the message."""
 
 
-def ask(turns: Turns, host: str, *, method: str = "GET", path: str = "/compare") -> asyncio.Task[None]:
+def ask(
+    turns: Turns, host: str, *, method: str = "GET", path: str = "/compare", receive: Receive = nothing
+) -> asyncio.Task[None]:
     """Begin a request from an address."""
     scope = {"type": "http", "method": method, "path": path, "client": (host, 1), "headers": []}
-    return asyncio.ensure_future(turns(scope, nothing, discard))
+    return asyncio.ensure_future(turns(scope, receive, discard))
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -64,6 +69,40 @@ def test_requests_of_an_address_wait_only_for_each_other() -> None:
         slow.may_end.set()
         await asyncio.gather(*asked)
         assert slow.running.count("192.0.2.1") == AT_ONCE + 4
+
+    asyncio.run(scene())
+
+
+def test_a_body_that_has_not_arrived_takes_no_place() -> None:
+    """Somebody behind the same address could keep all others waiting with unfinished forms."""
+    first: Message = {"type": "http.request", "body": b"na", "more_body": True}
+    last: Message = {"type": "http.request", "body": b"me=x", "more_body": False}
+
+    async def scene() -> None:
+        slow = Slow()
+        slow.may_begin.set()
+        slow.may_end.set()
+        turns = Turns(slow)
+        may_arrive = asyncio.Event()
+
+        def late() -> Receive:
+            messages = [first, last]
+
+            async def receive() -> Message:
+                if len(messages) == 1:
+                    await may_arrive.wait()
+                return messages.pop(0)
+
+            return receive
+
+        forms = [
+            ask(turns, "192.0.2.1", method="POST", path="/form", receive=late()) for _ in range(2 * AT_ONCE)
+        ]
+        await ask(turns, "192.0.2.1")
+        assert slow.bodies == []
+        may_arrive.set()
+        await asyncio.gather(*forms)
+        assert slow.bodies == [[first, last]] * 2 * AT_ONCE
 
     asyncio.run(scene())
 

@@ -9,10 +9,14 @@ from typing import Final
 from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from web.http.errors import Problem
 from web.http.rate_limits import source_of
 
 AT_ONCE: Final = 8
 """Number of requests from one address that run at the same time. The site renders pages in 40 threads."""
+
+_LARGEST_BODY: Final = 64 * 1024
+"""The site refuses larger bodies, except of uploads."""
 
 
 @dataclass(slots=True)
@@ -26,6 +30,7 @@ class _Gate:
 class Turns:
     """ASGI middleware that runs at most ``AT_ONCE`` requests from one address; others wait.
 
+    A request with a body takes a place once the body has arrived, so that a slow sender keeps nobody waiting.
     Uploads (PUT) are exempt: they take long, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
@@ -41,6 +46,8 @@ class Turns:
         if scope["type"] != "http" or scope["method"] == "PUT":
             await self._app(scope, receive, send)
             return
+        if scope["method"] not in {"GET", "HEAD"}:
+            receive = await _received(receive)
         async with self._place(source_of(Request(scope))) as leave:
 
             async def answer(message: Message) -> None:
@@ -70,3 +77,25 @@ class Turns:
             gate.requests -= 1
             if not gate.requests:
                 del self._gates[source]
+
+
+async def _received(receive: Receive) -> Receive:
+    """Receive a body, or the beginning of a longer one; return a function that repeats its messages."""
+    messages: list[Message] = []
+    refusal: list[Problem] = []
+    try:
+        while sum(len(message.get("body", b"")) for message in messages) <= _LARGEST_BODY:
+            messages.append(await receive())
+            if not messages[-1].get("more_body", False):
+                break
+    except Problem as problem:  # it came too slowly
+        refusal.append(problem)
+
+    async def again() -> Message:
+        if messages:
+            return messages.pop(0)
+        for problem in refusal:
+            raise problem
+        return await receive()
+
+    return again
