@@ -196,7 +196,7 @@ def _add_problems(method: str, operation: Document) -> None:
         texts[401] = "The request has no valid token or session."
         texts[403] = "The token lacks the scope, or the request came from another site."
         if method != "get":
-            texts[429] = "The account has changed too much within an hour."
+            texts[429] = "The session, or the account's tokens, made too many changes within an hour."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
         texts[422] = "The request doesn't match this description."
     if "requestBody" in operation:

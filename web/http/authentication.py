@@ -189,10 +189,10 @@ def may_read(caller: Caller | None, account: int | None) -> bool:
 class Callers:
     """Authenticates requests; the application's state has one, as ``callers``.
 
-    ``count_change`` counts an account's request to change data, and raises Problem (429) after too many.
+    ``count_change`` counts a caller's request to change data, and raises Problem (429) after too many.
     """
 
-    def __init__(self, accounts: Accounts, bots: Bots, count_change: Callable[[KnownAccount], None]) -> None:
+    def __init__(self, accounts: Accounts, bots: Bots, count_change: Callable[[Caller], None]) -> None:
         self._accounts = accounts
         self._bots = bots
         self.count_change = count_change
@@ -247,10 +247,10 @@ def caller_of(request: Request) -> Caller | None:
 
 
 def count_change(request: Request, caller: Caller) -> None:
-    """Count a request that may change data. Raises Problem (429) after too many by the caller's account."""
+    """Count a request that may change data. Raises Problem (429) after too many by the caller."""
     if request.method not in _SAFE:
         callers: Callers = request.app.state.callers
-        callers.count_change(caller.account)
+        callers.count_change(caller)
 
 
 def logged_in(request: Request) -> OpenSession:

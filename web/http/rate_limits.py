@@ -16,7 +16,7 @@ from arena.accounts.accounts import Accounts
 from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import KnownAccount, OpenSession
 from arena.db.people import People, RateLimit, TooOften
-from web.http.authentication import browser_mark
+from web.http.authentication import Caller, browser_mark
 from web.http.errors import too_much
 
 _NETWORK: Final = 48
@@ -130,12 +130,14 @@ class RateLimits:
         """
         self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
 
-    def change(self, account: KnownAccount) -> None:
+    def change(self, caller: Caller) -> None:
         """Count a request to change data. Raises Problem (429) after too many.
 
-        Without a limit, one account could slow the site and fill the database.
+        Without a limit, one account could slow the site and fill the database. Each session has its own, so
+        that someone with a stolen token can't keep the owner from revoking it.
         """
-        self._count("to change data", _limit(300, _HOUR, "change", "as", str(account.id)))
+        by = ("tokens of", caller.account.id) if caller.session is None else ("session", caller.session.id)
+        self._count("to change data", _limit(300, _HOUR, "change", *map(str, by)))
 
     def register(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""
