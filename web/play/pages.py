@@ -78,21 +78,21 @@ class FinalPlace:
 class BegunGames:
     """Adds people's games, and limits how many are open per address. Thread-safe.
 
-    Without the limit, ``most``, one person could occupy all tables and waiting places. Only games that this
-    process added count.
+    Without limits, one person could occupy all ``tables`` and waiting places. Only games that this process
+    added count.
     """
 
-    def __init__(self, games: PersonGames, *, most: int) -> None:
+    def __init__(self, games: PersonGames, *, tables: int) -> None:
         self._games = games
-        self._most = most
+        self._tables = tables
         self._lock = Lock()
         self._open: dict[str, tuple[str, str]] = {}  # address and visitor, by the game's id
 
     def add(self, new: NewPersonGame, source: str) -> None:
         """Add a game from an address.
 
-        Raises QuotaReached if the address has too many open games, or has one while people at others wait,
-        or if too many games are waiting.
+        Raises QuotaReached if the address has too many open games, or has one while all tables are in use
+        and people at others wait, or if too many games are waiting.
         """
         with self._lock:
             waits = self._games.open_games()
@@ -100,11 +100,12 @@ class BegunGames:
             here = [who for its, who in self._open.values() if its == source]
             # The visitor's own open game doesn't count, because adding the new one ends it.
             others = len(here) - here.count(new.visitor)
-            if others >= self._most:
+            if others > self._tables:
                 raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
             # Otherwise one address that always has a waiting game would get every table that becomes free.
+            full = list(waits.values()).count(False) >= self._tables
             wait = any(waits[id_] and its != source for id_, (its, _) in self._open.items())
-            if wait and here and new.visitor not in here:
+            if full and wait and here and new.visitor not in here:
                 raise QuotaReached(
                     "people at other addresses are waiting, and someone at your address is already playing "
                     "or waiting: try again later"
@@ -157,7 +158,7 @@ class _Play:
         self._now = now
         self._tables = tables
         self._analyses = analyses
-        self._begun = BegunGames(store.person_games, most=tables + 1)
+        self._begun = BegunGames(store.person_games, tables=tables)
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""
