@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Select, func, insert, or_, select, text
+from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder, quotas
 from arena.db import matches as new_matches
@@ -152,21 +152,27 @@ def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_m
 
 
 def _check_time(connection: Connection, new: NewChallenge, most: timedelta) -> None:
-    """Raise QuotaReached if the last day's challenge matches of the account have taken ``most`` or longer."""
-    rows = connection.execute(
+    """Raise QuotaReached if challenge matches of the account took ``most`` or longer within a day.
+
+    Running matches don't count yet: while no coordinator runs, they would take time without being played.
+    """
+    matches = connection.execute(
         select(MatchRow.started, MatchRow.ended)
         .join(ChallengeRow, ChallengeRow.number == MatchRow.challenge_number)
         .where(ChallengeRow.account_id == new.account, MatchRow.started.is_not(None))
-        .where(or_(MatchRow.ended.is_(None), MatchRow.ended > new.created - _DAY))
-    )
-    played = timedelta()
-    for ended, started in sorted(((row.ended or new.created, row.started) for row in rows), reverse=True):
-        played += ended - started
-        if played >= most:
+        .where(MatchRow.ended > new.created - _DAY)
+        .order_by(MatchRow.ended)
+    ).all()
+    left = played = sum((match.ended - match.started for match in matches), timedelta())
+    if played < most:
+        return
+    for match in matches:
+        left -= match.ended - match.started
+        if left < most:
             raise QuotaReached(
                 f"the matches of your challenges have taken {played // _MINUTE} minutes in the last 24 "
                 f"hours; the limit is {most // _MINUTE}",
-                ended + _DAY - new.created,
+                match.ended + _DAY - new.created,
             )
 
 

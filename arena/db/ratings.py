@@ -209,14 +209,14 @@ def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | No
     rows = connection.execute(
         select(GameRow.record, GameSeatRow.seat)
         .join(GameRow, GameRow.number == GameSeatRow.game_number)
-        .where(GameSeatRow.version_id == version, GameRow.record != b"")
+        .where(GameSeatRow.version_id == version)
         .order_by(GameSeatRow.game_number.desc())
         .limit(_LAST_GAMES)
     ).all()
     millis = 0.0
     decisions = 0
     for row in rows:
-        steps = decode(row.record, GameRecord).steps
+        steps = decode(row.record, GameRecord).steps if row.record else ()
         its = [decision for step in steps if (decision := step[row.seat]) is not None]
         late = sum(decision.fault is Fault.TIMEOUT for decision in its)
         millis += sum(decision.millis or 0.0 for decision in its)
