@@ -73,10 +73,18 @@ def test_a_missing_scope_is_reported(author: Author) -> None:
     assert "this token lacks scopes that some commands need: submit" in said.err
 
 
-def test_an_impossible_address_is_wrong_usage(author: Author) -> None:
+@pytest.mark.parametrize("site", ["arena.example", "http://"])
+def test_an_impossible_address_is_wrong_usage(author: Author, site: str) -> None:
     """The message gives an example of an address."""
-    line = refused(author.types("login", "arena.example"), 2)
+    line = refused(author.types("login", site), 2)
     assert "such as https://arena.example" in line
+
+
+def test_a_broken_file_is_named(author: Author) -> None:
+    """The exit code is 2."""
+    author.log_in()
+    author.kept.write_text("{")
+    assert str(author.kept) in refused(author.types("status"), 2)
 
 
 def test_a_site_that_is_not_an_arena_gets_no_token(author: Author) -> None:

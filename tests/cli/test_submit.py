@@ -109,8 +109,8 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         assert f"no submission of {word} in progress" in refused(author.types("cancel", word), 2)
 
 
-def test_a_rejection_says_how_to_reproduce_it_and_what_plays(author: Author) -> None:
-    """The bot's output can't disturb the terminal. For the other facts see test_verdict.py."""
+def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
+    """The bot's output can't disturb the terminal. The older version keeps playing."""
     author.log_in("ann")
     site = author.live
     with author.typing("submit", author.source("loser.py")) as typing:
@@ -125,6 +125,12 @@ def test_a_rejection_says_how_to_reproduce_it_and_what_plays(author: Author) -> 
     assert "\x1b" not in said.out + said.err
     told = said.out + said.err
     for words in (
+        "qualifying",
+        "137",
+        "killed by the kernel",
+        "round 1, turn 4",
+        "tempura, egg_nigiri",
+        "Load less.",
         r"the bot was gone:\x1b[2J it used too much memory",
         r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
         "arena check ./loser.py",
