@@ -45,7 +45,7 @@ from web.http.rate_limits import RateLimits
 from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
-from web.http.turns import Turns
+from web.http.turns import LARGEST_BODY, Turns
 from web.http.uploads import PACE, Pace, Paced, counted
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
@@ -129,9 +129,6 @@ def _is_the_frameworks(start: Message) -> bool:
     ).startswith("text/plain")
 
 
-_LARGEST_BODY: Final = 64 * 1024
-"""Limit for forms and data. Routes that accept more set their own."""
-
 _GZIP_LEVEL: Final = 6
 """A leaderboard of 45 KB shrinks to 3.2 KB in 0.3 ms; higher levels save 2% more."""
 
@@ -177,7 +174,7 @@ def create_app(parts: Parts) -> FastAPI:
         title="Kaiten",
         lifespan=_opening(boards),
         openapi_url=None,
-        max_body_size=_LARGEST_BODY,
+        max_body_size=LARGEST_BODY,
         redirect_slashes=False,
     )
     # Inside the cache: a cached page costs so little that it needn't wait for a turn.

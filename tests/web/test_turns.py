@@ -74,7 +74,7 @@ def test_requests_of_an_address_wait_only_for_each_other() -> None:
 
 
 def test_a_body_that_has_not_arrived_takes_no_place() -> None:
-    """Somebody behind the same address could keep all others waiting with unfinished forms."""
+    """Unfinished forms of one client can't keep the others at its address waiting."""
     first: Message = {"type": "http.request", "body": b"na", "more_body": True}
     last: Message = {"type": "http.request", "body": b"me=x", "more_body": False}
 

@@ -1,6 +1,7 @@
 """Requests from one address take turns, so that a client with many connections can't keep others waiting."""
 
 from asyncio import Semaphore
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,8 +16,8 @@ from web.http.rate_limits import source_of
 AT_ONCE: Final = 8
 """Number of requests from one address that run at the same time. The site renders pages in 40 threads."""
 
-_LARGEST_BODY: Final = 64 * 1024
-"""The site refuses larger bodies, except of uploads."""
+LARGEST_BODY: Final = 64 * 1024
+"""Limit for the bodies of forms and data, in bytes. Routes that accept more set their own."""
 
 
 @dataclass(slots=True)
@@ -30,7 +31,8 @@ class _Gate:
 class Turns:
     """ASGI middleware that runs at most ``AT_ONCE`` requests from one address; others wait.
 
-    A request with a body takes a place once the body has arrived, so that a slow sender keeps nobody waiting.
+    A request with a body takes a place once the body has arrived, so that a slow sender doesn't keep
+    others waiting.
     Uploads (PUT) are exempt: they take long, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
@@ -81,21 +83,24 @@ class Turns:
 
 async def _received(receive: Receive) -> Receive:
     """Receive a body, or the beginning of a longer one; return a function that repeats its messages."""
-    messages: list[Message] = []
-    refusal: list[Problem] = []
+    messages: deque[Message] = deque()
+    refused: Problem | None = None
+    size = 0
     try:
-        while sum(len(message.get("body", b"")) for message in messages) <= _LARGEST_BODY:
-            messages.append(await receive())
-            if not messages[-1].get("more_body", False):
+        while size <= LARGEST_BODY:
+            message = await receive()
+            messages.append(message)
+            size += len(message.get("body", b""))
+            if not message.get("more_body", False):
                 break
     except Problem as problem:  # it came too slowly
-        refusal.append(problem)
+        refused = problem
 
     async def again() -> Message:
         if messages:
-            return messages.pop(0)
-        for problem in refusal:
-            raise problem
+            return messages.popleft()
+        if refused is not None:
+            raise refused
         return await receive()
 
     return again
