@@ -161,14 +161,52 @@ class NotHttp2(Exception):
     """The connection doesn't begin with the HTTP/2 preface."""
 
 
-class FrameGuard:
+class _Frames:
+    """Splits bytes, which come in pieces of any size, into frames."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._payload = 0
+
+    def _split(self, data: bytes, at: int = 0) -> None:
+        """Split the next bytes, from ``at`` on."""
+        end = len(data)
+        while at < end:
+            if self._payload:
+                stop = min(end, at + self._payload)
+                self._content(data, at, stop)
+                self._payload -= stop - at
+                at = stop
+            elif end - at >= _HEAD.size and not self._head:
+                self._begin(*_HEAD.unpack_from(data, at))
+                at += _HEAD.size
+            else:
+                stop = at + _HEAD.size - len(self._head)
+                self._head += data[at:stop]
+                at = stop
+                if len(self._head) == _HEAD.size:
+                    self._begin(*_HEAD.unpack(self._head))
+                    self._head = b""
+
+    def _begin(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
+        self._payload = high << 8 | low
+        self._frame(self._payload, kind, flags, call & 0x7FFF_FFFF)
+
+    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:
+        """Handle the beginning of a frame."""
+        raise NotImplementedError
+
+    def _content(self, data: bytes, at: int, stop: int) -> None:
+        """Handle a part of a frame's payload."""
+
+
+class FrameGuard(_Frames):
     """Checks the bytes from one connection."""
 
     def __init__(self, budget: SendBudget) -> None:
+        super().__init__()
         self._budget = budget
         self._preface = PREFACE
-        self._head = b""
-        self._payload = 0
         self._body: _Body | None = None
         self._calls: dict[int, _Body] = {}
 
@@ -188,26 +226,9 @@ class FrameGuard:
         Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
         exceeded. After an exception, don't feed more.
         """
-        at, end = self._begin(data) if self._preface else 0, len(data)
-        while at < end:
-            if self._payload:
-                stop = min(end, at + self._payload)
-                if self._body is not None:
-                    self._body.feed(data, at, stop)
-                self._payload -= stop - at
-                at = stop
-            elif end - at >= _HEAD.size and not self._head:
-                self._frame(*_HEAD.unpack_from(data, at))
-                at += _HEAD.size
-            else:
-                stop = at + _HEAD.size - len(self._head)
-                self._head += data[at:stop]
-                at = stop
-                if len(self._head) == _HEAD.size:
-                    self._frame(*_HEAD.unpack(self._head))
-                    self._head = b""
+        self._split(data, self._skip_preface(data) if self._preface else 0)
 
-    def _begin(self, data: bytes) -> int:
+    def _skip_preface(self, data: bytes) -> int:
         """Check the rest of the preface, and return how many bytes belong to it."""
         length = min(len(data), len(self._preface))
         if data[:length] != self._preface[:length]:
@@ -215,8 +236,7 @@ class FrameGuard:
         self._preface = self._preface[length:]
         return length
 
-    def _frame(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
-        self._payload = length = high << 8 | low
+    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:
         longest = _LONGEST.get(kind)
         if longest is None:
             name = _NAMES.get(kind, f"frame of type {kind}")
@@ -225,7 +245,6 @@ class FrameGuard:
             raise beyond_channel(f"a {_NAMES[kind]} of {length:,} bytes (limit {longest:,})")
         self._budget.frame(kind if length or kind != DATA else EMPTY_DATA)
         self._body = None
-        call &= 0x7FFF_FFFF
         if kind == DATA:
             self._body = self._calls.get(call)
             if self._body is None:
@@ -237,30 +256,26 @@ class FrameGuard:
         if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
             self._calls.pop(call, None)
 
+    def _content(self, data: bytes, at: int, stop: int) -> None:
+        if self._body is not None:
+            self._body.feed(data, at, stop)
 
-class DataFrames:
+
+class DataFrames(_Frames):
     """Finds the DATA frames that have a payload among the bytes from the server."""
 
     def __init__(self) -> None:
-        self._head = b""
-        self._payload = 0
+        super().__init__()
+        self._found = False
 
     def begins(self, data: bytes) -> bool:
-        """Return True if such a frame begins in the next bytes, which come in pieces of any size."""
-        at, end, found = 0, len(data), False
-        while at < end:
-            if self._payload:
-                stop = min(end, at + self._payload)
-                self._payload -= stop - at
-            else:
-                stop = min(end, at + _HEAD.size - len(self._head))
-                self._head += data[at:stop]
-                if len(self._head) == _HEAD.size:
-                    high, low, kind, _, _ = _HEAD.unpack(self._head)
-                    self._head, self._payload = b"", high << 8 | low
-                    found |= kind == DATA and self._payload > 0
-            at = stop
-        return found
+        """Return True if such a frame begins in the next bytes."""
+        self._found = False
+        self._split(data)
+        return self._found
+
+    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:  # noqa: ARG002 - as in the base class
+        self._found |= kind == DATA and length > 0
 
 
 class _Body:
