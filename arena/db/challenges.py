@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row, Select, func, insert, select, text
 
 from arena.db import ladder, quotas
 from arena.db import matches as new_matches
-from arena.db.database import Repository, from_row
+from arena.db.database import Repository, count, from_row
 from arena.db.errors import QuotaReached
 from arena.db.matches import NewMatch
 from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow, MatchSeatRow, UnratedGameRow
@@ -88,11 +88,12 @@ class Challenges(Repository):
             ladder.lock(connection)  # so that no other challenge is counted at the same time
             own = quotas.quota_of(connection, new.account).challenges_a_day
             most = most_a_day if own is None else own
-            today = connection.execute(
-                select(func.count())
-                .select_from(ChallengeRow)
-                .where(ChallengeRow.account_id == new.account, ChallengeRow.created > new.created - _DAY)
-            ).scalar_one()
+            today = count(
+                connection,
+                ChallengeRow,
+                ChallengeRow.account_id == new.account,
+                ChallengeRow.created > new.created - _DAY,
+            )
             if today >= most:
                 raise QuotaReached(
                     f"you have requested {today} challenges in the last 24 hours; the limit is {most}",

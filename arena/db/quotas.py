@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, sel
 
 from arena.db import bots
 from arena.db import names as taken_names
-from arena.db.database import from_row
+from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
 from arena.db.schema import ON_ITS_WAY, AccountRow, BegunRow, BotRow, BotVersionRow, SubmissionRow
 from arena.protocol.states import BotState
@@ -160,11 +160,11 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
-    if _count(connection, _of(new.author, new.account), text(ON_ITS_WAY)) >= MOST_AT_ONCE:
+    if count(connection, SubmissionRow, _of(new.author, new.account), text(ON_ITS_WAY)) >= MOST_AT_ONCE:
         raise QuotaReached(
             f"{new.author} has {MOST_AT_ONCE} submissions and checks in progress: wait until one has ended"
         )
-    if _count(connection, text(ON_ITS_WAY)) >= quota.on_their_way:
+    if count(connection, SubmissionRow, text(ON_ITS_WAY)) >= quota.on_their_way:
         raise QuotaReached(f"{quota.on_their_way} submissions are in progress: try again later")
 
 
@@ -233,19 +233,20 @@ def _sent_within_a_day(
     connection: Connection, author: str, account: int | None, now: datetime, *, check_only: bool
 ) -> tuple[int, int]:
     """Return the numbers of an author's finished uploads (submissions or checks) and unfinished ones."""
-    finished = _count(
+    finished = count(
         connection,
+        SubmissionRow,
         _of(author, account),
         SubmissionRow.received > now - _DAY,
         SubmissionRow.check_only.is_(check_only),
     )
-    begun = connection.execute(
-        select(func.count()).where(
-            _of(author, account, BegunRow),
-            BegunRow.began > now - _DAY,
-            BegunRow.check_only.is_(check_only),
-        )
-    ).scalar_one()
+    begun = count(
+        connection,
+        BegunRow,
+        _of(author, account, BegunRow),
+        BegunRow.began > now - _DAY,
+        BegunRow.check_only.is_(check_only),
+    )
     return finished, begun
 
 
@@ -279,7 +280,3 @@ def _names(connection: Connection, author: str, account: int | None) -> set[str]
 
 def _of(author: str, account: int | None, of: type[BegunRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
     return of.author == author if account is None else of.account_id == account
-
-
-def _count(connection: Connection, *conditions: Any) -> int:  # noqa: ANN401 - as above
-    return connection.execute(select(func.count()).select_from(SubmissionRow).where(*conditions)).scalar_one()
