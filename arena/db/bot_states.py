@@ -11,6 +11,7 @@ from arena.db import audit, bots, card_counts, ladder, submissions, subscription
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository
 from arena.db.errors import BotDisqualified, NoSuchBot, NoSuchVersion, VersionGone, WrongState
+from arena.db.games import last_games
 from arena.db.ladder import Rebuilt
 from arena.db.schema import (
     OPEN,
@@ -260,15 +261,8 @@ def _last_taken_over(connection: Connection, version: int, since: datetime | Non
 
     Games that ended before ``since`` are left out.
     """
-    # With the index, the search ends after these games. Filtering by time in SQL would make the database
-    # search all games of the version.
-    rows = connection.execute(
-        select(GameSeatRow.taken_over, GameRow.ended)
-        .join(GameRow, GameRow.number == GameSeatRow.game_number)
-        .where(GameSeatRow.version_id == version)
-        .order_by(GameSeatRow.game_number.desc())
-        .limit(BENCHING_WINDOW)
-    ).all()
+    wanted = last_games(version, BENCHING_WINDOW, GameSeatRow.taken_over, GameRow.ended)
+    rows = connection.execute(wanted).all()
     return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
 
 

@@ -248,6 +248,22 @@ class GameRepository(Repository):
             )
 
 
+def last_games(version: int, limit: int, *columns: Any) -> Select[*tuple[Any, ...]]:  # noqa: ANN401 - as SQLAlchemy has it
+    """Select columns of a version's last games and of its seats in them, newest first.
+
+    With the index, the search ends after these games. With another condition, the database might search all
+    games of the version.
+    """
+    return (
+        select(*columns)
+        .select_from(GameSeatRow)
+        .join(GameRow, GameRow.number == GameSeatRow.game_number)
+        .where(GameSeatRow.version_id == version)
+        .order_by(GameSeatRow.game_number.desc())
+        .limit(limit)
+    )
+
+
 def seats_of(  # noqa: PLR0913 - one argument per filter
     connection: Connection,
     bot: str,

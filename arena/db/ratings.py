@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select, text, true
 
 from arena.db import ladder
 from arena.db.database import Repository, from_row, grouped
+from arena.db.games import last_games
 from arena.db.queue import of_the_house
 from arena.db.schema import (
     ON_THE_BOARD,
@@ -206,16 +207,9 @@ def _candidate(version: int, lists: dict[int, Any], queued: dict[tuple[int, int]
 
 
 def _mean_micros(connection: Connection, version: int, clock: Clock) -> int | None:
-    rows = connection.execute(
-        select(GameRow.record, GameSeatRow.seat)
-        .join(GameRow, GameRow.number == GameSeatRow.game_number)
-        .where(GameSeatRow.version_id == version)
-        .order_by(GameSeatRow.game_number.desc())
-        .limit(_LAST_GAMES)
-    ).all()
     millis = 0.0
     decisions = 0
-    for row in rows:
+    for row in connection.execute(last_games(version, _LAST_GAMES, GameRow.record, GameSeatRow.seat)):
         steps = decode(row.record, GameRecord).steps if row.record else ()
         its = [decision for step in steps if (decision := step[row.seat]) is not None]
         late = sum(decision.fault is Fault.TIMEOUT for decision in its)
