@@ -30,7 +30,7 @@ from arena.sandbox.runtime import RuntimeTrouble
 from arena.scheduler.coordinator import ArenaTrouble
 from arena.submissions.document import whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
-from arena.submissions.receiver import Upload, open_receiver
+from arena.submissions.receiver import Receiver, Upload, open_receiver
 
 PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
 """Maximum wait for a submission to proceed: longer than the pause before a match is repeated."""
@@ -209,8 +209,9 @@ def check_bot(
     ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check the bot.
     """
     with _open_at_home(settings, say) as (arena, own):
+        receiver = open_receiver(own, arena.store, own=True)
         _prepare(arena, target, say)
-        following = LocalFollowing(arena.store.submissions, _handed_in(arena, own, target), hear)
+        following = LocalFollowing(arena.store.submissions, _handed_in(receiver, target), hear)
         with playing(arena) as coordinator:
             coordinator.run(lambda: following.goes_on(coordinator))
         if not following.over:
@@ -230,9 +231,8 @@ def _prepare(arena: Arena, target: Target, say: Say) -> None:
     say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
 
 
-def _handed_in(arena: Arena, settings: Settings, target: Target) -> str:
+def _handed_in(receiver: Receiver, target: Target) -> str:
     """Submit a bot, and return the submission's id."""
-    receiver = open_receiver(settings, arena.store, own=True)
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)
         upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size, check_only=True)
