@@ -181,8 +181,8 @@ _TAIL: Final = CAPTURE_LIMIT - _HEAD - _NOTE_ROOM
 class Capture:
     """The first 16 KiB of a bot's output and the end of the rest, 64 KiB in all.
 
-    The first lines show how a bot started, the last ones how it ended. Only one
-    thread may feed it; any thread may read it.
+    The first lines show how a bot started, the last ones how it ended. Only one thread may feed it; any
+    thread may read it.
     """
 
     def __init__(self) -> None:
