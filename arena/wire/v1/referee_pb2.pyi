@@ -35,7 +35,7 @@ class _Card:
 class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     CARD_UNSPECIFIED: _Card.ValueType  # 0
-    """Not a card. In a field that may be empty it means "none"."""
+    """Not a card. In a field that may be empty, it means "none"."""
     CARD_TEMPURA: _Card.ValueType  # 1
     """Each pair scores 5."""
     CARD_SASHIMI: _Card.ValueType  # 2
@@ -67,7 +67,7 @@ class Card(_Card, metaclass=_CardEnumTypeWrapper):
     """A kind of card. Numbers follow the table of kinds in the rules."""
 
 CARD_UNSPECIFIED: Card.ValueType  # 0
-"""Not a card. In a field that may be empty it means "none"."""
+"""Not a card. In a field that may be empty, it means "none"."""
 CARD_TEMPURA: Card.ValueType  # 1
 """Each pair scores 5."""
 CARD_SASHIMI: Card.ValueType  # 2
@@ -127,7 +127,7 @@ Global___FaultKind: _TypeAlias = FaultKind  # noqa: Y015
 @_typing.final
 class BotMessage(_message.Message):
     """A message from the bot: first a Hello, then moves. A message may contain
-    answers to several games.
+    answers for several games.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -220,8 +220,8 @@ class Move(_message.Message):
     and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
-    """TurnRequest.nonce, sent back. 0, as from a bot that does not know the
-    field, is not compared.
+    """TurnRequest.nonce, sent back. 0 is not compared: bots that do not know the
+    field send 0.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
@@ -533,7 +533,7 @@ class Position(_message.Message):
 
     @_builtins.property
     def puddings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Puddings from earlier rounds. Those of this round are on the tables."""
+        """Puddings from earlier rounds. This round's puddings are on the tables."""
 
     @_builtins.property
     def scores(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -594,7 +594,7 @@ class TurnRequest(_message.Message):
     """
     nonce: _builtins.int
     """An unpredictable number, never 0. A Move with a different nonce is rejected
-    as sent before its request.
+    because it must have been sent before the request.
     """
     @_builtins.property
     def position(self) -> Global___Position:
@@ -652,7 +652,7 @@ Global___Play: _TypeAlias = Play  # noqa: Y015
 
 @_typing.final
 class TurnResult(_message.Message):
-    """A turn has been revealed. Automatic last cards are reported like others."""
+    """A turn has been revealed. Automatic last cards are reported like other cards."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

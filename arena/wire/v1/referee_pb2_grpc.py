@@ -57,7 +57,7 @@ class RefereeServicer:
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
         the seat already has a stream.
-        - DEADLINE_EXCEEDED: there was no Hello in time.
+        - DEADLINE_EXCEEDED: no Hello arrived in time.
         - ABORTED: the arena failed. The match does not count.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -53,7 +53,7 @@ class RefereeStub:
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
     - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
     the seat already has a stream.
-    - DEADLINE_EXCEEDED: there was no Hello in time.
+    - DEADLINE_EXCEEDED: no Hello arrived in time.
     - ABORTED: the arena failed. The match does not count.
     """
 
@@ -73,7 +73,7 @@ class RefereeAsyncStub(RefereeStub):
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
     - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
     the seat already has a stream.
-    - DEADLINE_EXCEEDED: there was no Hello in time.
+    - DEADLINE_EXCEEDED: no Hello arrived in time.
     - ABORTED: the arena failed. The match does not count.
     """
 
@@ -96,7 +96,7 @@ class RefereeServicer(metaclass=_abc_1.ABCMeta):
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
         the seat already has a stream.
-        - DEADLINE_EXCEEDED: there was no Hello in time.
+        - DEADLINE_EXCEEDED: no Hello arrived in time.
         - ABORTED: the arena failed. The match does not count.
         """
 
