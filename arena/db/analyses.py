@@ -34,7 +34,7 @@ _COSTLY: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostlyDecision:
-    """A bot's decision that lost much of its chance of winning, according to the game's analysis."""
+    """A bot's decision that cost it much of its chance of winning, according to the game's analysis."""
 
     game: str  # id
     number: int  # of the game

@@ -57,7 +57,7 @@ class KnownBot:
     open_to_people: bool  # whether its author allows anyone to play against it
 
     def is_of(self, author: str, account: int | None) -> bool:
-        """Return True if it belongs to this author and account.
+        """Return True if the bot belongs to this author and account.
 
         A bot that an operator added may have no account even if its author has one. In that case the author's
         name is enough, because no one else can register it.
@@ -322,7 +322,8 @@ def add_version(connection: Connection, new: NewVersion) -> int:
         if bot.state != BotState.ACTIVE:
             set_playing(connection, bot.id, bot.playing, new.created)
         return int(playing.id)
-    # Not the one that plays: authors could choose the luckiest of many equal versions to start from.
+    # Start from the newest version, not the active one. Otherwise authors could submit many equal versions
+    # and activate the luckiest one before they submit the next.
     previous = connection.execute(versions.where(BotVersionRow.number == bot.newest)).one_or_none()
     number = bot.newest + 1
     values = {
@@ -345,7 +346,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
 
 
 def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> None:
-    """Make this the active version, and the bot active.
+    """Make this the active version, and reactivate the bot.
 
     Only a benched bot's failures are forgiven: otherwise frequent new versions would prevent benching.
     """

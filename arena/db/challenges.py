@@ -1,8 +1,9 @@
 """Challenges: unrated matches that accounts request.
 
-All matches of a challenge play the same deals, each with the bots moved on by one seat. They run one by one
-and are published together at the end. Until then their owner can watch finished rounds on the live page. This
-gives no advantage: versions are fixed, and a running bot receives only its own game.
+All matches of a challenge play the same deals; from each match to the next, every bot moves on by one seat.
+The matches run one by one and are published together at the end. Until then their owner can watch finished
+rounds on the live page. This gives no advantage: versions are fixed, and a running bot receives only its own
+game.
 """
 
 from collections.abc import Iterable
@@ -155,7 +156,8 @@ def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_m
 def _check_time(connection: Connection, new: NewChallenge, most: timedelta) -> None:
     """Raise QuotaReached if challenge matches of the account took ``most`` or longer within a day.
 
-    Running matches don't count yet: while no coordinator runs, they would take time without being played.
+    Running matches don't count yet: while no coordinator is running, their time would grow although they are
+    not being played.
     """
     matches = connection.execute(
         select(MatchRow.started, MatchRow.ended)

@@ -18,7 +18,7 @@ from arena.db.errors import DatabaseUnavailable
 _LOCK: Final = 0x68656C6D  # arbitrary, but the same in every version of the program
 
 _KEEPALIVES: Final = {"tcp_keepalives_idle": 10, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 2}
-"""Seconds, except the count of probes. By default, a server notices a lost host only after two hours."""
+"""In seconds, except the number of probes. By default, a server notices a lost host only after two hours."""
 
 
 class CoordinatorLock(Protocol):

@@ -54,7 +54,7 @@ Holds = Callable[[Sequence[Any]], bool]
 """Returns True if a column can store all these values, which don't include None."""
 
 _MOST: Final = 2**53
-"""Maximum integer: larger than any arena's counts, with room for later numbers."""
+"""Maximum integer: so far above any arena's counts that there is room for later numbers."""
 
 _MOST_SMALL: Final = 2**31
 
@@ -292,7 +292,7 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
 
 @contextmanager
 def _references_checked_at_the_end(connection: Connection, made: MetaData) -> Iterator[None]:
-    """Check foreign keys after the last row: on PostgreSQL, checking each row takes half of a restore."""
+    """Check foreign keys after the last row: on PostgreSQL, checking each row takes half of the time."""
     keys = [key for table in made.sorted_tables for key in table.foreign_key_constraints]
     if connection.dialect.name != "postgresql":
         keys = []

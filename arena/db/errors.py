@@ -1,4 +1,4 @@
-"""Errors of the store. :class:`StoreError` is the base of all."""
+"""Errors of the store. :class:`StoreError` is their base class."""
 
 from datetime import timedelta
 

@@ -28,7 +28,7 @@ class Carry(NamedTuple):
 
 
 def replace(connection: Connection, model: type[Base], right: list[Row], *where: ColumnElement[bool]) -> int:
-    """Replace stored rows that differ from the right ones, and return how many keys differed."""
+    """Replace stored rows that differ from the correct ones, and return how many keys differed."""
     stored = connection.execute(select(model.__table__).where(*where)).all()
     return _replace(connection, model, stored, right)
 
@@ -144,7 +144,7 @@ class RatingHistory:
                 kept[entry.games] = _point_row(key, entry)
 
     def add(self, connection: Connection) -> None:
-        """Add the collected points to the stored ones, and thin these out."""
+        """Add the collected points to the stored ones, then thin out the stored ones."""
         if self._thinned:
             connection.execute(
                 delete(RatingPointRow).where(

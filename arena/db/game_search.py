@@ -1,7 +1,7 @@
 """Searches rated games by players and results.
 
 A search covers at most ``WINDOW`` games, so that its cost doesn't grow with the ladder. The next search
-covers the games before them. Each page of a sorted list ranks all games of its search that match.
+covers the games before them. Each page of a sorted list ranks all matching games of its search.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ WINDOW: Final = 20_000
 """Maximum number of games to search. A search that finds nothing takes about 0.1 s."""
 
 DAY_WINDOW: Final = 1_000
-"""Number of games in which the front page looks for the closest one, in a few milliseconds."""
+"""Number of games among which the front page searches for the closest one; takes a few milliseconds."""
 
 
 class GameOrder(StrEnum):
@@ -34,7 +34,7 @@ class GameOrder(StrEnum):
     HIGHEST = "highest"
     """By the most points scored by a seat."""
     COMEBACK = "comeback"
-    """By the points by which the winner trailed after two rounds; only games that a trailing player won.
+    """By how many points the winner trailed after two rounds; only games that a trailing player won.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """
@@ -44,7 +44,7 @@ class GameOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A game's position in an order other than ``NEWEST``: by value, among equals the newest first."""
+    """A game's position in an order other than ``NEWEST``: by value, then the newest first."""
 
     value: float
     number: int  # the game's
@@ -60,8 +60,8 @@ class GameFilter:
     points: int | None = None  # at least this many for a seat
     margin: int | None = None  # at most this many points between first and second place
     faults: bool | None = None  # whether any seat had a fault
-    since: date | None = None  # first day of the end, UTC
-    until: date | None = None  # last day of the end, UTC
+    since: date | None = None  # first day on which a game may have ended, UTC
+    until: date | None = None  # last such day, UTC
 
 
 _PLAYED: Final = ~GameSeatRow.taken_over
@@ -85,7 +85,7 @@ _VALUES: Final = {
     GameOrder.COMEBACK: _LEAD,
     GameOrder.UPSET: func.min(HighlightRow.value),
 }
-"""What sorts a game, the smallest first: an aggregate of its seats or, for ``UPSET``, of its highlights."""
+"""Sort keys, smallest first: an aggregate of a game's seats or, for ``UPSET``, of its highlights."""
 
 
 def numbers_to_search(connection: Connection, wanted: GameFilter, before: int | None) -> tuple[range, bool]:

@@ -5,9 +5,9 @@
        ├──release─────────┤
        └──void, expire────┴── at the limit ──▶ quarantined
 
-``attempt`` rises with every claim and is the fencing token: a write for any attempt but the latest changes
-nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow
-worker can still record its result.
+``attempt`` rises with every claim and is the fencing token: a write for an earlier attempt changes
+nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow worker can
+still record its result.
 """
 
 import time
@@ -64,8 +64,8 @@ _VOIDS: Final = 3
 """Arena faults in one match before it is quarantined."""
 
 _LOSSES: Final = 20
-"""Number of times that a match may lose its worker or coordinator before it is quarantined. It is rarely the
-cause of such a loss."""
+"""Number of times that a match may lose its worker or coordinator before it is quarantined. The match is
+rarely the cause of such a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +141,10 @@ class Leases:
             )
 
     def renew(self, coordinator: str, matches: Collection[str]) -> None:
-        """Renew a coordinator's leases on ``matches``, except those that another one has since claimed."""
+        """Renew a coordinator's leases on ``matches``, except those that another coordinator has claimed."""
         with self._write() as connection:
             until = _until(self._clock(connection))
-            # Skip a match whose result is being stored, because it must not delay the others.
+            # Don't wait for a match whose result is being stored: that would delay the other renewals.
             mine = (
                 select(MatchRow.id)
                 .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
@@ -191,9 +191,9 @@ class Leases:
             return len(released)
 
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
-        """Requeue overdue matches, or quarantine them after too many losses.
+        """Requeue overdue matches, or quarantine them after too many losses; remove silent workers.
 
-        Returns their new states, keyed by id and the attempt that ended.
+        Returns the matches' new states, keyed by id and the attempt that ended.
         """
         with self._write() as connection:
             now = self._clock(connection)

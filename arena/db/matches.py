@@ -257,7 +257,7 @@ _SEED_BYTES: Final = 16
 
 
 def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
-    """Return an attempt's specification, with new seeds for deals dealt before, and record all as dealt."""
+    """Return an attempt's specification, with new seeds for deals already dealt; record all as dealt."""
     dealt = _dealt(connection, spec.seeds)
     seeds = tuple(secrets.token_hex(_SEED_BYTES) if seed in dealt else seed for seed in spec.seeds)
     connection.execute(insert(DealRow), [{"seed": seed} for seed in seeds])

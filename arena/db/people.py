@@ -237,7 +237,7 @@ class People(Repository):
             return audit.last(connection, limit, account)
 
     def remove_visits(self, before: datetime | None) -> int:
-        """Remove users' audit entries from before a time, and the oldest above the limit; return how many."""
+        """Remove users' audit entries from before a time, and the oldest above the limit; count them."""
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 

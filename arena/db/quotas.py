@@ -131,7 +131,7 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
 _DAY: Final = timedelta(days=1)
 
 MOST_AT_ONCE: Final = 8
-"""Maximum unfinished submissions and checks of one author, so that few authors can't fill all places."""
+"""Maximum unfinished submissions and checks of one author, so that a few authors can't fill all places."""
 
 
 def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:

@@ -42,7 +42,7 @@ from arena.protocol.states import BotState
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A point in time. Takes aware datetimes and returns UTC, also on a database without time zones."""
+    """A point in time. Takes aware datetimes and returns UTC, even on a database without time zones."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -162,7 +162,7 @@ class LadderRow(Base):
 
 
 class HostReportRow(Base):
-    """A host's sandbox controls, as JSON; ``accepted`` are missing controls that its operator accepted."""
+    """A host's sandbox controls, as JSON; ``accepted`` are the missing ones that its operator accepted."""
 
     __tablename__ = "host_report"
 
@@ -343,7 +343,7 @@ class GameSeatRow(Base):
 
 
 class RatingEventRow(Base):
-    """An event in the ladder's log: a version starts (perhaps from ``previous_id``), or a game."""
+    """An event in the ladder's log: the start of a version (perhaps from ``previous_id``), or a game."""
 
     __tablename__ = "rating_event"
     __table_args__ = (
@@ -362,7 +362,7 @@ class RatingEventRow(Base):
 
 
 class RatingChangeRow(Base):
-    """An event's effect on a version in one list; ``players`` 0 is the overall one.
+    """An event's effect on a version in one list; ``players`` is 0 for the overall list.
 
     If the event is the version's start, the values before it are None.
     """
@@ -506,8 +506,8 @@ class BotRow(Base):
 class BotVersionRow(Base):
     """A version of a bot; ``source`` is its image id, or its folder.
 
-    ``size`` and ``sha256`` are of the submitted file; None for house bots. ``gone`` is when its image was
-    removed to free space, or the folder of a house bot was found missing: it can't play until it is back.
+    ``size`` and ``sha256`` describe the submitted file; None for house bots. ``gone`` is when its image was
+    removed to free space, or a house bot's folder was found missing: the version can't play until it is back.
     """
 
     __tablename__ = "bot_version"
