@@ -25,11 +25,11 @@ _UNMATCHED_SECONDS: Final = 0.2
 """Maximum throttled time that may become run delay only later. The quota's period is 0.1 s."""
 
 _STILL_SECONDS: Final = 0.001
-"""A sandbox that used less than this since the last look counts as idle."""
+"""A sandbox that used less than this since the last measurement counts as idle."""
 
 _WORK_SECONDS: Final = 0.002
-"""Maximum processor time that the runtime of a sleeping bot uses itself, between two looks that find all
-threads asleep."""
+"""Maximum processor time that the runtime of a sleeping bot uses itself, between two measurements that
+find all threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
@@ -49,12 +49,12 @@ class CpuFiles:
 
 
 class Spell(NamedTuple):
-    """The time between two looks at a sandbox, in seconds."""
+    """The waits and the work of a sandbox between two measurements, in seconds."""
 
-    # The host's share. A wait counts once it is over, so it may have begun before the first look. The
-    # value is negative if earlier spells counted waits that turn out to have delayed nothing.
+    # The host's share. A wait counts once it is over, so it may have begun before the first
+    # measurement. The value is negative if waits that were counted earlier turn out to have delayed nothing.
     waited: float
-    needed: float  # minimum time for the sandbox's work in the spell, with its quota and on an idle host
+    needed: float  # minimum time for the sandbox's work, with its quota and on an idle host
 
 
 class _Thread(NamedTuple):
@@ -77,8 +77,8 @@ class HostShare:
 
     The measurement errs in the host's favour. The running and throttled time of a sandbox's threads, on any
     core, is subtracted from the wait of the thread that waited longest. The waits of threads that have ended
-    since the last look are ignored. So a bot that spins or forks until its quota is used up gains nothing.
-    ``clock`` is monotonic, in seconds; it must not stop while the caller doesn't run.
+    since the last measurement are ignored. So a bot that spins or forks until its quota is used up gains
+    nothing. ``clock`` is monotonic, in seconds; it must not stop while the caller doesn't run.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
@@ -101,7 +101,7 @@ class HostShare:
         self._owes_until = self._looked  # what the sandbox used before doesn't matter
 
     def look(self) -> Spell:
-        """Return the time since the last look."""
+        """Measure the time since the last call."""
         moment = self._clock()
         threads = dict(self._read_threads())
         # Read these after the waits: the subtracted counts must not be older.
@@ -111,7 +111,7 @@ class HostShare:
         for number, now in threads.items():
             before = self._threads.get(number)
             if before is None or before.waited > now.waited:
-                before = _Thread(0.0, 0.0, 0)  # the thread has started since the last look
+                before = _Thread(0.0, 0.0, 0)  # the thread has started since the last call
             others = max(0.0, spent - (now.had - before.had))
             most = max(most, now.waited - before.waited - others)
         own = min(self._unmatched + kept, most)
@@ -130,11 +130,11 @@ class HostShare:
 
     @property
     def sees_threads(self) -> bool:
-        """True if the last look saw a thread that had run."""
+        """True if the last measurement saw a thread that had run."""
         return any(thread.had for thread in self._threads.values())
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits between two sleeps that delayed nothing, in the latest spell and earlier ones."""
+        """Return the waits between two sleeps that delayed nothing, including those counted earlier."""
         stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
             self._since_slept = stretch

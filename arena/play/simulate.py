@@ -1,8 +1,8 @@
-"""Games in this process: no sandbox, no clock, no faults.
+"""Plays games in this process, without a sandbox, a clock or faults.
 
 A game is a function of its seed and its bots: the global ``random`` is seeded from the game's seed, so bots
-that use it repeat their choices. ``random.random()`` is the same in every version of Python; other functions
-of the module are the same only within one version.
+that use it repeat their choices. ``random.random()`` gives the same numbers in every version of Python; the
+module's other functions do so only within one version.
 """
 
 import random
@@ -50,7 +50,7 @@ class SimulatedPlayer:
 def simulate(
     rules: Rules, players: Sequence[SimulatedPlayer], number: int, games: int
 ) -> Iterator[PublicReplay]:
-    """Play games, each from a seed derived from ``number`` and the game's index, from 0.
+    """Play games. Each game's seed is derived from ``number`` and the game's index, which counts from 0.
 
     Raises SimulatedBotFailed.
     """

@@ -22,7 +22,7 @@ SEAT_LABEL: Final = "kaiten.seat"
 
 
 def nobody(_name: str) -> bool:
-    """Spare no sandbox."""
+    """Return False: no sandbox is in use."""
     return False
 
 
@@ -119,9 +119,9 @@ class Runtime(Protocol):
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
     ) -> HostReport:
-        """Check which controls this host has; ``now`` returns UTC; ``canary`` may take minutes.
+        """Check which controls this host has.
 
-        Raises RuntimeTrouble.
+        ``now`` returns UTC. A call of ``canary`` may take minutes. Raises RuntimeTrouble.
         """
 
     def trouble(self) -> str | None:
@@ -159,11 +159,11 @@ class Runtime(Protocol):
 
 
 class LaunchRefused(Exception):
-    """The bot can't be started: nothing to start, or a wrong entry point. The message is for its owner."""
+    """The bot can't be started: it is missing, or its entry point is wrong. The message is for its owner."""
 
 
 class RuntimeTrouble(Exception):
-    """The arena can't run bots: no engine, no image, no answer. The message is for the operator."""
+    """The arena can't run bots: an engine or image is missing or broken. The message is for the operator."""
 
 
 class EngineGone(RuntimeTrouble):
@@ -203,7 +203,10 @@ class Capture:
                 self._dropped += surplus
 
     def text(self) -> str:
-        """Return head and tail, with a line in the gap; bytes that aren't UTF-8 become U+FFFD."""
+        """Return the head and the tail, with a line for what is missing between them.
+
+        Bytes that aren't UTF-8 become U+FFFD.
+        """
         with self._lock:
             gap = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
             kept = bytes(self._head) + gap + bytes(self._tail)
@@ -225,7 +228,7 @@ class ImageSource(Protocol):
 
     @property
     def repository(self) -> str:
-        """The engine's repository that has only these images, such as ``kaiten/submitted-1a2b``."""
+        """The engine's repository that contains only these images, such as ``kaiten/submitted-1a2b``."""
 
     def find(self, id_: str) -> KeptImage | None:
         """Return the image with this id, or None. The store records that the image is used now."""

@@ -40,7 +40,7 @@ class Excuse:
         self._needed = 0.0
 
     def add(self, spell: Spell, age: float) -> None:
-        """Add the latest spell; ``age`` is the number of seconds since the start of the limited time.
+        """Add the latest measurement; ``age`` is the number of seconds since the start of the limited time.
 
         The excuse covers neither the bot's own work nor time before the start.
         """

@@ -21,12 +21,12 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
 
 _LOOK_SECONDS: Final = 0.1
-"""Maximum age of the last look at a bot's waits when the bot is asked. A look takes a few microseconds."""
+"""Maximum age of the last measurement of a bot's waits when the bot is asked. It takes a few microseconds."""
 
 
 _PATIENCE_SECONDS: Final = 5.0
-"""If the referee didn't run for longer than this before a bot greeted, that may be why the bot exited.
-No bot can keep the referee busy for that long: the relay reads only what the bot's send budget allows."""
+"""A longer pause of the referee before a bot's greeting may be the reason why the bot exited. No bot can keep
+the referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
 class StoodStill(Exception):
@@ -154,7 +154,7 @@ class Conductor:
         return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
 
     def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
-        """Return the seats whose bots are runnable but not running. For how long is known only later."""
+        """Return the seats whose bots are runnable but not running. How long they wait isn't known yet."""
         return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
 
     def _is_slow(self, seat: int, now: float) -> bool:

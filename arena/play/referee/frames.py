@@ -2,7 +2,7 @@
 
 It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2
 frames and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see
-messages to the bot. Of these, :class:`DataFrames` finds the beginnings.
+the bytes that go to the bot. :class:`DataFrames` finds DATA frames among those.
 """
 
 import struct

@@ -1,6 +1,6 @@
 """The document ``sushigo-replay/1``: its types, its JSON, and how it is built from a finished game.
 
-The fields are in the order of the format, in which they are written. Lists have one entry per seat
+Fields are declared in the order of the format, and written in that order. Lists have one entry per seat
 (``standin``, ``fault``, ``millis``, ``seats``, ``places``, ``rules_places``) or per participant, the dummy
 last (``plays``, ``deals``, ``scores``, ``breakdown``, ``totals``, ``puddings``).
 """
