@@ -40,16 +40,16 @@ class FirstPick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickLine:
-    """Number of hands with a kind of card, and in how many of them the bot took it."""
+    """How many hands contained a kind of card, and in how many of these the bot took it."""
 
     card: Card
     hands: int
     taken: int
-    fair: float  # expected value of `taken` if each card of a hand were equally likely
+    fair: float  # expected value of `taken` if each card of a hand were equally likely to be picked
 
 
 def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
-    """Yield the bot's own picks from first hands, without those of the stand-in."""
+    """Yield the bot's own picks from first hands, but not those of the stand-in."""
     played = played_again(game.rules, game.record)
     for before, after, step in zip(played.states, played.states[1:], game.record.steps, strict=False):
         decision = step[game.seat]
@@ -66,7 +66,10 @@ def first_picks(game: RecordedGame) -> Iterator[FirstPick]:
 
 
 def pick_lines(picks: list[FirstPick]) -> tuple[PickLine, ...]:
-    """Count the kinds of cards over all hands, sorted by how often the bot took them, most often first."""
+    """Count the kinds of cards over all hands.
+
+    They are sorted by the share of hands in which the bot took them, largest first.
+    """
     hands = Counter(card for pick in picks for card in set(pick.hand))
     taken = Counter(pick.taken for pick in picks)
     fair: defaultdict[Card, float] = defaultdict(float)

@@ -4,7 +4,7 @@ The routes are in web/*/api.py, as plain functions:
 
 - A frozen dataclass is the return type: FastAPI serializes and describes it. The docstrings of both become
   the API's description: the function's first line is the summary, the dataclass's ``Attributes`` describe the
-  fields. If commands also print the document, it belongs into :mod:`arena.protocol.documents`.
+  fields. If commands also print the document, it belongs in :mod:`arena.protocol.documents`.
 - An argument's type requires a scope, such as ``caller: Reader``. If ``caller.may_see`` returns False, raise
   ``Problem(404, …)``, so that the response doesn't reveal what exists. :func:`refusal` turns domain errors
   into problems. Common problems are described for every route, others by ``responses=problems({…})``.

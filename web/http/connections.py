@@ -1,6 +1,6 @@
 """Limits the number of connections, and the time each may take to send a request.
 
-uvicorn's own limits apply to requests, so they miss connections that send no request or half of one.
+uvicorn's own limits apply to requests, so they miss connections that send no request or only half of one.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from web.http.rate_limits import network_of
 _log = structlog.get_logger()
 
 _OTHER_FILES: Final = 256
-"""File descriptors reserved for everything but connections: database, uploads, static files."""
+"""File descriptors reserved for everything except connections: database, uploads, static files."""
 
 _MOST: Final = 8192
 """Maximum number of connections. Each may use tens of KiB."""
@@ -36,7 +36,7 @@ class ConnectionLimits:
     most: int  # in total; above this limit, a new connection closes the one that has been idle longest
     of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # until a header is complete, from connecting or from its first byte
-    rest_seconds: float = 15 * 60.0  # for the rest of a body, if the response was sent before it had arrived
+    rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
 
 
 def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.socket:
@@ -55,7 +55,7 @@ def listen(host: str, port: int, *, reader_seconds: float = 60.0) -> socket.sock
 
 
 def raise_open_files() -> int:
-    """Raise the limit of open files to this process's maximum. Return how many connections that allows."""
+    """Raise the limit on open files to this process's maximum. Return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return min(max(hard - _OTHER_FILES, hard // 2), _MOST)

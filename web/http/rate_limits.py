@@ -105,7 +105,8 @@ class RateLimits:
                 "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
             )
             return (with_it,)
-        # Here they count towards the first limit, for the same reason. A classroom may share one address.
+        # Correct passwords count towards the first limit here, for the same reason. A classroom may share one
+        # address.
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
@@ -133,8 +134,8 @@ class RateLimits:
     def change(self, caller: Caller) -> None:
         """Count a request to change data. Raises Problem (429) after too many.
 
-        Without a limit, one account could slow the site and fill the database. Each session has its own, so
-        that someone with a stolen token can't keep the owner from revoking it.
+        Without a limit, one account could slow the site and fill the database. Each session has its own
+        limit, so that someone with a stolen token can't keep the owner from revoking it.
         """
         by = ("tokens of", caller.account.id) if caller.session is None else ("session", caller.session.id)
         self._count("to change data", _limit(300, _HOUR, "change", *map(str, by)))

@@ -14,7 +14,7 @@ from web.http.errors import Problem
 from web.http.rate_limits import source_of
 
 AT_ONCE: Final = 8
-"""Number of requests from one address that run at the same time. The site renders pages in 40 threads."""
+"""Maximum number of requests from one address that run at the same time. Pages are rendered in 40 threads."""
 
 LARGEST_BODY: Final = 64 * 1024
 """Limit for the bodies of forms and data, in bytes. Routes that accept more set their own."""
@@ -31,9 +31,8 @@ class _Gate:
 class Turns:
     """ASGI middleware that runs at most ``AT_ONCE`` requests from one address; others wait.
 
-    A request with a body takes a place once the body has arrived, so that a slow sender doesn't keep
-    others waiting.
-    Uploads (PUT) are exempt: they take long, and have their own limits.
+    A request with a body takes a place only once the body has arrived, so that a slow sender doesn't keep
+    others waiting. Uploads (PUT) are exempt: they take a long time, and have their own limits.
 
     A request gives up its place when its response begins: a page is complete at that time, and an event
     stream can last for hours. Not thread-safe: one event loop uses it.
@@ -82,7 +81,7 @@ class Turns:
 
 
 async def _received(receive: Receive) -> Receive:
-    """Receive a body, or the beginning of a longer one; return a function that repeats its messages."""
+    """Receive a body, or its beginning if it is too long; return a function that repeats the messages."""
     messages: deque[Message] = deque()
     refused: Problem | None = None
     size = 0
@@ -93,7 +92,7 @@ async def _received(receive: Receive) -> Receive:
             size += len(message.get("body", b""))
             if not message.get("more_body", False):
                 break
-    except Problem as problem:  # it came too slowly
+    except Problem as problem:  # the body arrived too slowly
         refused = problem
 
     async def again() -> Message:

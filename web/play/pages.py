@@ -92,7 +92,7 @@ class BegunGames:
         """Add a game from an address.
 
         Raises QuotaReached if the address has too many open games, or has one while all tables are in use
-        and people at others wait, or if too many games are waiting.
+        and people at other addresses are waiting, or if too many games are waiting.
         """
         with self._lock:
             waits = self._games.open_games()
