@@ -188,7 +188,7 @@ class _Session:
             echo(f"{bot} beat {100 * mine:.1f} % of its opponents, {other} {100 * others:.1f} %")
             for name, faults in zip((bot, other), self._progress.faults, strict=True):
                 if faults:
-                    echo(f"{name} has {faults} faults")
+                    echo(f"{name} has {faults} fault{'' if faults == 1 else 's'}")
             echo(_line(evidence, self._comparison.hypotheses))
             say(f"{2 * evidence.observed} games, --seed {self._comparison.seed}")
         raise typer.Exit(code)
@@ -224,7 +224,7 @@ def _answer(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) ->
     if evidence.verdict is SprtVerdict.BETTER:
         return f"{bot} is better than {other}"
     if evidence.verdict is SprtVerdict.OPEN:
-        return f"undecided whether {bot} is better than {other}: play more games"
+        return f"it is undecided whether {bot} is better than {other}: play more games"
     worse = evidence.within is not None and evidence.mean + evidence.within < 0
     by = "" if worse else f" by {100 * hypotheses.effect:g} points or more"
     return f"{bot} is {'worse' if worse else 'not better'} than {other}{by}"

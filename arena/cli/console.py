@@ -140,7 +140,10 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 @contextmanager
 def writing(target: str | None) -> Iterator[None]:
-    """Turn an error in writing ``target`` or, without one, in playing into a message and an exit code."""
+    """Turn an error into a message and an exit code.
+
+    The error comes from writing ``target`` or, if that is None, from playing.
+    """
     try:
         yield
     except BrokenPipeError:

@@ -139,7 +139,7 @@ _COLUMNS: Final = ("game", "seat", "round", "turn", "hand", "played", "now")
 def _print(
     different: Sequence[Answered], count: int, bot: HomeBot, folder: Path | None, *, as_json: bool
 ) -> None:
-    """Print the different ones of ``count`` decisions."""
+    """Print the decisions that differ, out of ``count``."""
     files = [None if folder is None else save_puzzle(bot.name, each.puzzle(), folder) for each in different]
     if as_json:
         differences = [

@@ -121,7 +121,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
     if code == -signal.SIGXCPU:
         raise Rejected(
             f"the archive takes more than {limits.cpu_seconds} s of processor time to read: "
-            "make the image smaller, with fewer files"
+            "make the image smaller, and use fewer files"
         )
     if -code in _BY_OTHERS:
         raise IntakeTrouble(

@@ -97,7 +97,7 @@ def _next(old: Entry) -> Entry:
     """Return the entry of a bot's next version.
 
     Its means are those of all games, because a bot could have faults on purpose in games that it is losing.
-    What faults may have cost makes the ratings less certain, so that a repaired bot rises soon.
+    The points that faults may have cost increase the deviations, so that a repaired bot rises soon.
     """
     cost = max(0.0, old.sound.mean - old.skill.mean)
     skill = next_version(old.skill, PRIOR, cost)

@@ -36,7 +36,7 @@ class LadderSettings:
     def __post_init__(self) -> None:
         if not self.players or list(self.players) != sorted(set(self.players) & set(PLAYER_COUNTS)):
             raise ValueError(
-                f"invalid numbers of players {self.players}: give some of 2, 3, 4 and 5 in ascending order"
+                f"invalid numbers of players {self.players}: choose from 2, 3, 4 and 5, in ascending order"
             )
         if not 1 <= self.deals <= _MOST_DEALS:
             raise ValueError(f"deals must be 1 to {_MOST_DEALS}, not {self.deals}")

@@ -47,7 +47,7 @@ def secret_of(random: str) -> str:
 
 
 def id_of(notice: DueNotice) -> str:
-    """Return a notice's id, which is the same in each attempt. No other notice has it."""
+    """Return a notice's id: the same in each attempt, but different from the ids of all other notices."""
     # The number isn't enough: SQLite reuses numbers, and so does a restored database.
     return f"{notice.number}-{sha256(body_of(notice)).hexdigest()[:16]}"
 

@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 _RETRY_SECONDS: Final = 10.0
 _SLOW: Final = Backoff(first=10.0, most=600.0, factor=4.0)
-"""Pauses of a submission whose file takes too long to read, because all others wait for each attempt."""
+"""Pauses of a submission whose file takes too long to read. Each attempt makes all others wait."""
 
 _QUARANTINE_SECONDS: Final = 60.0
 """Pause of a submission after a game that the arena could not play."""
@@ -77,7 +77,7 @@ class _Wait(Exception):
 
 
 class Pipeline:
-    """Moves submissions from stage to stage. An arena has one, in one thread."""
+    """Moves submissions from stage to stage. An arena has one pipeline, which runs in one thread."""
 
     def __init__(  # noqa: PLR0913 - the stages' collaborators
         self,
@@ -245,7 +245,7 @@ class Pipeline:
         _log.info("submission rejected", submission=submission.id, bot=submission.bot, kind=cause.kind)
 
     def _prune(self, waiting: tuple[KnownSubmission, ...]) -> None:
-        """Remove files of killed processes, and files that their submission no longer needs."""
+        """Remove files that killed processes have left, and files that their submissions no longer need."""
         moment = self._clock()
         if self._pruned is not None and moment - self._pruned < _PRUNE_SECONDS:
             return

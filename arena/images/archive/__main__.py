@@ -126,7 +126,7 @@ def _answer(job: Job) -> Answer:
     except MemoryError:
         return Refused(
             f"the archive takes more than {job.limits.memory_bytes // _MIB} MiB of memory to read: "
-            "make the image smaller, with fewer files"
+            "make the image smaller, and use fewer files"
         )
     except OSError as error:
         return Stopped(str(error))

@@ -15,7 +15,7 @@ from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_whe
 from arena.images.build.parent import PARENT_LABEL, Parents, ensure_parent
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
-"""Under localhost, so that no registry is ever queried for it."""
+"""The name begins with localhost, so that no registry is ever queried for the image."""
 
 _FOLDERS = ("arena", "bots", "docs", "proto", "web")
 _CACHES = ("__pycache__", "node_modules")
@@ -61,7 +61,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
 
 
 DATABASE_IMAGE: Final = "localhost/kaiten/postgresql:15"
-"""Under localhost, so that no registry is ever queried for it."""
+"""The name begins with localhost, so that no registry is ever queried for the image."""
 
 _DATABASE_FOLDER: Final = "deploy/postgresql"
 

@@ -146,8 +146,8 @@ def read_back(file: BinaryIO) -> None:
             archive.verify()
     except BackupError as error:
         raise NotRestorable(
-            "no backup was made: the file that was just written is damaged, because the disk returned other "
-            "data than was written. Check the disk, and make the backup on another one"
+            "no backup was made: the file that was just written is damaged, because the disk returned "
+            "different data than was written. Check the disk, and make the backup on another one"
         ) from error
 
 
