@@ -197,7 +197,7 @@ def rated(
 ) -> FinishedGame:
     """Return the result of a claimed game, from all its states and its record.
 
-    Other ``places`` than those of the game are not in its replay.
+    ``places`` that differ from the game's are not in its replay.
     """
     spec, state = claim.spec, states[-1]
     result = state.result

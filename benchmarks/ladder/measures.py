@@ -71,7 +71,7 @@ def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> i
 
 
 def excess_loss(ratings: Mapping[int, Rating], population: Population) -> float:
-    """Return by which share the log-loss of predictions from ratings exceeds that of true probabilities."""
+    """Return by what share the log-loss of predictions from ratings exceeds that of true probabilities."""
     lost, least = 0.0, 0.0
     for players in SIZES:
         for bot, rating in ratings.items():

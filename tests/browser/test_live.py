@@ -282,7 +282,7 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_pa
         store.leases.void("s-0", 1, "engine gone", START)
         state(page, "The arena could not finish this match and is playing it again.")
         expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", "/live/s-0")
-        page.close()  # before the site, which it would ask for news
+        page.close()  # before the site closes, which the page would keep polling
 
 
 def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) -> None:
@@ -300,4 +300,4 @@ def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) ->
         show(store, claim, 1)
         come(visit.page, visit.page.locator("#film[data-ready]"))
         expect(visit.page).to_have_url(f"{site.url}/tv/live/s-0/1")
-        visit.page.close()  # before the site, which it would ask for news
+        visit.page.close()  # before the site closes, which the page would keep polling

@@ -602,7 +602,7 @@ def test_screen_readers_are_told_what_changed(visit: Visit) -> None:
 
 
 def test_screen_readers_hear_numbers_and_words(visit: Visit) -> None:
-    """Apart from each other, and one point in the singular."""
+    """Numbers and words are separate, and "1 point" is in the singular."""
     heard: set[tuple[str, str]] = set()
     for path in (f"{FIVE}/1/4?step=reveal", f"{FIVE}/2/7?step=score", f"{THREE}/1/9?step=score"):
         for text in watch(visit, path).locator(".score, .stack").all_text_contents():

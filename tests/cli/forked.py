@@ -38,7 +38,7 @@ def _server() -> ForkServerContext:
     return context
 
 
-# In this process and in the one from which others are forked. This saves half of the work of creating a site.
+# Both this process and the one from which others are forked do this: it halves the work of creating a site.
 share_adapters()
 complete_routes_late()
 _SERVER: Final = _server()

@@ -33,5 +33,5 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> N
     ],
 )
 def test_milliseconds_have_two_digits(value: float | None, shown: str) -> None:
-    """And whole numbers from ten."""
+    """Times of ten milliseconds and more are whole numbers."""
     assert millis(value) == shown

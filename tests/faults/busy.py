@@ -24,7 +24,7 @@ from tests.faults.killing import installed
 from tests.faults.tally import Tally
 
 _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
-"""For two cores, at normal priority; the memory suits a small host."""
+"""Load for two cores, at normal priority. It takes little enough memory for a small host."""
 
 _SLEEPS: Final = Path(__file__).parent / "sleeper"
 

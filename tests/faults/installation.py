@@ -52,7 +52,7 @@ class Again:
     """The time until a match was claimed again."""
 
     seconds: float
-    waited: float = 0.0  # the part of them in which the starting process waited for a processor
+    waited: float = 0.0  # the part of `seconds` in which the starting process waited for a processor
 
 
 @contextmanager

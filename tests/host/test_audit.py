@@ -111,7 +111,7 @@ def audit(checkout: Path, registry: str, reports: Mapping[str, object]) -> tuple
 
 
 def test_nothing_found_passes_silently(tmp_path: Path) -> None:
-    """Both auditors had their data, and it has no vulnerability in our packages."""
+    """Both auditors had their data, which lists no vulnerability in our packages."""
     with npm_registry(_NO_ADVISORY) as registry:
         assert audit(tmp_path, registry, {"*": [_CLEAN]}) == (0, "")
 

@@ -191,7 +191,7 @@ def test_time_withheld_by_the_quota_is_not_the_hosts(
 
 
 def test_a_sandbox_that_is_gone_has_no_waits() -> None:
-    """Its group and its processes may disappear between two looks."""
+    """Its group and its processes may disappear between two measurements."""
     share = HostShare(CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat"))
     assert share.look() == (0.0, 0.0)
     assert not share.waits()

@@ -84,7 +84,7 @@ def spinning(count: int) -> Iterator[list[int]]:
 
 
 def waits(version: int, cores: float, spinners: int, others: int, *, comes_first: bool) -> float:
-    """Return the share of looks, as frequent as a referee's, that find programs waiting for the host."""
+    """Return the share of measurements, as frequent as a referee's, that find programs waiting."""
     group = Group(version, f"kaiten-test-{os.getpid()}")
     group.make(cores, comes_first=comes_first)
     try:

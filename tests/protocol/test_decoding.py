@@ -88,7 +88,7 @@ def unprepared(file: Path) -> Iterator[int]:
 
 
 def test_all_types_are_prepared() -> None:
-    """Except in programs with a single thread."""
+    """Types in programs with a single thread are exempt."""
     found = {
         f"{file.relative_to(ROOT)}:{line}"
         for package in ("arena", "web")

@@ -37,7 +37,7 @@ GAMES: Final = many(50, 1_000)
 PARTS: Final = many(1, 5)
 """Each combination has this many tests, so that its games can be played in parallel."""
 COMPARED: Final = 50
-"""Of this many games, one per part compares all legal moves of every decision."""
+"""Of this many games in succession, one in each part compares all legal moves of every decision."""
 
 
 def chosen(move: Move) -> Choice:

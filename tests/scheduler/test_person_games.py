@@ -134,7 +134,7 @@ def last(game: PersonGame) -> Move:
 def test_a_game_is_played_to_its_replay(
     store: Store, run_dir: Path, case: tuple[Rules, list[str], int, Callable[[PersonGame], Move]]
 ) -> None:
-    """The replay has the person's moves as they were chosen, and complies with the rules."""
+    """The replay contains the person's moves as they were chosen, and complies with the rules."""
     rules, bots, seat, choose = case
     id_ = asked_for(store, "g", rules, *bots, seat=seat)
     chosen = {}
@@ -194,7 +194,7 @@ def test_a_host_without_room_refuses_games(store: Store, run_dir: Path) -> None:
     )
 
 
-def test_only_the_open_decision_can_be_made_and_once(store: Store, run_dir: Path) -> None:
+def test_only_the_open_decision_can_be_made_and_only_once(store: Store, run_dir: Path) -> None:
     """Early, late and repeated choices are refused."""
     id_ = asked_for(store, "g", Rules(players=2), "greedy")
     games = store.person_games
@@ -253,7 +253,7 @@ def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
 
 
 def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> None:
-    """Reasons are an untrusted bot that may not run here, a missing image, or a restart."""
+    """A game fails if an untrusted bot may not run here, an image is missing, or the arena restarts."""
     add_bot(store, "strange", source="sha256:1")
     add_bot(store, "gone", source="/nowhere", author="house")
     asked_for(store, "old", Rules(players=2), "random", visitor="v0")

@@ -76,7 +76,7 @@ class Outcome:
     """The outcome of an attack."""
 
     record: MatchRecord  # of the hostile match
-    seat: int = SEAT  # of the attacker. An accomplice has the next one
+    seat: int = SEAT  # of the attacker; its accomplice, if any, has the next one
     peak: Peak  # the highest usage while it was played
     left: tuple[str, ...]  # descriptions of what remained after the match
     seconds: float  # from the start of the match to its end

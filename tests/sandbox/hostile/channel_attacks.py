@@ -106,8 +106,8 @@ FIRST: Final = (1, 1)
 NEXT: Final = (MOMENT[0], MOMENT[1] + 1)
 ROUND_BEGINS: Final = (MOMENT[0], 1)
 _LATE_SECONDS: Final = 45.0
-"""More than a match takes with the deadline, even if a busy host takes seconds to start bots. Less than
-without the deadline."""
+"""Longer than a match takes with the deadline, even if a busy host takes seconds to start bots, but shorter
+than it takes without the deadline."""
 
 _BYTES: Final = 40
 """More than arrive before the Hello's deadline, at one per second, even if a busy host prolongs that time."""

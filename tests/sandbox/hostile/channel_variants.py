@@ -31,8 +31,8 @@ CLOCK: Final = Clock(start_millis=30_000, move_millis=500, bank_millis=2_000)
 
 _SLOW: Final = Control(name="the bank", clock=Clock(start_millis=30_000, move_millis=500, bank_millis=30_000))
 _MUCH_SECONDS: Final = 28.0
-"""More than a match takes with the usual bank, even if a busy host takes seconds to start bots. Less than
-with the bank of ``_SLOW``."""
+"""Longer than a match takes with the usual bank, even if a busy host takes seconds to start bots, but
+shorter than it takes with the bank of ``_SLOW``."""
 
 _LINES: Final = 500
 
