@@ -32,9 +32,9 @@ class GameOrder(StrEnum):
     WIDEST = "widest"
     """By the points between first and second place, the most first."""
     HIGHEST = "highest"
-    """By the most points scored by a seat."""
+    """By the highest score of any seat, the highest first."""
     COMEBACK = "comeback"
-    """By how many points the winner trailed after two rounds; only games that a trailing player won.
+    """By how many points the winner trailed after two rounds, the most first; only if the winner did trail.
 
     Seats that the stand-in took over don't count: they come last whatever their points.
     """

@@ -52,7 +52,7 @@ def test_a_host_that_was_never_checked_admits_no_untrusted_bots() -> None:
 
 
 def test_a_refusal_says_what_is_missing_and_what_to_do() -> None:
-    """For each control it has the observation and what the control stops; it ends with the setting to use."""
+    """It says what was seen of each missing control and what this control stops. It ends with the setting."""
     with pytest.raises(UntrustedBotsRefused) as caught:
         admit(host_report("swap", "cpu", "user"), {"user"})
     text = str(caught.value)

@@ -289,7 +289,7 @@ def test_what_ended_bots_leave_in_memory_is_freed(
 
 
 def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
-    """Without the group's file there are none."""
+    """Without the group's file there are no overruns."""
     place = replace(V2, parent="/kaiten/b", root=tmp_path)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")

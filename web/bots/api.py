@@ -176,7 +176,8 @@ class RatingCurve:
     Attributes:
         version: The version's number.
         created: When the version joined the ladder.
-        points: From before its first game until now; at most 129, evenly spaced if there were more games.
+        points: The first is from before the first game, the last from now. There are at most 129, evenly
+            spaced if there were more games.
     """
 
     version: int

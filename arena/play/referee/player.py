@@ -159,7 +159,7 @@ class PersonPlayer:
         listener.greeted(seat, Hello(games_at_once=1, sdk=""))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Pass decisions on. A view contains all other information for the person."""
+        """Pass on only decisions: their views contain everything else that the person needs to know."""
         for event in events:
             if isinstance(event, Ask):
                 self._asked(event.view)

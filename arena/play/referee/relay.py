@@ -63,8 +63,8 @@ class Relay:
         self._now = now
         self._expects = False
         self._held = False  # whether the bot has stopped reading, so that bytes for it wait here
-        # When the first message after `expect` went to the bot. Not updated if the bot sent something in
-        # between, because it may have delayed the message by HTTP/2 flow control.
+        # When the first message after `expect` went to the bot. It isn't updated if the bot sent something in
+        # between, because the bot may have delayed the message by HTTP/2 flow control.
         self.told_at = 0.0
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening

@@ -126,7 +126,7 @@ def _merges_pages() -> bool:
 
 
 def _enters(unshare: Callable[[], bool], setns: Callable[[int, int], int]) -> bool:
-    """Enter the user namespace of a child, which the kernel allows to its creator."""
+    """Enter the user namespace of a child. The kernel lets the child's creator do so."""
     created, create = os.pipe()
     child = os.fork()
     if child == 0:
