@@ -107,7 +107,8 @@ def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Resp
         ET.SubElement(item, "link", rel="alternate", type="text/html", href=f"{site}{each.place}")
         _add(item, "summary", visible(each.text))
     body = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return tagged(request, Response(body, media_type="application/atom+xml"))
+    # Browsers show a feed as plain text, and guess its encoding unless it is named here.
+    return tagged(request, Response(body, media_type="application/atom+xml; charset=utf-8"))
 
 
 def _add(parent: ET.Element, name: str, text: str) -> None:

@@ -22,7 +22,7 @@ def feed(client: Client, path: str) -> ET.Element:
     """Return a feed, and check that it and its entries have the elements that RFC 4287 requires."""
     answer = client.get(path)
     assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"].startswith("application/atom+xml")
+    assert answer.headers["content-type"] == "application/atom+xml; charset=utf-8"
     root = ET.fromstring(answer.content)  # noqa: S314 - our own
     assert root.tag == f"{_ATOM}feed"
     entries = root.findall(f"{_ATOM}entry")
