@@ -325,17 +325,28 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
 
 
 def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> None:
-    """The page shows commands instead of the form."""
+    """Both pages say that they need scripts. They show examples and commands instead of the forms."""
     visit = windows.open(town.here, "small", "light", script=False)
     page = visit.page
     register(visit, "ida")
-    visit.open("/submit")
+    visit.open("/start")
+    expect(page.get_by_role("note")).to_contain_text("The editor needs JavaScript.")
+    for language, file in (("Python", "greedy/bot.py"), ("JavaScript", "greedy-js/bot.js")):
+        example = page.get_by_label(f"Example in {language}", exact=True)
+        expect(example).to_have_value((ROOT / "bots" / file).read_text())
+    for part in (
+        page.locator("[data-editor]"),
+        page.get_by_text("Tab indents"),
+        page.get_by_text("What happens"),
+    ):
+        expect(part).to_be_hidden()
+    expect(page.get_by_role("button", name="Submit")).to_be_hidden()
+    page.get_by_role("link", name="from a terminal").click()
+    expect(page.get_by_role("heading", name="From a terminal")).to_be_in_viewport()
+    expect(page.get_by_role("note")).to_contain_text("The form needs JavaScript")
     expect(page.get_by_role("button", name="Submit")).to_be_hidden()
     expect(page.get_by_text("arena submit mybot.py")).to_be_visible()
     visit.keep("submit-no-script")
-    visit.open("/start")
-    expect(page.get_by_label("Example in Python")).to_have_value((ROOT / "bots/greedy/bot.py").read_text())
-    expect(page.locator("[data-editor]")).to_be_hidden()
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
