@@ -1,7 +1,6 @@
 """Data files in a notebook that runs in the browser, on another site."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -34,12 +33,13 @@ async ([url, method, headers, credentials]) => {
 """Send a request from a page."""
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the address of a site with a day's files."""
-    sqlite_store(tmp_path / "arena.sqlite3").close()
-    put_files(tmp_path / "exports", 1)
-    with opened(tmp_path) as site:
+    folder = tmp_path_factory.mktemp("data")
+    sqlite_store(folder / "arena.sqlite3").close()
+    put_files(folder / "exports", 1)
+    with opened(folder) as site:
         yield site.url
 
 

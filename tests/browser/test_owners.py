@@ -1,6 +1,5 @@
 """How owners manage their bots in a real browser, by mouse and keyboard."""
 
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -111,28 +110,6 @@ def test_the_logs_of_a_game_are_on_its_page(windows: Windows, place: Place) -> N
         assert 0 <= box["x"] <= box["x"] + box["width"] <= SIZES["small"][0]
         scroll(page, part)
     assert page.get_by_text("keeping <wasabi>").count() > 20
-
-
-def test_a_webhook_is_added_and_removed(windows: Windows, place: Place) -> None:
-    """It has the chosen events. Its secret is shown once, and nothing is left after its removal."""
-    visit = windows.open(place.url, "phone", "light")
-    page = visit.page
-    log_in(page, visit.url, "ann")
-    visit.open("/account/notifications")
-    new = page.get_by_role("region", name="New webhook")
-    new.get_by_label("Address").fill("https://there.example/news")
-    new.get_by_label("overtaken").uncheck()
-    new.get_by_role("button", name="Add webhook").click()
-    expect(page.get_by_role("heading", name="Webhook added")).to_be_visible()
-    expect(page.locator(".secret")).to_have_text(re.compile("whsec_.{32}"))
-    page.get_by_role("link", name="Done").click()
-    expect(page.get_by_role("heading", name="Webhook: there.example")).to_be_visible()
-    expect(page.locator(".secret")).to_have_count(0)
-    expect(page.get_by_label("overtaken").first).not_to_be_checked()
-    expect(page.get_by_label("benched").first).to_be_checked()
-    page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("status")).to_have_text("The subscription has been removed.")
-    expect(page.get_by_role("heading", name="Webhook: there.example")).to_have_count(0)
 
 
 def scroll(page: Page, part: Locator) -> None:

@@ -1,6 +1,4 @@
-"""Requests of search engines and browsers, and compression."""
-
-from xml.etree import ElementTree as ET
+"""Compression."""
 
 import pytest
 
@@ -14,25 +12,6 @@ def play_two(world: World) -> None:
     """Play two games between two bots."""
     versions = add_bots(world.store, [("ann-s", "ann"), ("ben-s", "ben")])
     play_matches(world.store, [versions], Rules(players=2), name="two")
-
-
-def test_a_sitemap_lists_pages_that_exist(world: World) -> None:
-    """It includes bots and documents, and robots.txt names it."""
-    play_two(world)
-    visitor = browser(world)
-    robots = visitor.get("/robots.txt").text
-    address = robots.rpartition("Sitemap: ")[2].strip()
-    found = ET.fromstring(visitor.get(address).content)  # noqa: S314 - our own
-    pages = [place.text or "" for place in found.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
-    assert {page.rpartition("/")[2] for page in pages} >= {"ann-s", "ben-s", "leaderboard", "protocol"}
-    assert [page for page in pages if visitor.get(page).status_code != 200] == []
-    assert [page for page in pages if any(page.endswith(path) for path in ("/account", "/mine"))] == []
-
-
-def test_browsers_find_the_icon(world: World) -> None:
-    """They try this address by default."""
-    answer = browser(world).get("/favicon.ico", follow_redirects=True)
-    assert answer.headers["content-type"] == "image/svg+xml"
 
 
 _TEXTS = ["/", "/leaderboard", "/api/v1/leaderboard", "/static/site.css"]

@@ -1,0 +1,374 @@
+"""What a browser gets from the network: pages, static files, data files, feeds, and the links in emails."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from arena.db.credentials import KnownAccount
+from arena.db.store import Store
+from arena.db.subscriptions import SubscriptionKind
+from arena.ladder.settings import LadderChange
+from arena.notices.deliverer import Deliverer
+from arena.ops.export.making import Exporter
+from arena.platform.files import Disk
+from arena.rules import Rules
+from arena.services.operators import BotOperators, change_ladder
+from tests.accounts.world import World
+from tests.browser.visits import Visit, Windows, log_in
+from tests.builders import START, play_matches
+from tests.cli.command import arena
+from tests.db.builders import run_sql
+from tests.db.test_submissions import qualify
+from tests.demo.running import await_that
+from tests.notices.receivers import Receiver, receiver
+from tests.notices.test_mail import Post, mail_server, mailer
+from tests.notices.test_webhooks import deliverer
+from tests.web.site import opened
+from tests.web.stable import fill_stable
+from tests.web.submitted import send
+
+pytestmark = pytest.mark.chromium
+
+SHORT: Final = 500
+"""Bytes of a text that isn't worth compressing."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A site that sends mail, the world behind it, a mail server and a receiver of webhooks."""
+
+    url: str
+    world: World
+    ann: KnownAccount
+    post: Post
+    hook: Receiver
+    sender: Deliverer
+
+    @property
+    def store(self) -> Store:
+        """The site's store."""
+        return self.world.store
+
+    def deliver(self, condition: Callable[[], bool]) -> None:
+        """Deliver notices until none is left and a condition is true."""
+
+        def delivered() -> bool:
+            self.sender.look()
+            self.world.later(
+                seconds=31
+            )  # on a busy host a delivery may fail, and is repeated after 30 seconds
+            left = self.store.subscriptions.due(self.world.now, 9, kinds=list(SubscriptionKind))
+            return not left and condition()
+
+        await_that(delivered, "the notices")
+
+    def link(self) -> str:
+        """Return the address of the link in the last mail for managing the subscription."""
+        (found,) = set(re.findall(rf"{self.url}/mail/\S+", self.post.mails[-1].get_content()))
+        return str(found)
+
+    def mailed(self) -> list[str]:
+        """Return the first line of each new mail."""
+        mails = [each.get_content().splitlines()[0] for each in self.post.mails]
+        self.post.mails.clear()
+        return mails
+
+    def sent(self) -> list[str]:
+        """Return the text of each new request to the webhook."""
+        requests = [self.hook.requests.get() for _ in range(self.hook.requests.qsize())]
+        return [json.loads(each.body)["data"]["text"] for each in requests]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Yield a site with ann's bot, whose first game has the number 1,234, and the data files of a day."""
+    folder = tmp_path_factory.mktemp("data")
+    with closing(World.at(folder)) as world, mail_server() as (post, port), receiver() as hook:
+        run_sql(f"sqlite:///{world.file}", "UPDATE ladder SET games = 1233")
+        stable = fill_stable(world)
+        play_matches(world.store, [(stable.versions[2], stable.other)], Rules(players=2), name="two")
+        # Later than all that the site does meanwhile with the real clock.
+        world.now = datetime.now(UTC) + timedelta(hours=1)
+        night = START + timedelta(days=1)
+        Exporter(world.store.public_games, world.exports, 0, Disk(folder, 0), lambda: night).make()
+        settings = {
+            "ARENA_SMTP_ADDRESS": f"127.0.0.1:{port}",
+            "ARENA_MAIL_FROM": "kaiten@arena.example",
+            "ARENA_SITE_URL": "https://arena.example",
+            "ARENA_WEBHOOK_HOSTS": ",".join(hook.named),
+        }
+        with opened(folder, **settings) as site:
+            made = mailer(port, site_url=site.url)
+            with deliverer(world, hook.named, mailer=made) as sender:
+                yield Place(site.url, world, stable.ann, post, hook, sender)
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Browser, place: Place) -> Iterator[Visit]:
+    """Yield a window that all tests use, which is faster."""
+    windows = Windows(browser)
+    yield windows.open(place.url, "small", "light")
+    windows.close()
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A response that a page used."""
+
+    name: str  # its address
+    kind: str  # what asked for it
+    sent: int  # bytes on the wire; CACHED if it came from the browser's cache
+    size: int  # bytes before compression
+    encoding: str
+
+
+CACHED: Final = 0
+UNCHANGED: Final = 300
+"""Bytes sent if the answer is 304, as the standard defines for browsers."""
+
+TAKEN: Final = """() => ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type))
+  .map((it) => [it.name, it.initiatorType, it.transferSize, it.decodedBodySize, it.contentEncoding])"""
+
+
+def taken(page: Page) -> list[Taken]:
+    """Return what a page was made of, as the browser reports it (Resource Timing)."""
+    return [Taken(*each) for each in page.evaluate(TAKEN)]
+
+
+PLAIN_NUMBERS: Final = r"""() => {
+  const main = document.querySelector("main");
+  for (const each of main.querySelectorAll("time, code, pre, select")) each.remove();
+  return main.innerText.match(/(?<![\w.,@#-])(\d{4,}|-\d[\d,]*)(?![\w-])/g) ?? [];
+}"""
+"""Removes times and code from a page. Returns numbers without separators, or with a hyphen as minus sign."""
+
+CACHE_CONTROL: Final = """(files) => Promise.all(files.map(async (file) =>
+  (await fetch(file)).headers.get("Cache-Control")))"""
+
+
+def test_nothing_is_sent_twice_and_text_is_compressed(visit: Visit, place: Place) -> None:
+    """Static files have a hash in their address, and come from the cache on later pages.
+
+    A reload is answered with 304. Numbers have the same format on all pages.
+    """
+    page = visit.page
+    known: set[str] = set()
+    for path in ("/leaderboard", "/games", "/bots/mine"):
+        visit.open(path)
+        document, *files = taken(page)
+        assert (document.name, document.encoding) == (place.url + path, "gzip")
+        assert 0 < document.sent < document.size
+        for file in files:
+            assert "/static/" not in file.name or re.search(r"/static/[0-9a-f]{16}/\w", file.name), file
+            assert file.encoding == ("gzip" if file.size >= SHORT else ""), file
+            assert file.sent == CACHED or file.name not in known, file
+        known |= {file.name for file in files if "/static/" in file.name}
+        if path != "/leaderboard":
+            expect(page.locator("main")).to_contain_text(re.compile(r"\b1,23\d\b"))
+        assert page.evaluate(PLAIN_NUMBERS) == [], path
+    assert len(known) > 6
+    page.reload()
+    document, *files = taken(page)
+    assert document.sent == UNCHANGED
+    assert {file.sent for file in files} == {CACHED}
+    assert set(page.evaluate(CACHE_CONTROL, list(known))) == {"public, max-age=31536000, immutable"}
+
+
+READ_SITEMAP: Final = """async (address) => {
+  const text = await (await fetch(address)).text();
+  const sitemap = new DOMParser().parseFromString(text, "application/xml");
+  return [...sitemap.getElementsByTagName("loc")].map((each) => each.textContent);
+}"""
+
+LOAD: Final = """async (addresses) => {
+  const found = [];
+  for (const address of addresses) {
+    const answer = await fetch(address, { cache: "no-cache" });
+    const headings = (await answer.text()).match(/<h1[ >]/g) ?? [];
+    const isPage = answer.ok && !answer.redirected && headings.length === 1;
+    found.push([isPage, answer.headers.get("ETag"), answer.headers.get("Cache-Control")]);
+  }
+  return found;
+}"""
+"""Returns for each address whether it is a page, its ETag, and how it may be cached."""
+
+
+def test_search_engines_find_pages_that_can_be_cached(visit: Visit, place: Place) -> None:
+    """robots.txt names the sitemap. All its addresses are pages, and are sent once. There is an icon."""
+    page = visit.page
+    visit.open("/favicon.ico")
+    assert page.evaluate("document.documentElement.tagName") == "svg"
+    visit.open("/robots.txt")
+    (sitemap,) = re.findall(r"^Sitemap: (\S+)$", page.locator("body").inner_text(), re.MULTILINE)
+    addresses = page.evaluate(READ_SITEMAP, sitemap)
+    some = [place.url + path for path in ("/", "/data", "/docs/api", "/bots/mine")]
+    assert set(some) <= set(addresses)
+    loaded = page.evaluate(LOAD, addresses)
+    bad = [each for each, (is_page, etag, _) in zip(addresses, loaded, strict=True) if not (is_page and etag)]
+    assert bad == []
+    personal = [each for each, (*_, kept) in zip(addresses, loaded, strict=True) if kept != "no-cache"]
+    assert personal == [f"{place.url}/play"]  # it lists the visitor's own games
+    page.evaluate(LOAD, some)
+    again = [each for each in taken(page) if each.kind == "fetch"][-len(some) :]
+    assert [(each.name, each.sent) for each in again] == [(address, UNCHANGED) for address in some]
+
+
+RESUME: Final = """async ({ name, bytes }) => {
+  const address = `/data/${name}`;
+  const ask = (headers) => fetch(address, { headers, cache: "no-store" });
+  const begun = await ask({ Range: `bytes=0-${bytes / 2 | 0}` });
+  const part = await begun.arrayBuffer();
+  const rest = await ask({ Range: `bytes=${part.byteLength}-`, "If-Range": begun.headers.get("ETag") });
+  const file = new Blob([part, await rest.arrayBuffer()]);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
+  const text = await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  return [begun.status, rest.status, digest.toHex(), text];
+}"""
+"""Download a file of JSON Lines in two parts. Return both statuses, the file's hash and its text."""
+
+
+def test_all_public_games_are_downloaded(visit: Visit, place: Place) -> None:
+    """The manifest has the hashes of both files. A download that was interrupted is continued."""
+    page = visit.page
+    visit.open("/data")
+    parquet = page.get_by_role("row").filter(has_text=str(START.date())).get_by_role("link").first
+    with page.expect_download() as begun:
+        parquet.click()
+    content = begun.value.path().read_bytes()
+    assert content.startswith(b"PAR1")
+    page.get_by_role("link", name="The manifest").click()
+    lines, table = json.loads(page.locator("body").inner_text())["files"]
+    assert (table["name"], table["sha256"]) == (begun.value.suggested_filename, sha256(content).hexdigest())
+    *statuses, digest, text = page.evaluate(RESUME, lines)
+    assert (statuses, digest) == ([206, 206], lines["sha256"])
+    games = [json.loads(line)["game"] for line in text.splitlines()]
+    assert games == [game.game for game in place.store.games.newest(None, 100)][::-1]
+    assert len(games) == lines["rows"] == table["rows"]
+
+
+def test_the_command_prints_what_the_browser_shows(visit: Visit, place: Place, tmp_path: Path) -> None:
+    """The keys of the API and the command line, their order and the numbers are equal."""
+    visit.open("/api/v1/leaderboard")
+    shown = json.loads(visit.page.locator("body").inner_text())
+    data = place.world.exports.parent
+    printed = arena("leaderboard", "--json", folder=tmp_path, ARENA_DATA_DIR=str(data)).stdout
+    assert json.dumps(json.loads(printed)) == json.dumps(shown)
+
+
+READ_FEED: Final = """async () => {
+  const address = document.querySelector("link[rel=alternate][type='application/atom+xml']").href;
+  const feed = new DOMParser().parseFromString(await (await fetch(address)).text(), "application/xml");
+  const atom = (name) => [...feed.getElementsByTagNameNS("http://www.w3.org/2005/Atom", name)];
+  return [address, atom("entry").length, atom("summary").map((each) => each.textContent)];
+}"""
+"""Read the feed that a page names, and return its address, the number of entries, and their texts."""
+
+
+def make_news(place: Place) -> list[str]:
+    """Let ann's bot be overtaken, improved and benched, and pause the ladder. Return what news say of it."""
+    store, world = place.store, place.world
+    both = [each for each in store.ratings.standings() if each.bot in {"mine", "other"}]
+    for first in ("mine", "other"):
+        ranked = [replace(each, rank=1 if each.bot == first else 2) for each in both]
+        store.held_ranks.compare(sorted(ranked, key=lambda each: each.rank), world.now)
+    send(store, place.ann, "new", "mine")
+    qualify(store, "new")
+    assert store.submissions.activate("new", world.now) == 4
+    bench(place, "it <failed>")
+    pause(place, paused=True)
+    return [
+        "other took rank 1 from mine.",
+        "Version 4 of mine joined the ladder.",
+        "mine is benched: it <failed>.",
+        "The ladder has been paused: waiting matches are still played, but no new ones are created.",
+    ]
+
+
+def bench(place: Place, why: str) -> None:
+    """Bench ann's bot."""
+    place.world.later(seconds=1)
+    BotOperators(place.store, lambda: place.world.now).bench("oper", "mine", why)
+
+
+def pause(place: Place, *, paused: bool) -> None:
+    """Pause the ladder, or resume it."""
+    place.world.later(seconds=1)
+    change_ladder(place.store, place.world.now, "oper", LadderChange(paused=paused))
+
+
+def subscribe(page: Page, place: Place) -> None:
+    """Add an address for mail, and a webhook that isn't told about overtaken bots."""
+    page.goto(f"{place.url}/account/notifications")
+    form = page.get_by_role("region", name="New email address")
+    form.get_by_label("Address").fill("ann@mail.example")
+    form.get_by_role("button", name="Add email address").click()
+    expect(page.get_by_role("status")).to_contain_text("Open the link in the email to confirm it")
+    form = page.get_by_role("region", name="New webhook")
+    form.get_by_label("Address").fill(place.hook.url)
+    form.get_by_label("overtaken").uncheck()
+    form.get_by_role("button", name="Add webhook").click()
+    expect(page.locator(".secret")).to_have_text(re.compile("whsec_.{32}"))
+
+
+def test_an_author_gets_news_and_ends_each_subscription(visit: Visit, place: Place) -> None:
+    """Mail, webhook and the feed of the author's page report the same. The links in mail need no login."""
+    page = visit.page
+    log_in(page, place.url, "ann")
+    subscribe(page, place)
+    kept = page.context.cookies()
+    page.context.clear_cookies()
+    place.deliver(lambda: len(place.post.mails) == 1)
+    page.goto(place.link())
+    page.get_by_role("button", name="Confirm the address").click()
+    expect(page.get_by_role("status")).to_have_text("The address is confirmed.")
+    place.post.mails.clear()
+
+    news = make_news(place)
+    place.deliver(lambda: len(place.post.mails) == 4 and place.hook.requests.qsize() == 3)
+    link = place.link()
+    assert place.mailed() == news
+    assert place.sent() == news[1:]
+    visit.open("/authors/ann")
+    address, entries, texts = page.evaluate(READ_FEED)
+    assert len(texts) == entries
+    assert set(news) <= set(texts)
+    page.get_by_role("link", name="News feed").click()
+    expect(page).to_have_url(address)
+    expect(page.locator("body")).to_contain_text("Bots of ann · Kaiten")
+
+    page.goto(link)
+    page.get_by_role("button", name="Unsubscribe from benched").click()
+    expect(page.get_by_role("status")).to_have_text("You will get no more emails about this event.")
+    BotOperators(place.store, lambda: place.world.now).unbench("oper", "mine")
+    bench(place, "it failed again")
+    pause(place, paused=False)
+    place.deliver(lambda: len(place.post.mails) == 1 and place.hook.requests.qsize() == 2)
+    assert [text.partition(":")[0] for text in place.sent()] == [
+        "mine is benched",
+        "The ladder has been resumed",
+    ]
+    assert [text.partition(":")[0] for text in place.mailed()] == ["The ladder has been resumed"]
+    page.get_by_role("button", name="Unsubscribe from all").click()
+    expect(page.get_by_role("status")).to_have_text("You will get no more emails.")
+    expect(page.get_by_role("button", name="Unsubscribe")).to_have_count(0)
+
+    page.context.add_cookies(
+        [{"name": each["name"], "value": each["value"], "url": place.url} for each in kept]
+    )
+    visit.open("/account/notifications")
+    expect(page.get_by_role("heading", name="Email: ")).to_have_count(0)
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("status")).to_have_text("The subscription has been removed.")
+    expect(page.get_by_role("heading", name="Webhook: ")).to_have_count(0)
+    pause(place, paused=True)
+    place.deliver(lambda: True)
+    assert (place.mailed(), place.sent()) == ([], [])
