@@ -147,7 +147,7 @@ POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map
 def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
     """Seats have a column each, whatever the number of players, and games have one line.
 
-    On a phone, all points end together.
+    On a tablet, the fourth seat begins a second line. On a phone, all points end together.
     """
     visit = windows.open(url, "desktop", "light")
     for size in ("desktop", "tablet", "phone"):
@@ -157,9 +157,12 @@ def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
         counts = {len(ends) for _, ends in games}
         assert counts >= {2, 5}
         if size != "phone":
-            assert max(height for height, _ in games) < 1.1 * min(height for height, _ in games)
+            line = min(height for height, _ in games)
+            two = {len(ends) for height, ends in games if height > 1.1 * line}
+            assert two == {count for count in counts if size == "tablet" and count > 3}
             longest = max((ends for _, ends in games), key=len)
             assert all(ends == longest[: len(ends)] for _, ends in games)
+            assert len(set(longest)) == (3 if size == "tablet" else 5)
         else:
             assert len({end for _, ends in games for end in ends}) == 1
 
@@ -167,6 +170,11 @@ def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
 CUT_OFF = """() => [...document.querySelectorAll(".games .who > :first-child")]
   .filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.innerText)"""
 """Returns the names that are cut off."""
+
+NO_VERSION = """() => [...document.querySelectorAll(".games .who")].filter((who) =>
+    who.querySelector(".version").getBoundingClientRect().top >= who.getBoundingClientRect().bottom)
+  .map((who) => who.firstElementChild.innerText)"""
+"""Returns the names without a version, for which there is no room."""
 
 LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((row) => {
   row.scrollIntoView({block: "center"});
@@ -181,7 +189,10 @@ LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((
 
 @pytest.mark.parametrize("order", ["newest", "comeback"])
 def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: str) -> None:
-    """They are even next to longer names, from 1280 pixels on. A game has one line, which is all links."""
+    """They are even next to longer names, from 1024 pixels on. A game has one line, which is all links.
+
+    Below 1280 pixels, a game of five has two lines, and names have their versions.
+    """
     visit = windows.open(url, "desktop", "light")
     visit.page.set_viewport_size(ViewportSize(width=1280, height=800))
     visit.open(f"/games?order={order}")
@@ -193,6 +204,11 @@ def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: st
     assert max(heights) < 1.1 * min(heights)
     assert not any(visit.page.evaluate(LINKS_OF_ROWS))
     visit.keep(f"games-{order}-1280")
+    visit.page.set_viewport_size(ViewportSize(width=1024, height=800))
+    incomplete = visit.page.evaluate(CUT_OFF) + visit.page.evaluate(NO_VERSION)
+    assert [name for name in incomplete if len(name) <= 20] == []
+    assert not any(visit.page.evaluate(LINKS_OF_ROWS))
+    visit.keep(f"games-{order}-1024")
     visit.resize("wide")
     assert visit.page.evaluate(CUT_OFF) == []
 
