@@ -57,7 +57,7 @@ def test_a_webhook_is_added_changed_tested_and_removed(world: World) -> None:
     ],
 )
 def test_an_invalid_subscription_is_refused(world: World, change: dict[str, object], why: str) -> None:
-    """Page and API give the reason. The page keeps what was typed, in the same form."""
+    """Page and API give the reason. The page keeps what was typed, in the same form, which is in view."""
     ann = world.add("ann")
     answer = logged_in(world, "ann").post(PAGE, data=HOOK | change)
     assert (answer.status_code, why in answer.text) == (422, True)
@@ -65,6 +65,7 @@ def test_an_invalid_subscription_is_refused(world: World, change: dict[str, obje
     assert re.findall(r'type="(\w+)" value="([^"]+)" required', answer.text) == [
         ("email" if typed["kind"] == "mail" else "url", typed["address"])
     ]
+    assert re.search(rf'<h2 id="{typed["kind"]}">[^<]+</h2>\s*<p class="refused" role="alert">', answer.text)
     form = answer.text.partition(f'value="{typed["kind"]}"')[2].partition("</form>")[0]
     assert re.findall(r'value="(\w+)" checked', form) == typed["topics"]
     answer = owner(world, ann).post(API, json=HOOK | change)
