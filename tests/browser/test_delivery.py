@@ -364,7 +364,7 @@ def test_an_author_gets_news_and_ends_each_subscription(visit: Visit, place: Pla
     page.context.add_cookies(
         [{"name": each["name"], "value": each["value"], "url": place.url} for each in kept]
     )
-    visit.open("/account/notifications")
+    page.get_by_role("link", name="notification page").click()
     expect(page.get_by_role("heading", name="Email: ")).to_have_count(0)
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("status")).to_have_text("The subscription has been removed.")
