@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.images.image import BotImage
-from tests.images.archives import Draft
+from tests.images.archives import Draft, docker_29, write
 from tests.images.hostile.attack import Attack, in_config, layered, oci_archive
 from tests.images.tars import folder, symlink, tar
 
@@ -35,6 +35,10 @@ def _bytes(name: str, change: Callable[[bytes], bytes], refused: str) -> Attack:
 
 def _dropped(name: str, **config: Any) -> Attack:  # noqa: ANN401 - JSON
     return in_config(name, harmless=_only_four_fields, **config)
+
+
+def _variables(count: int) -> dict[str, Any]:
+    return {"Env": [f"V{number}=x" for number in range(count)]}
 
 
 CONFIGS = (
@@ -75,12 +79,13 @@ CONFIGS = (
     in_config("a first word that is empty", Entrypoint=[""], refused="has no start command"),
     in_config("a NUL in a word", Entrypoint=["sh", "-c\0x"], refused="NUL"),
     in_config("half a character", Cmd=["\ud800"], refused="not Unicode|unexpected content"),
-    in_config(
-        "a million variables", Env=[f"V{number}=x" for number in range(1_000_000)], refused="limit 1048576"
+    Attack(
+        name="a million variables",
+        build=lambda path: write(path, docker_29(Draft(config=_variables(1_000_000)))),
+        control=oci_archive(Draft()),
+        refused="limit 1048576",
     ),
-    in_config(
-        "a thousand variables", Env=[f"V{number}=x" for number in range(1_000)], refused="1000 variables"
-    ),
+    in_config("a thousand variables", **_variables(1_000), refused="1000 variables"),
     in_config("a variable of a megabyte", Env=["A=" + "x" * 900_000], refused="limit 32768"),
     in_config("a variable without a name", Env=["=x"], refused="an invalid name"),
     in_config("a variable without a value", Env=["LD_PRELOAD"], refused="has no value"),
