@@ -7,12 +7,11 @@ from tests.docs.documents import DOCS, rows
 from tests.web.description import description
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows(DOCS / "api.md")}
-API = description()
 
 
 def operations() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every route of the OpenAPI description in the page's notation, with its operation."""
-    for path, methods in API["paths"].items():
+    for path, methods in description()["paths"].items():
         for method, operation in methods.items():
             yield f"{method.upper()} {path}", operation
 
