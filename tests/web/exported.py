@@ -11,6 +11,7 @@ from tests.db.builders import START
 
 SIZE: Final = 300_000
 _GAMES: Final = 1200
+_NOISE: Final = hashlib.shake_256().digest(SIZE)
 
 
 def name_of(day: date, kind: str = PARQUET) -> str:
@@ -19,8 +20,8 @@ def name_of(day: date, kind: str = PARQUET) -> str:
 
 
 def content_of(name: str) -> bytes:
-    """Return a file's content, which is incompressible."""
-    return hashlib.shake_256(name.encode()).digest(SIZE)
+    """Return a file's content: its name, and then incompressible bytes."""
+    return name.encode() + _NOISE[len(name) :]
 
 
 def manifest_of(days: Sequence[date]) -> ExportManifest:
