@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 
 from arena.db.bots import NewVersion
 from arena.db.matches import Claim, FinishedGame, FinishedMatch, NewMatch
@@ -41,11 +42,18 @@ def fill(store: Store) -> None:
     store.activity.record_host(host_report("tmp-files", "swap"), {"tmp-files"})
 
 
+@cache
+def coarse_analysis(replay: str, *asked: str) -> Analysis:
+    """Return an analysis of a replay, with the choices of these house bots. Tests often need the same one."""
+    bots = {name: bot for name, bot in house_bots(samples()).items() if name in asked} if asked else {}
+    return analyse(parse(replay), playouts=FEWEST_PLAYOUTS, bots=bots)
+
+
 def analysed(store: Store, game: str) -> Analysis:
     """Store a coarse analysis of a rated game, and return it."""
     page = store.games.find(game)
     assert page is not None
-    analysis = analyse(parse(page.replay), playouts=FEWEST_PLAYOUTS)
+    analysis = coarse_analysis(page.replay)
     assert store.analyses.add(analysis)
     return analysis
 
@@ -57,10 +65,7 @@ def puzzled(store: Store, game: str, day: date) -> AnalysedDecision:
     """
     page = store.games.find(game)
     assert page is not None
-    quick = {
-        name: bot for name, bot in house_bots(samples()).items() if name in {"expected", "greedy", "spoiler"}
-    }
-    analysis = analyse(parse(page.replay), playouts=FEWEST_PLAYOUTS, bots=quick)
+    analysis = coarse_analysis(page.replay, "expected", "greedy", "spoiler")
     assert store.analyses.add(analysis)
     made = next(
         each

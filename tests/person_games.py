@@ -5,10 +5,10 @@ from datetime import datetime
 
 from arena.db.person_games import ChosenMove, NewPersonGame
 from arena.db.store import Store
-from arena.play.analysis.analyst import analyse
-from arena.play.replay.document import Seat, build, encode, parse
+from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import stand_in
 from arena.rules import Card, Move, Rules, State, View, apply, asked, new_game, shuffled_deck, view
+from tests.builders import coarse_analysis
 
 SEED = "0" * 32
 VISITOR = "0" * 64
@@ -88,7 +88,7 @@ def analyse_person_game(store: Store, id_: str) -> None:
     """Add the analysis of a finished game."""
     game = store.person_games.find(id_)
     assert game is not None
-    store.person_games.analysed(id_, analyse(parse(game.replay), playouts=8))
+    store.person_games.analysed(id_, coarse_analysis(game.replay))
 
 
 def _move(state: State, seat: int) -> Move:
