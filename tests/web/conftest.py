@@ -19,8 +19,8 @@ from tests.web.stable import Stable, fill_stable
 
 @pytest.fixture(scope="session", autouse=True)
 def _event_loop() -> Iterator[None]:
-    """Run all sites in one event loop. Otherwise a client creates one per request."""
-    with start_blocking_portal() as portal:
+    """Run all sites in one event loop, as a server does. Otherwise a client creates one per request."""
+    with start_blocking_portal(backend_options={"use_uvloop": True}) as portal:
         TestClient.portal = portal
         yield
         TestClient.portal = None
