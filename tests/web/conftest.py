@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
 from tests.accounts.world import World
-from tests.builders import fill, host_report
+from tests.builders import host_report
 from tests.databases import sqlite_store
 from tests.web.app import site_of
-from tests.web.stable import Stable, fill_stable
+from tests.web.stable import Stable, fill_games, fill_stable
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,12 +37,8 @@ def empty_store(tmp_path: Path) -> Iterator[Store]:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Yield a store with games, which tests only read."""
     with closing(World.at(tmp_path_factory.mktemp("store"))) as world:
-        world.filled(_fill)
+        world.filled(fill_games)
         yield world.store
-
-
-def _fill(world: World) -> None:
-    fill(world.store)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A user's bot with versions, games and output, and other bots as opponents."""
+"""Games for `World.filled`: those of all bots, or of a user's bot that has versions, output and opponents."""
 
 import random
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from arena.protocol.match import Decision, GameRecord, RuntimeName
 from arena.protocol.states import Role
 from arena.rules import Rules
 from tests.accounts.world import World
-from tests.builders import START, add_bots, finish, host_report, play_matches
+from tests.builders import START, add_bots, fill, finish, host_report, play_matches
 from tests.db.builders import new_match
 
 NOTE = "keeping <wasabi>\N{RIGHT-TO-LEFT OVERRIDE} for squid"
@@ -39,6 +39,11 @@ class Stable:
     versions: tuple[int, ...]  # the three of ``mine``
     other: int
     house: tuple[int, ...]  # ``greedy`` and ``random``
+
+
+def fill_games(world: World) -> None:
+    """Add the bots and the games of :func:`tests.builders.fill`."""
+    fill(world.store)
 
 
 def fill_stable(world: World, *, silent: bool = False) -> Stable:

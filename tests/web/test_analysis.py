@@ -12,11 +12,12 @@ from fastapi.testclient import TestClient
 from arena.db.store import Store
 from arena.protocol.analysis import Grade
 from tests.accounts.world import World
-from tests.builders import START, analysed, fill, puzzled
+from tests.builders import START, analysed, puzzled
 from tests.db.builders import present
 from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
+from tests.web.stable import fill_games
 from web.bots.history import SHOWN_MISTAKES
 from web.games.analysis import MOST_COSTLY, laid_out
 
@@ -28,7 +29,7 @@ MOST_BYTES = 120_000
 def analyses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Yield a store with three analysed games. House bots have analysed ``three-0-0`` too."""
     with closing(World.at(tmp_path_factory.mktemp("analyses"))) as world:
-        fill(world.store)
+        world.filled(fill_games)
         for game in ("faulty-0-0", "dummy-0-0"):
             analysed(world.store, game)
         puzzled(world.store, "three-0-0", START.date())

@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from arena.protocol.states import Role
 from tests.accounts.world import PASSWORD, World
-from tests.builders import fill
 from tests.web.app import parts_over
+from tests.web.stable import fill_games
 from web.app import create_app
 from web.http.request_log import RequestLog, SiteMetrics
 
@@ -21,7 +21,7 @@ from web.http.request_log import RequestLog, SiteMetrics
 @pytest.fixture
 def world(world: World) -> World:
     """Add games."""
-    fill(world.store)
+    world.filled(fill_games)
     return world
 
 

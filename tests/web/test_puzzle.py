@@ -7,14 +7,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.accounts.world import World
-from tests.builders import fill, puzzled
+from tests.builders import puzzled
 from tests.web.app import site_over
+from tests.web.stable import fill_games
 
 
 @pytest.fixture
 def world(world: World) -> World:
     """Add games."""
-    fill(world.store)
+    world.filled(fill_games)
     return world
 
 

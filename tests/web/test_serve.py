@@ -16,19 +16,20 @@ from arena.accounts.accounts import open_accounts
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role, Scope
 from tests.accounts.world import PASSWORD, World
-from tests.builders import fill, host_report
+from tests.builders import host_report
 from tests.cli import forked
 from tests.databases import sqlite_store
 from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.web.site import START_SECONDS, environment, opened, served
+from tests.web.stable import fill_games
 
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Path:
     """Return a data directory with games."""
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store:
-        fill(store)
+    with closing(World.at(tmp_path)) as world:
+        world.filled(fill_games)
     return tmp_path
 
 
