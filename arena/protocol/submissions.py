@@ -175,8 +175,8 @@ HINTS: Final = {
         "also plays without a network."
     ),
     CauseKind.CRASH: (
-        "Look at the end of stderr. `arena check` plays three games on your machine in the same sandbox; "
-        "`arena simulate` plays hundreds without one."
+        "Fix the error above; the end of stderr shows where it occurred. `arena check` plays three games on "
+        "your machine in the same sandbox; `arena simulate` plays hundreds without one."
     ),
     CauseKind.SILENT: (
         "Start faster, or connect before you load data. A bot usually has 10 seconds to connect to the "

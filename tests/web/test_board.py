@@ -21,9 +21,9 @@ from tests.builders import add_bots, play_matches
 from tests.db.builders import claimed, finished
 from tests.web.html import Page
 from tests.web.people import browser
-from web.http.rendering import fixed, millis, percent
+from web.http.rendering import ENVIRONMENT, fixed, millis, percent
 from web.leaderboard.pages import badge_of
-from web.leaderboard.standings import scale_of
+from web.leaderboard.standings import Scale, scale_of
 
 LISTS = (None, 2, 3, 4, 5)
 NOTHING = "\N{EN DASH}"
@@ -152,6 +152,13 @@ def test_an_empty_board_has_an_axis_too() -> None:
     """Without bots, the scale has default ends."""
     scale = scale_of(())
     assert scale.low < scale.high
+
+
+def test_ratings_below_zero_have_a_minus_sign_on_the_axis() -> None:
+    """All other numbers have the same sign."""
+    macros = ENVIRONMENT.get_template("_board.html").make_module()
+    head = macros.scale_head(Scale(low=-10, high=20))  # type: ignore[attr-defined] # made from the macros
+    assert re.findall(r"<text[^>]*>([^<]*)</text>", head) == ["\N{MINUS SIGN}10", "0", "10", "20"]
 
 
 @pytest.fixture

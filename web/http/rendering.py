@@ -166,15 +166,15 @@ def iso_moment(value: datetime) -> str:
     return value.astimezone(UTC).isoformat(timespec="seconds")
 
 
-_ENVIRONMENT: Final = Environment(
+ENVIRONMENT: Final = Environment(
     loader=PackageLoader("web"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.globals.update(OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC)
-_ENVIRONMENT.filters.update(
+ENVIRONMENT.globals.update(OUT_OF_MEMORY=OUT_OF_MEMORY, STATIC=STATIC)
+ENVIRONMENT.filters.update(
     bot_address=bot_address,
     browser_name=browser_name,
     clean_name=clean_name,
@@ -203,7 +203,7 @@ def page(request: Request, template: str, *, status: int = 200, **context: objec
 
 def render(template: str, **context: object) -> str:
     """Render a template without a request."""
-    return _ENVIRONMENT.get_template(template).render(context)
+    return ENVIRONMENT.get_template(template).render(context)
 
 
 class PageRouter(APIRouter):

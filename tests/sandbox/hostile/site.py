@@ -31,10 +31,10 @@ _NAME: Final = f"{BIDI}{MARKUP}"
 @contextmanager
 def unescaped() -> Iterator[None]:
     """Make the site's templates write text unescaped."""
-    real = web.http.rendering._ENVIRONMENT  # noqa: SLF001 - the only way to it
+    real = web.http.rendering.ENVIRONMENT
     loose = real.overlay(autoescape=False)
     loose.filters = {**real.filters, "clean_name": str}
-    with patch("web.http.rendering._ENVIRONMENT", loose):
+    with patch("web.http.rendering.ENVIRONMENT", loose):
         yield
 
 
