@@ -9,6 +9,7 @@ the other.
 
 import asyncio
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol, cast
 
@@ -37,10 +38,21 @@ class RelayWatcher(Protocol):
         """Handle a failure on the arena's side."""
 
 
+SO_PASSRIGHTS: Final = 83
+"""Whether a socket's peers may pass it open files. Source: Linux 6.16, include/uapi/asm-generic/socket.h."""
+
+
 def listen(path: Path) -> socket.socket:
-    """Bind a seat's socket. Its owner and mode decide who may connect to it."""
+    """Bind a seat's socket. Its owner and mode decide who may connect to it.
+
+    Bots can't pass open files on it. The referee would have to close them, which a bot can delay: for
+    example, the last close of a pipe waits for its lock. Before Linux 6.16, nothing prevents that.
+    """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
+        with suppress(OSError):  # an older kernel
+            # Accepted connections inherit it.
+            listening.setsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS, 0)
         listening.bind(str(path))
         listening.listen(MAX_CONNECTIONS)
     except OSError:

@@ -10,7 +10,7 @@ import pytest
 
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
-from arena.play.referee.relay import Relay, listen
+from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
 from tests.patience import WAIT_SECONDS
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
@@ -96,3 +96,36 @@ async def _read(bot: socket.socket, size: int) -> None:
         piece = await asyncio.wait_for(loop.sock_recv(bot, size), WAIT_SECONDS)
         assert piece
         size -= len(piece)
+
+
+def test_bots_can_not_pass_open_files() -> None:
+    """They can't before and after the connection is accepted, but can on a socket as it is by default."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder, socket.socket(socket.AF_UNIX) as usual:
+        usual.bind(f"{folder}/usual.sock")
+        usual.listen()
+        assert _passed(usual)
+        with listen(Path(folder, "bot.sock")) as listening:
+            try:
+                listening.getsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS)
+            except OSError:
+                pytest.skip("Linux before 6.16 can't refuse open files")
+            assert not _passed(listening)
+
+
+def _passed(listening: socket.socket) -> bool:
+    """Try to pass an open file before and after the connection is accepted."""
+    listening.setblocking(True)  # noqa: FBT003 - the function's own signature
+    with socket.socket(socket.AF_UNIX) as bot:
+        bot.connect(listening.getsockname())
+        early = _passes(bot)
+        accepted, _ = listening.accept()
+        with accepted:
+            assert _passes(bot) is early
+    return early
+
+
+def _passes(bot: socket.socket) -> bool:
+    try:
+        return socket.send_fds(bot, [b"x"], [bot.fileno()]) == 1
+    except PermissionError:
+        return False

@@ -64,7 +64,8 @@ GrpcPlayer._lose = lambda self, fault, why: None
 
 _TAKES_FILES: Final = """
 import asyncio, socket
-from arena.play.referee import __main__ as process
+from arena.play.referee import __main__ as process, relay
+relay.SO_PASSRIGHTS = 0
 process.uvloop = asyncio
 kept = []
 def receive(self, size):
