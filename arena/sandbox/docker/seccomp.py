@@ -36,8 +36,8 @@ _FILES: Final = """
     fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fgetxattr flistxattr fstat
     fstatfs ftruncate futimesat getcwd getdents getdents64 getxattr lchown lgetxattr link linkat
     listxattr llistxattr lseek lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv pwrite64 pwritev
-    read readlink readlinkat readv rename renameat renameat2 rmdir sendfile splice stat statfs statx symlink
-    symlinkat tee truncate umask unlink unlinkat utime utimensat utimes write writev
+    read readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx symlink
+    symlinkat truncate umask unlink unlinkat utime utimensat utimes write writev
 """
 
 _MEMORY: Final = """
@@ -248,6 +248,12 @@ epoll that watches such a descriptor. With thousands of epolls, the interrupt ta
 which are charged to the bot that was interrupted."""
 
 
+_COPY_IN_KERNEL: Final = "sendfile splice tee"
+"""These calls hold a pipe's lock while they wait for the other end, and whoever else uses or closes that pipe
+waits too: the referee, if the bot has passed it the pipe, or the init, if the pipe is the bot's stderr. They
+are refused with EINVAL, as for kinds of files that they can't copy: libraries then read and write."""
+
+
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:
     return {"names": names.split(), "action": action, **more}
 
@@ -295,6 +301,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
             _rule(without, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
+            _rule(_COPY_IN_KERNEL) if own_kernel else _refused(_COPY_IN_KERNEL, EINVAL),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
                 _rule(name, args=[_argument(index, "EQ", value)])

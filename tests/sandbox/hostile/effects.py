@@ -28,6 +28,9 @@ _EMULATED: Final = {
     "set_mempolicy",
     "madvise: merge equal pages",
     "fcntl: size of a pipe",
+    "splice",
+    "sendfile",
+    "tee",
     "MSG_OOB",
     "AF_NETLINK",
 }

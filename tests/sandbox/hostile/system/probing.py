@@ -43,6 +43,7 @@ _CALLS: Final = {
     "get_mempolicy": (239, 236),
     "set_mempolicy": (238, 237),
     "signalfd4": (289, 74),
+    "tee": (276, 77),
 }
 _NEW_USER: Final = 0x1000_0000
 _NEW_MOUNTS: Final = 0x0002_0000
@@ -97,6 +98,9 @@ def _attempts() -> Iterator[tuple[str, Callable[[], bool]]]:
     yield "madvise: merge equal pages", _merges_pages
     yield "fcntl: size of a pipe", lambda: fcntl.fcntl(os.pipe()[1], fcntl.F_SETPIPE_SZ, 4096) > 0
     yield "signalfd4", call("signalfd4", -1, room, 8, 0)
+    yield "splice", lambda: _copies(os.splice)
+    yield "sendfile", lambda: os.sendfile(os.pipe()[1], os.open(__file__, os.O_RDONLY), 0, 1) == 1
+    yield "tee", lambda: _copies(lambda source, target, count: call("tee", source, target, count, 0)())
     yield "MSG_OOB", _sends_out_of_band
     yield "setuid: root", lambda: libc.setuid(0) == 0
     yield "AF_ALG", lambda: _makes("AF_ALG", socket.SOCK_SEQPACKET)
@@ -111,6 +115,13 @@ def _bpf_map() -> bytes:
 def _perf_event() -> bytes:
     # A software event: this process's clock, only in user space.
     return struct.pack("IIQ", 1, 112, 1).ljust(40, b"\0") + struct.pack("Q", 0x60).ljust(72, b"\0")
+
+
+def _copies(copy: Callable[[int, int, int], int]) -> bool:
+    """Copy a byte from one pipe to another."""
+    (source, writer), (_, target) = os.pipe(), os.pipe()
+    os.write(writer, b"x")
+    return copy(source, target, 1) == 1
 
 
 def _sends_out_of_band() -> bool:
