@@ -8,11 +8,13 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol, Self
 
 import msgspec
+import structlog
 from structlog.contextvars import bound_contextvars
 
 from arena.platform.environment import reach
@@ -35,16 +37,27 @@ from arena.protocol.match import MOST_PROGRESS_BYTES, MatchRecord, MatchSpec, Pr
 from arena.rules import Move, View
 from arena.sandbox.runtime import Runtime
 
+_log = structlog.get_logger()
+
 _STDERR_BYTES: Final = 4_000
 
 _LINE_BYTES: Final = 256 * 1024 * 1024
 """Protects the launcher's memory from a compromised referee. A thousand games take about 20 MiB."""
 
 
-class RefereeProcess:
-    """A running referee. Leaving the context ends it."""
+_END_SECONDS: Final = 10.0
+"""Maximum time that a killed referee takes to end, unless a bot keeps it from ending."""
 
-    def __init__(self, spec: RefereeSpec) -> None:
+
+class RefereeProcess:
+    """A running referee. Leaving the context ends it.
+
+    ``remove_bots`` is called if the referee doesn't end: it may wait, in the kernel, for something that one
+    of the bots holds.
+    """
+
+    def __init__(self, spec: RefereeSpec, remove_bots: Callable[[], None]) -> None:
+        self._remove_bots = remove_bots
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the context is left
         self._write_lock = threading.Lock()
         self._over_time = 0.0
@@ -66,8 +79,8 @@ class RefereeProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.kill()
-        self._process.wait()
+        self._process.kill()
+        self._await_end()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 # Closing stdin flushes it, but the referee no longer reads.
@@ -75,8 +88,17 @@ class RefereeProcess:
                     stream.close()
 
     def kill(self) -> None:
-        """Kill the referee. Thread-safe and idempotent."""
+        """Kill the referee, without waiting for its end. Thread-safe and idempotent."""
         self._process.kill()
+        threading.Thread(target=copy_context().run, args=(self._await_end,), daemon=True).start()
+
+    def _await_end(self) -> None:
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            _log.warning("referee held by a bot")
+            self._remove_bots()
+            self._process.wait()
 
     def kill_after(self, seconds: float) -> threading.Timer:
         """Kill the referee after ``seconds`` unless the caller cancels the timer."""
@@ -243,7 +265,7 @@ class Launcher:
         with self._lock:
             self._names.update(seats.names)
         try:
-            with RefereeProcess(_referee_spec(match, sockets)) as referee:
+            with RefereeProcess(_referee_spec(match, sockets), seats.remove) as referee:
                 self._enter(referee)
                 reach("referee-started")
                 deadline = referee.kill_after(longest)

@@ -2,10 +2,13 @@
 
 import os
 import signal
+import socket
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,7 +45,7 @@ def spec() -> Iterator[RefereeSpec]:
 
 def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
     """The error that the operator reads says why the referee was ended."""
-    with RefereeProcess(spec) as referee:
+    with RefereeProcess(spec, lambda: None) as referee:
         timer = None
         for message in referee.messages():
             assert isinstance(message, Listening)
@@ -53,10 +56,42 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
 
 def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> None:
     """The text has the exit code if something other than the time limit ended the referee."""
-    with RefereeProcess(spec) as referee:
+    with RefereeProcess(spec, lambda: None) as referee:
         for _ in referee.messages():
             referee.kill()
         assert referee.last_words().startswith("the referee ended with exit code -9")
+
+
+def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
+    spec: RefereeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed process still closes its files, and a pipe's end waits for the pipe's lock."""
+    monkeypatch.setattr("arena.play.launcher.launcher._END_SECONDS", 0.2)
+    source, other = socket.socketpair()
+    removed = threading.Event()
+
+    def remove() -> None:
+        removed.set()
+        other.send(b"\n")
+
+    with source, other:
+        with RefereeProcess(spec, remove) as referee:
+            stdin = referee._process.stdin  # noqa: SLF001 - a pipe that the test can lock
+            assert stdin is not None
+            # Holds the lock while it waits for something to copy.
+            holder = threading.Thread(target=os.splice, args=(source.fileno(), stdin.fileno(), 1))
+            holder.start()
+            await_that(partial(_splices, holder), "the lock")
+            referee.kill()
+        holder.join()
+    assert removed.is_set()
+
+
+_SPLICE = {"275", "76"}  # on x86-64 and on 64-bit ARM
+
+
+def _splices(thread: threading.Thread) -> bool:
+    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().split()[0] in _SPLICE
 
 
 GREETS_LATER = """
