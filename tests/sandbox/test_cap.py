@@ -23,6 +23,7 @@ from arena.sandbox.docker.cgroups import (
     Overruns,
     cap_for,
     holds,
+    lift_quota,
     make_room,
 )
 from arena.sandbox.docker.engine import connect
@@ -79,6 +80,24 @@ def test_names_under_systemd() -> None:
     assert replace(SLICE, parent="kaiten.slice").path == "kaiten.slice"
     assert SLICE.child("c0ffee") == "kaiten.slice/kaiten-1a2b.slice/docker-c0ffee.scope"
     assert V1.child("c0ffee") == "memory/kaiten/1a2b/c0ffee"
+
+
+@pytest.mark.parametrize(
+    ("place", "file", "value"),
+    [
+        (V1, "cpu/kaiten/1a2b/c0ffee/cpu.cfs_quota_us", "-1"),
+        (V2, "kaiten/1a2b/c0ffee/cpu.max", "max"),
+        (SLICE, "kaiten.slice/kaiten-1a2b.slice/docker-c0ffee.scope/cpu.max", "max"),
+    ],
+)
+def test_the_quota_of_a_container_is_lifted(place: GroupPlace, file: str, value: str, tmp_path: Path) -> None:
+    """The file of that container gets the value for no quota. A container without files is no error."""
+    lift_quota(replace(place, root=tmp_path), "c0ffee")
+    quota = tmp_path / file
+    quota.parent.mkdir(parents=True)
+    quota.write_text("40000")
+    lift_quota(replace(place, root=tmp_path), "c0ffee")
+    assert quota.read_text() == value
 
 
 @pytest.mark.parametrize(

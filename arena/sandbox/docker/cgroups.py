@@ -79,6 +79,13 @@ class GroupPlace:
         stat = f"{group}/cpu.stat"
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
+    def quota(self, container: str) -> Line:
+        """Return the file with a container's processor quota, and the value for none."""
+        folder = f"{self._folder('cpu')}/{self.child(container).rpartition('/')[2]}"
+        if self.version == 1:
+            return Line(file=f"{folder}/cpu.cfs_quota_us", value="-1")
+        return Line(file=f"{folder}/cpu.max", value="max")
+
     def disk_limits(self, container: str) -> str:
         """Return the file with a container's limit on disk reads per second."""
         if self.version == 1:
@@ -377,10 +384,21 @@ def containers_below(place: GroupPlace) -> frozenset[str]:
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 
 
-def end_container(place: GroupPlace, container: str) -> None:
-    """Kill the processes of a container that the engine no longer knows about, and remove its group.
+def lift_quota(place: GroupPlace, container: str) -> None:
+    """Remove a container's processor quota before its processes are killed.
 
-    gVisor's own processes can outlive the engine's record of the container.
+    They can use far more than the quota within system calls, and then wait for minutes before they can end.
+    """
+    line = place.quota(container)
+    with contextlib.suppress(OSError):  # the container has already ended, or this process may not
+        (place.root / line.file).write_text(line.value)
+
+
+def end_container(place: GroupPlace, container: str) -> None:
+    """Kill all processes of a container, and remove its group.
+
+    The engine kills only a container's first process. gVisor's own processes can outlive the engine's record
+    of the container.
     """
     _clear([folder for top in place.tops() for folder in top.glob(f"*{container}*")])
 

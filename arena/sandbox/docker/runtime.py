@@ -35,7 +35,7 @@ from arena.sandbox.docker.policy import (
     limits_in_words,
     pids_limit,
 )
-from arena.sandbox.docker.sandbox import DockerSandbox, remove_container
+from arena.sandbox.docker.sandbox import DockerSandbox, remove_bot
 from arena.sandbox.runtime import INSTALL_LABEL, CanaryParts, ImageSource, RuntimeTrouble, SandboxSpec, nobody
 
 _log = structlog.get_logger()
@@ -183,6 +183,7 @@ class DockerRuntime:
         limits = limits_in_words(spec, self.host, warnings)
         return DockerSandbox(
             self._client,
+            self._place,
             answer["Id"],
             spec.name,
             limits=limits,
@@ -202,14 +203,20 @@ class DockerRuntime:
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
         left = [container for container in found if not spare(container["Names"][0].removeprefix("/"))]
+        failed: RuntimeTrouble | None = None
         for container in left:
-            remove_container(self._client, container["Id"], container["Id"])
+            try:
+                remove_bot(self._client, self._place, container["Id"], container["Id"])
+            except RuntimeTrouble as error:
+                failed = error
         forgotten = grouped - {container["Id"] for container in found}
         if forgotten:
             with engine_errors("list all containers"):
                 forgotten -= {container["Id"] for container in self._client.containers(all=True)}
         for container_id in forgotten:
             end_container(self._place, container_id)
+        if failed is not None:
+            raise failed
         return len(left) + len(forgotten)
 
     def prune_images(self) -> int:

@@ -13,6 +13,7 @@ from docker.errors import APIError, NotFound
 from docker.utils.socket import frames_iter
 
 from arena.platform.cpu_time import CpuFiles
+from arena.sandbox.docker.cgroups import GroupPlace, end_container, lift_quota
 from arena.sandbox.docker.engine import (
     asked_of_engine,
     engine_errors,
@@ -22,7 +23,7 @@ from arena.sandbox.docker.engine import (
     launch_errors,
     reached_its_limit,
 )
-from arena.sandbox.runtime import Capture, Exit, RuntimeTrouble
+from arena.sandbox.runtime import Capture, EngineGone, Exit, RuntimeTrouble
 
 _PATIENCE_SECONDS: Final = 30
 """Time to wait for a container to end before checking that the engine still answers."""
@@ -49,6 +50,7 @@ class DockerSandbox:
     def __init__(  # noqa: PLR0913 - the properties of a container
         self,
         client: docker.APIClient,
+        place: GroupPlace,
         container: str,
         name: str,
         *,
@@ -58,6 +60,7 @@ class DockerSandbox:
         overruns: Callable[[], int],
     ) -> None:
         self._client = client
+        self._place = place
         self._container = container
         self._name = name
         self.limits = limits
@@ -175,13 +178,29 @@ class DockerSandbox:
         with self._lock:
             if self._removed:
                 return
-            remove_container(self._client, self._container, self._name)
+            remove_bot(self._client, self._place, self._container, self._name)
             self._removed = True
         self._await_last_words()
 
     def stderr(self) -> str:
         """Return the head and the tail of the container's stderr so far."""
         return self._capture.text()
+
+
+def remove_bot(client: docker.APIClient, place: GroupPlace, container: str, name: str) -> None:
+    """Remove a bot's container, whatever the bot does against it.
+
+    Raises RuntimeTrouble if it may still exist.
+    """
+    lift_quota(place, container)
+    try:
+        remove_container(client, container, name)
+    except EngineGone:
+        raise
+    except RuntimeTrouble:
+        # Its first process may wait for another one, which the engine doesn't kill.
+        end_container(place, container)
+        remove_container(client, container, name)
 
 
 def remove_container(client: docker.APIClient, container: str, name: str) -> None:
