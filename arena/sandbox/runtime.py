@@ -62,7 +62,7 @@ class Sandbox(Protocol):
     def wait(self) -> Exit:
         """Wait until the bot ends, and return how it ended.
 
-        Raises RuntimeTrouble if the runtime lost track of the bot.
+        Raises RuntimeTrouble if the runtime lost track of the bot, or something outside the sandbox ended it.
         """
 
     def check_untouched(self) -> None:

@@ -103,14 +103,14 @@ _MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
 """The engine's events that end, stop or slow a container. A ``die`` event doesn't say what caused it."""
 
 
-def asked_of_engine(client: docker.APIClient, container: str, until: int) -> tuple[str, ...]:
+def asked_of_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine got for a running container, such as ``kill``, in order.
 
-    The engine remembers its last 256 events. ``until`` is in seconds since 1970 by the engine's clock.
+    The engine remembers its last 256 events, of all containers, and filters only what it remembers.
+    ``until`` is in seconds since 1970 by the engine's clock.
     """
-    events = client.events(
-        since=0, until=until, filters={"container": container, "event": list(_MEDDLING)}, decode=True
-    )
+    wanted = {"container": container, "event": list(_MEDDLING)}
+    events = client.events(since=0, until=until, filters=wanted, decode=True)  # type: ignore[call-overload] # float
     with closing(events):
         return tuple(event["Action"] for event in events)
 

@@ -4,7 +4,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
 from socket import SocketIO
 from typing import Any, Final
 
@@ -33,9 +32,6 @@ _KILLED: Final = 137
 
 _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
-
-_KILL_SECONDS: Final = 1
-"""How long after a container's end the engine may still log the request that ended it."""
 
 _LAST_WORDS_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
@@ -99,16 +95,11 @@ class DockerSandbox:
         """Wait for the container to end, and return how it ended; ``code`` is None after :meth:`remove`.
 
         Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
-        removed it, or it was killed because all bots together ran out of memory.
+        stopped, ended or removed it, or it was killed because the host or all bots together ran out of
+        memory.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
-        # The engine reports that memory ran out only if a bot reached its own limit.
-        if ended.code == _KILLED and self._overruns() > self._overruns_before:
-            raise RuntimeTrouble(
-                f"container {self._name} was killed because the bots reached their shared memory limit: "
-                "check what else is running in the bots' control group"
-            )
         self._await_last_words()
         with self._lock:
             self._exit = self._exit or ended
@@ -119,6 +110,11 @@ class DockerSandbox:
         try:
             while code is None:
                 code = self._wait_a_while()
+            with self._lock:  # held during a removal
+                removed = self._removed
+            if not removed:
+                # Now, because by the match's end other bots may have flushed the engine's and kernel's logs.
+                self._check_cause(code)
             return Exit(code, out_of_memory=self._ran_out_of_memory(code))
         except NotFound as error:
             with self._lock:  # held during a removal
@@ -128,6 +124,15 @@ class DockerSandbox:
                 f"container {self._name} was removed, but not by the arena: find out what else "
                 "uses the engine"
             ) from error
+
+    def _check_cause(self, code: int) -> None:
+        # The engine reports that memory ran out only if a bot reached its own limit.
+        if code == _KILLED and self._overruns() > self._overruns_before:
+            raise RuntimeTrouble(
+                f"container {self._name} was killed because the bots reached their shared memory limit: "
+                "check what else is running in the bots' control group"
+            )
+        self._check_untouched()
 
     def _ran_out_of_memory(self, code: int) -> bool:
         """Return True if the engine or the kernel reports that memory ran out; a busy engine may be late."""
@@ -159,8 +164,14 @@ class DockerSandbox:
         ran out of memory.
         """
         with engine_errors(f"find out what ended container {self._name}"):
-            state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
-            asked = asked_of_engine(self._client, self._container, _until(state))
+            self._check_untouched()
+
+    def _check_untouched(self) -> None:
+        # This answer waits for a request in progress, so the engine has logged all requests before `until`.
+        state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
+        asked = asked_of_engine(self._client, self._container, until=time.time())
+        if state["Paused"]:  # known even if the event has been forgotten
+            asked += ("pause",)
         if asked:
             raise RuntimeTrouble(
                 f"another program asked the engine to {' and '.join(dict.fromkeys(asked))} "
@@ -211,10 +222,3 @@ def remove_container(client: docker.APIClient, container: str, name: str) -> Non
         except APIError as error:
             if not is_gone(error):
                 raise
-
-
-def _until(state: dict[str, Any]) -> int:
-    """Return the time of the last events to read, by the engine's clock if the container has ended."""
-    if state["Running"]:
-        return int(time.time()) + 1
-    return int(datetime.fromisoformat(state["FinishedAt"]).timestamp()) + 1 + _KILL_SECONDS

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from docker.models.containers import Container
 
 from arena.play.launcher import MatchVoid
 from arena.protocol.faults import Fault
@@ -19,6 +20,9 @@ from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
 
 WAIT_SECONDS = 60
+
+REMEMBERED_EVENTS = 256
+"""How many events the engine remembers."""
 
 STACK = r'Stack \(most recent call first\):\n  File "(?:<string>|[^"]*bot\.py)", line \d+ in choose\n'
 
@@ -34,6 +38,19 @@ def choose(view):
 
 run(choose)
 """
+
+DAWDLES = """
+import pathlib, time
+from arena.sdk import run
+
+def choose(view):
+    while not pathlib.Path("/tmp/on").exists():
+        time.sleep(0.1)
+    return view.legal_moves()[-1]
+
+run(choose)
+"""
+"""Keeps its match from ending until its container has a file."""
 
 STALLS = "import pathlib, signal; pathlib.Path('/tmp/there').touch(); signal.pause()"
 
@@ -121,6 +138,25 @@ def test_a_bot_that_others_paused_is_not_late(docker_hall: Hall) -> None:
         docker_hall.play(THINKS, programs.GOOD, clock=QUICK)
 
 
+@pytest.mark.docker
+@pytest.mark.parametrize(("how", "bank_millis"), [("kill", 60_000), ("pause", 0)])
+def test_other_events_do_not_hide_who_ended_or_paused_a_bot(
+    docker_hall: Hall, how: str, bank_millis: int
+) -> None:
+    """If the engine has forgotten the event by the match's end, no bot is blamed either."""
+
+    def meddle(container: Container) -> None:
+        getattr(container, how)()
+        time.sleep(1)  # bots, too, need seconds for this many events
+        flood(docker_hall)
+        for other in containers(docker_hall, 1):
+            other.exec_run(["touch", "/tmp/on"])  # noqa: S108 - the bot's own
+
+    clock = Clock(move_millis=500, bank_millis=bank_millis)
+    with interfered(docker_hall, meddle), pytest.raises(MatchVoid, match=f"asked the engine to {how}"):
+        docker_hall.play(THINKS, DAWDLES, clock=clock)
+
+
 RECORD = (
     "oom-kill:constraint={constraint},nodemask=(null),cpuset={bot},mems_allowed=0,{where},"
     "task_memcg=/kaiten/94bca616/{bot},task={name},pid=10747,uid=65001"
@@ -161,19 +197,31 @@ def faults(record: MatchRecord) -> list[Fault | None]:
     ]
 
 
+def containers(hall: Hall, seat: int) -> list[Container]:
+    """Return the running containers of a seat."""
+    assert isinstance(hall.stage, DockerStage)
+    labels = [f"{INSTALL_LABEL}={hall.stage.install}", f"{SEAT_LABEL}={seat}"]
+    return hall.stage.client.containers.list(filters={"label": labels})
+
+
+def flood(hall: Hall) -> None:
+    """Make the engine forget all earlier events."""
+    assert isinstance(hall.stage, DockerStage)
+    image = hall.stage.source(THINKS)
+    for _ in range(REMEMBERED_EVENTS):
+        hall.stage.client.api.tag(image, f"{hall.stage.install}-flood")
+
+
 @contextmanager
 def interfered(hall: Hall, interfere: Callable[[Any], object]) -> Iterator[None]:
     """Do something to the first seat's container once its bot has reached the point where it waits."""
-    stage = hall.stage
-    assert isinstance(stage, DockerStage)
-    labels = [f"{INSTALL_LABEL}={stage.install}", f"{SEAT_LABEL}=0"]
     failed: list[BaseException] = []
 
     def await_and_interfere() -> None:
         deadline = time.monotonic() + WAIT_SECONDS
         try:
             while time.monotonic() < deadline:
-                for container in stage.client.containers.list(filters={"label": labels}):
+                for container in containers(hall, 0):
                     if container.exec_run(["test", "-e", "/tmp/there"]).exit_code == 0:  # noqa: S108 - the bot's own
                         interfere(container)
                         return
