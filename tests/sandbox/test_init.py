@@ -2,14 +2,16 @@
 
 import io
 import json
+import signal
 import tarfile
 import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import docker
 import pytest
@@ -18,6 +20,8 @@ from docker.errors import NotFound
 from arena.sandbox.docker import init_program
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.init_program import Init, InitVolume, init_for
+from arena.sandbox.docker.runtime import DockerRuntime
+from arena.sandbox.docker.sandbox import DockerSandbox
 from arena.sandbox.runtime import RuntimeTrouble
 from tests.patience import WAIT_SECONDS, within
 from tests.sandbox.stage import DockerStage, launched, listening, run, run_source, spec_for
@@ -29,6 +33,10 @@ _FLOOD = 32 * 1024
 
 _BUSY_SECONDS = 30.0
 """Time allowed for removal on a busy host."""
+
+_HELD_SECONDS = 15.0
+"""Time allowed for a deadline of 6 s. If the init waited for the bot, it would end after 90 s, which is too
+long on a busy host too."""
 
 ATTACKS = """
 import ctypes, errno, json, os, resource, signal, sys, time
@@ -126,6 +134,34 @@ if os.fork() == 0:
 raise SystemExit(7)
 """
 
+HOLDS_STDERR = """
+import os, signal, socket, threading, time
+again = os.open("/proc/self/fd/2", os.O_WRONLY)
+os.closerange(0, 3)  # so that only the init and its other process have these files
+child = os.fork()
+signal.alarm(90)  # ends both even if the init fails to
+if child:
+    signal.pause()
+os.setsid()
+empty, other = socket.socketpair()
+
+def start(act, *arguments):
+    thread = threading.Thread(target=act, args=arguments, daemon=True)
+    thread.start()
+    thread.join(0.3)
+    return thread.is_alive()
+
+holds = start(os.splice, empty.fileno(), again, 1)  # holds the pipe's lock until it gets a byte
+holds = start(os.write, again, b"it was not locked\\n") and holds
+for name in filter(str.isdigit, os.listdir("/proc")):
+    if int(name) not in (1, os.getpid(), os.getppid()):
+        os.kill(int(name), SIGNAL)
+channel = socket.socket(socket.AF_UNIX)
+channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
+channel.send(b"1" if holds else b"0")
+signal.pause()
+"""
+
 
 def test_the_init_that_all_bots_share_can_not_be_locked_or_watched(docker_stage: DockerStage) -> None:
     """Bots could exchange signals by locks on a common file, so they can execute the init but not open it.
@@ -174,6 +210,58 @@ def test_a_bot_can_not_stop_its_deadline(container_stage: DockerStage) -> None:
     else:
         assert (ended.code, words) == (124, "arena: ended by the hard deadline of 6 s\n")
         assert set(found.values()) <= {"EACCES", "EPERM"}, found
+
+
+class LooseClient(docker.APIClient):
+    """An engine client whose containers have no filter for system calls."""
+
+    def create_container(self, *args: Any, **arguments: Any) -> Any:  # noqa: ANN401 - as in docker-py
+        """Create a container without the filter."""
+        arguments["host_config"]["SecurityOpt"] = ["no-new-privileges", "seccomp=unconfined"]
+        return super().create_container(*args, **arguments)
+
+
+@contextmanager
+def holding_stderr(
+    stage: DockerStage, number: int, deadline_seconds: int
+) -> Iterator[tuple[DockerSandbox, str]]:
+    """Yield an unfiltered bot, and its container's name.
+
+    The bot holds the lock of its stderr's pipe, and has sent the init's other process a signal.
+    """
+    with (
+        closing(LooseClient(version="auto")) as client,
+        closing(DockerRuntime(client)) as runtime,
+        listening() as (folder, server),
+    ):
+        source = stage.source(f"SIGNAL = {number:d}\n{HOLDS_STDERR}")
+        spec = replace(spec_for(stage, source, folder), deadline_seconds=deadline_seconds)
+        sandbox = runtime.launch(spec)
+        try:
+            channel, _ = server.accept()
+            with channel:
+                channel.settimeout(30)
+                assert channel.recv(1) == b"1"
+                yield sandbox, spec.name
+        finally:
+            sandbox.remove()
+
+
+@pytest.mark.parametrize("number", [0, signal.SIGKILL])
+def test_a_bot_that_holds_its_stderr_does_not_outlive_its_deadline(
+    docker_stage: DockerStage, number: int
+) -> None:
+    """Whoever writes to its stderr waits for the lock, and so does whoever closes it last."""
+    with holding_stderr(docker_stage, number, 6) as (sandbox, _), within(_HELD_SECONDS):
+        assert sandbox.wait().code == 124
+
+
+@pytest.mark.parametrize("number", [0, signal.SIGKILL])
+def test_a_bot_that_holds_its_stderr_can_be_removed(docker_stage: DockerStage, number: int) -> None:
+    """The engine kills only the init, and the kernel kills the others once the init has ended."""
+    with holding_stderr(docker_stage, number, 600) as (_, name), within(_BUSY_SECONDS):
+        # The arena would end the processes itself if the engine failed.
+        docker_stage.client.api.remove_container(name, v=True, force=True)
 
 
 def test_orphans_are_reaped(container_stage: DockerStage) -> None:

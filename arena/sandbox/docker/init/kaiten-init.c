@@ -14,6 +14,9 @@
  * main), although both have the same uid. gVisor's kernel delivers every signal: there a bot can end this
  * process, which ends the bot too, or stop it, in which case a timer still ends it.
  *
+ * Before the bot starts, this process closes everything that the bot can lock, and leaves the last line to
+ * another process: see start_writer().
+ *
  * The bot starts in a Landlock domain in which it can open only a few files of /proc and /sys: see hide().
  * A filter refuses calls that the engine's filter can't refuse: see refuse().
  */
@@ -267,6 +270,43 @@ static void hold_namespaces(void)
     open("/proc/self/ns/time", O_RDONLY | O_CLOEXEC);
 }
 
+static void await(const sigset_t *signals)
+{
+    while (sigwaitinfo(signals, NULL) < 0)
+        ;
+}
+
+/* Starts a process that keeps stdin, stdout and stderr open in place of the first process, and writes the last
+ * line to stderr when it gets the signal. Returns its number, or -1 on failure.
+ *
+ * A bot can hold the lock of its stderr's pipe as long as it lives. Whoever writes to the pipe, opens it or is
+ * the last to close it then waits for the lock, and not even SIGKILL ends the wait. A process closes its files
+ * when it is killed, and the first process does so before the kernel kills the others. So if it still had
+ * these files, neither its deadline nor the engine could end the container. The writer may wait for the lock:
+ * the kernel kills the bot too once the first process has ended. */
+static pid_t start_writer(const char *seconds, const sigset_t *order)
+{
+    pid_t writer = fork();
+    if (writer == 0) {
+        await(order);
+        SAY("ended by the hard deadline of ", seconds, " s");
+        _exit(0);
+    }
+    return writer;
+}
+
+enum { WRITING_MS = 3000 };
+
+/* Doesn't wait longer: the bot may have stopped the writer, and processes that have left the bot's group may
+ * hold the lock. An honest bot's line takes longer only if the host is very busy, and is then missing. */
+static void write_last_line(pid_t writer)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    kill(writer, SIGCHLD);
+    for (int waited = 0; waited < WRITING_MS && waitpid(writer, NULL, WNOHANG) == 0; waited += 10)
+        nanosleep(&pause, NULL);
+}
+
 enum { AT_ONCE = 64 };
 
 /* Reaps ended processes, but only some at a time: a bot may create them faster than they are reaped, and the
@@ -342,18 +382,25 @@ int main(int count, char *words[])
         return WRONG_CALL;
     }
 
-    pid_t bot = fork();
+    pid_t writer = start_writer(words[1], &death);
+    pid_t bot = writer < 0 ? -1 : fork();
     if (bot < 0) {
         SAY("can't start a process: ", strerror(errno));
         return CANNOT_RUN;
     }
-    if (bot == 0)
+    if (bot == 0) {
+        await(&death); /* until the first process is ready */
         become(words + 2, rules);
+    }
     keep(bot);
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        close(file);
+    kill(bot, SIGCHLD);
 
     int code = watch(bot, seconds, &death);
     if (code >= 0)
         return code;
-    SAY("ended by the hard deadline of ", words[1], " s");
+    kill(-bot, SIGKILL); /* first of all, and so that it no longer competes with the writer */
+    write_last_line(writer);
     return OVER;
 }
