@@ -86,9 +86,9 @@ def test_concurrent_changes_are_all_made(store: Store) -> None:
 @pytest.mark.parametrize(
     ("players", "deals", "why"),
     [
-        ((), None, "some of 2, 3, 4 and 5"),
-        ((1, 2), None, "some of 2, 3, 4 and 5"),
-        ((5, 6), None, "some of 2, 3, 4 and 5"),
+        ((), None, "choose from 2, 3, 4 and 5"),
+        ((1, 2), None, "choose from 2, 3, 4 and 5"),
+        ((5, 6), None, "choose from 2, 3, 4 and 5"),
         ((2, 2), None, "in ascending order"),
         ((3, 2), None, "in ascending order"),
         (None, 0, "deals must be 1 to 24, not 0"),
