@@ -64,9 +64,8 @@ class Place:
 
         def delivered() -> bool:
             self.sender.look()
-            self.world.later(
-                seconds=31
-            )  # on a busy host a delivery may fail, and is repeated after 30 seconds
+            # On a busy host a delivery may fail, and is repeated after 30 seconds.
+            self.world.later(seconds=31)
             left = self.store.subscriptions.due(self.world.now, 9, kinds=list(SubscriptionKind))
             return not left and condition()
 

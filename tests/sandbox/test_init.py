@@ -251,7 +251,7 @@ def holding_stderr(
 def test_a_bot_that_holds_its_stderr_does_not_outlive_its_deadline(
     docker_stage: DockerStage, number: int
 ) -> None:
-    """Whoever writes to its stderr waits for the lock, and so does whoever closes it last."""
+    """A process that writes to the stderr, or closes it last, waits for the lock."""
     with holding_stderr(docker_stage, number, 6) as (sandbox, _), within(_HELD_SECONDS):
         assert sandbox.wait().code == 124
 

@@ -1,4 +1,4 @@
-"""Compression."""
+"""Which responses are compressed."""
 
 import pytest
 

@@ -36,7 +36,15 @@ from arena.sandbox.docker.policy import (
     pids_limit,
 )
 from arena.sandbox.docker.sandbox import DockerSandbox, remove_bot
-from arena.sandbox.runtime import INSTALL_LABEL, CanaryParts, ImageSource, RuntimeTrouble, SandboxSpec, nobody
+from arena.sandbox.runtime import (
+    INSTALL_LABEL,
+    CanaryParts,
+    EngineGone,
+    ImageSource,
+    RuntimeTrouble,
+    SandboxSpec,
+    nobody,
+)
 
 _log = structlog.get_logger()
 
@@ -207,6 +215,8 @@ class DockerRuntime:
         for container in left:
             try:
                 remove_bot(self._client, self._place, container["Id"], container["Id"])
+            except EngineGone:  # each further attempt would only take the time until it fails, too
+                raise
             except RuntimeTrouble as error:
                 failed = error
         forgotten = grouped - {container["Id"] for container in found}

@@ -249,10 +249,10 @@ which are charged to the bot that was interrupted."""
 
 
 _COPY_IN_KERNEL: Final = "sendfile splice tee"
-"""These calls hold a pipe's lock while they wait for the other end, and whoever else uses or closes that pipe
-waits too: the referee, if the bot has passed it the pipe, or the init's writer, if the pipe is the bot's
-stderr. They are refused with EINVAL, as for kinds of files that they can't copy: libraries then read and
-write."""
+"""These calls hold a pipe's lock while they wait for data or space. Any other process that uses or closes the
+pipe then waits too: the referee, if the bot has passed it the pipe, or the init's writer, if the pipe is the
+bot's stderr. They are refused with EINVAL, as for kinds of files that they can't copy: libraries then read
+and write."""
 
 
 def _rule(names: str, action: str = "SCMP_ACT_ALLOW", **more: object) -> dict[str, Any]:

@@ -99,7 +99,7 @@ async def _read(bot: socket.socket, size: int) -> None:
 
 
 def test_bots_can_not_pass_open_files() -> None:
-    """They can't before and after the connection is accepted, but can on a socket as it is by default."""
+    """They can't pass them before the connection is accepted, nor after. On an ordinary socket they can."""
     with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder, socket.socket(socket.AF_UNIX) as usual:
         usual.bind(f"{folder}/usual.sock")
         usual.listen()
