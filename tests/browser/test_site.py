@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import NAME, ONCE_SCROLLED, Windows
+from tests.browser.visits import NAME, ONCE_SCROLLED, Windows, follow
 from tests.builders import add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
@@ -107,7 +107,7 @@ def test_games_are_found_by_author_result_and_date(windows: Windows, url: str) -
     page.get_by_label("Margin up to").fill("9")
     page.get_by_label("Faults").select_option("without")
     page.get_by_label("Ended to (UTC)").fill("2026-11-03")
-    page.get_by_role("button", name="Show").click()
+    follow(page, page.get_by_role("button", name="Show"))
     rows = page.locator(".games tbody tr")
     assert 0 < rows.count() < 30
     for row in rows.all():
@@ -128,7 +128,7 @@ def test_first_picks_are_limited_to_hands_with_a_card(windows: Windows, url: str
     hands = page.locator(".hands li")
     before = hands.count()
     page.get_by_label("Wasabi").check()
-    page.get_by_role("button", name="Show").click()
+    follow(page, page.get_by_role("button", name="Show"))
     expect(page.get_by_label("Wasabi")).to_be_checked()
     assert 0 < hands.count() <= before
     for hand in hands.all():

@@ -110,6 +110,15 @@ class Visit:
         assert self.page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
 
 
+def follow(page: Page, link: Locator) -> None:
+    """Click a link or button that leads to another page, and wait until that page is loaded.
+
+    After a mere click, what is read at once may still be the page before or half of the next.
+    """
+    with page.expect_event("load"):
+        link.click()
+
+
 def stop_time(page: Page) -> None:
     """Stop the clock of what is opened here from now on. Only the test advances it."""
     now = datetime.now(UTC)
