@@ -198,8 +198,8 @@ class Settings(BaseSettings):
         ge=0,
         le=_MOST_DAYS,
         description=(
-            "Days after which log-ins and users' other actions are removed from [the audit "
-            "log](operating.md#the-audit-log), with their addresses. 0: never; at most 36500."
+            "Days after which logins and users' other actions, with their addresses, are removed from [the "
+            "audit log](operating.md#the-audit-log). 0: never; at most 36500."
         ),
     )
     submissions_a_day: int = Field(
