@@ -197,7 +197,7 @@ class GrpcPlayer:
         self._server.add_generic_rpc_handlers((self._handlers,))
         self._server.add_insecure_port(f"unix:{self._inner}")
         await asyncio.shield(self._server.start())  # a cancelled start leaves a server that can't be stopped
-        await self._relay.open()
+        self._relay.open()
 
     def send(self, events: Sequence[Event]) -> None:
         """Queue one message with these events."""

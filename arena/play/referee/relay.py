@@ -5,13 +5,18 @@ allocate memory until the referee's process dies, which ends the match. So the l
 that no bot can reach, and the bot's bytes get there through a :class:`FrameGuard`. Bytes to the bot pass
 unchecked. Each direction buffers a bounded amount: if one side stops reading, the relay stops reading from
 the other.
+
+Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
+close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. So each
+relay has a thread that reads from the bot's connections and closes them. The bot delays nobody but itself.
 """
 
 import asyncio
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.frames import (
@@ -25,7 +30,7 @@ from arena.play.referee.frames import (
 )
 
 _BUFFER_BYTES: Final = 64 * 1024
-"""Size of the buffer for each direction of a connection. While it is full, the relay stops reading."""
+"""Maximum number of bytes read at once. They are passed on before more are read."""
 
 
 class RelayWatcher(Protocol):
@@ -45,8 +50,7 @@ SO_PASSRIGHTS: Final = 83
 def listen(path: Path) -> socket.socket:
     """Bind a seat's socket. Its owner and mode decide who may connect to it.
 
-    Bots can't pass open files on it. The referee would have to close them, which a bot can delay: for
-    example, the last close of a pipe waits for its lock. Before Linux 6.16, nothing prevents that.
+    From Linux 6.16 on, bots can't pass open files on it, which could delay the end of the referee's process.
     """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
     try:
@@ -83,53 +87,68 @@ class Relay:
         self._inner = inner
         self.budget = budget
         self._watcher = watcher
-        self._server: asyncio.Server | None = None
+        self.gets_files = _gets_files(listening)
+        self.thread = ThreadPoolExecutor(1)
+        self._accepts = False
         self._accepted = 0
-        self._outer: set[_Outer] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connections: set[_Connection] = set()
         self._left = asyncio.Event()
 
-    async def open(self) -> None:
+    def open(self) -> None:
         """Accept connections."""
-        # Not `create_unix_server`, even for a Unix socket: from Python 3.13 on it looks up the socket's path,
-        # which the referee may be unable to reach.
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
-            lambda: _Outer(self), sock=self._listening, backlog=MAX_CONNECTIONS
-        )
+        self._accepts = True
+        asyncio.get_running_loop().add_reader(self._listening.fileno(), self._accept)
 
     def close(self) -> None:
         """Stop accepting connections."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
+        if self._accepts:
+            self._accepts = False
+            asyncio.get_running_loop().remove_reader(self._listening.fileno())
+            self.thread.submit(self._listening.close)
 
     def mute(self) -> None:
         """Accept no connections and read nothing more. Open connections can still be written to."""
         self.close()
-        for outer in self._outer:
-            outer.mute()
+        for connection in self._connections:
+            connection.mute()
 
     def shut(self) -> None:
-        """Accept no connections and abort the open ones, dropping unsent data."""
+        """Accept no connections and end the open ones, dropping unsent data."""
         self.close()
-        for outer in list(self._outer):
-            outer.cut()
+        for connection in list(self._connections):
+            connection.end()
 
     async def empty(self) -> None:
         """Wait until the peers have ended every connection, so that all data in flight has arrived."""
-        while self._outer:
+        while self._connections:
             self._left.clear()
             await self._left.wait()
 
-    def enter(self, outer: "_Outer") -> bool:
-        """Register a new connection. Return False if there are too many."""
+    def _accept(self) -> None:
+        try:
+            bot, _ = self._listening.accept()
+        except BlockingIOError:
+            return  # the bot has already gone
+        except OSError as error:
+            self.close()
+            self._watcher.failed(error)
+            return
         self._accepted += 1
         if self._accepted == MAX_CONNECTIONS_IN_ALL:
             self.close()
-        if len(self._outer) == MAX_CONNECTIONS:
+        if len(self._connections) < MAX_CONNECTIONS:
+            bot.setblocking(False)  # noqa: FBT003 - the function's own signature
+            self._connections.add(_Connection(self, bot))
+        else:
+            self.thread.submit(bot.close)
+
+    def connect(self, server: socket.socket) -> bool:
+        """Connect a socket to the inner server. Return False and report the error if that fails."""
+        try:
+            server.connect(str(self._inner))
+        except OSError as error:
+            self._watcher.failed(error)
             return False
-        self._outer.add(outer)
         return True
 
     def expect(self) -> None:
@@ -152,9 +171,9 @@ class Relay:
         self._held = held
         self._expects = False
 
-    def leave(self, outer: "_Outer") -> None:
+    def leave(self, connection: "_Connection") -> None:
         """Forget a connection that has ended."""
-        self._outer.discard(outer)
+        self._connections.discard(connection)
         self._left.set()
 
     def breached(self, breach: Breach) -> None:
@@ -162,147 +181,182 @@ class Relay:
         self.mute()
         self._watcher.breached(breach)
 
-    def reach(self, outer: "_Outer") -> None:
-        """Start connecting to the inner server."""
-        task = asyncio.get_running_loop().create_task(self._reach(outer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
-    async def _reach(self, outer: "_Outer") -> None:
-        try:
-            await asyncio.get_running_loop().create_unix_connection(lambda: _Inner(outer), str(self._inner))
-        except OSError as error:
-            outer.cut()
-            self._watcher.failed(error)
+def _gets_files(listening: socket.socket) -> bool:
+    """Return True if the peers of a socket can pass open files."""
+    try:
+        return bool(listening.getsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS))
+    except OSError:
+        return True  # Linux before 6.16
 
 
-class _End(asyncio.Protocol):
-    """One end of a connection. While its peer doesn't read, reading at the other end is paused."""
+class _Connection:
+    """A bot's connection, and one to the server."""
 
-    def __init__(self) -> None:
-        self.transport: asyncio.Transport | None = None
-        self.other: asyncio.Transport | None = None
+    def __init__(self, relay: Relay, bot: socket.socket) -> None:
+        self._relay = relay
+        self._bot = bot
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        self._from_bot = _FromBot(relay, self, bot, self._server)
+        self._to_bot = _ToBot(relay, self, self._server, bot)
+        self._from_bot.start()
+        self._ended = False
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Store the transport."""
-        # A cast: uvloop's transport behaves like asyncio.Transport but doesn't inherit from it.
-        self.transport = cast("asyncio.Transport", transport)
-        self.transport.set_write_buffer_limits(_BUFFER_BYTES)
-
-    def pause_writing(self) -> None:
-        """Stop reading from the other side."""
-        if self.other is not None and not self.other.is_closing():
-            self.other.pause_reading()
-
-    def resume_writing(self) -> None:
-        """Read from the other side again."""
-        if self.other is not None and not self.other.is_closing():
-            self.other.resume_reading()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason doesn't matter
-        """Close the other side too, after flushing it."""
-        if self.other is not None:
-            self.other.close()
-
-
-class _Inner(_End):
-    """The end at the server."""
-
-    def __init__(self, outer: "_Outer") -> None:
-        super().__init__()
-        self._outer = outer
-        self._messages = DataFrames()
-        self.other = outer.transport
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Pass on the bytes that waited for this connection."""
-        super().connection_made(transport)
-        if self.transport is not None:
-            self._outer.join(self.transport)
-
-    def data_received(self, data: bytes) -> None:
-        """Pass the server's bytes on."""
-        if self.other is not None:
-            self.other.write(data)
-            # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
-            if self._messages.begins(data):
-                self._outer.relay.tell()
-
-
-class _Outer(_End):
-    """The end at the bot."""
-
-    def __init__(self, relay: Relay) -> None:
-        super().__init__()
-        self.relay = relay
-        self._guard = FrameGuard(relay.budget)
-        self._muted = False
-        self._waiting: list[bytes] = []
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register with the relay, or abort."""
-        super().connection_made(transport)
-        if not self.relay.enter(self):
-            self.cut()
-
-    def data_received(self, data: bytes) -> None:
-        """Pass the bot's bytes on if the guard allows them."""
-        if self._muted:
-            return
-        self.relay.hear()
-        try:
-            self._guard.feed(data)
-        except NotHttp2:
-            self.cut()
-        except Breach as breach:
-            self.relay.breached(breach)
-        else:
-            if self.other is not None:
-                self.other.write(data)
-            else:
-                self._wait(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Leave the relay."""
-        super().connection_lost(exc)
-        self.relay.leave(self)
-
-    def pause_writing(self) -> None:
-        """Stop reading from the server, because the bot doesn't read."""
-        super().pause_writing()
-        self.relay.hold(held=True)
-
-    def resume_writing(self) -> None:
-        """Read from the server again."""
-        self.relay.hold(held=False)
-        super().resume_writing()
-
-    def join(self, inner: asyncio.Transport) -> None:
-        """Connect to the server, and send it the bytes that waited."""
-        if self.transport is None or self.transport.is_closing():
-            inner.abort()
-            return
-        self.other = inner
-        inner.write(b"".join(self._waiting))
-        self._waiting.clear()
-        self.transport.resume_reading()
+    def connect(self) -> bool:
+        """Connect to the server."""
+        connected = self._relay.connect(self._server)
+        if connected:
+            self._to_bot.start()
+        return connected
 
     def mute(self) -> None:
         """Drop everything the bot sends from now on."""
-        self._muted = True
-        self._waiting.clear()
-        if self.transport is not None and not self.transport.is_closing():
-            self.transport.pause_reading()
+        self._from_bot.stop()
 
-    def cut(self) -> None:
-        """Abort both sides."""
-        for transport in (self.transport, self.other):
-            if transport is not None:
-                transport.abort()
+    def end(self) -> None:
+        """Close both sides, dropping unsent data."""
+        if not self._ended:
+            self._ended = True
+            self._from_bot.stop()
+            self._to_bot.stop()
+            self._server.close()
+            self._relay.thread.submit(self._bot.close)
+            self._relay.leave(self)
 
-    def _wait(self, data: bytes) -> None:
-        """Buffer bytes until the server is connected, which happens only once the preface is complete."""
-        self._waiting.append(data)
-        if self._guard.begun and self.transport is not None:
-            self.transport.pause_reading()
-            self.relay.reach(self)
+
+class _Flow:
+    """One direction of a connection. It doesn't read while anything is unsent."""
+
+    def __init__(
+        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
+    ) -> None:
+        self._relay = relay
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+        self._source = source
+        self._sink = sink
+        self._unsent = b""
+        self._stopped = False
+
+    def start(self) -> None:
+        """Read from the source."""
+        self._loop.add_reader(self._source.fileno(), self._readable)
+
+    def stop(self) -> None:
+        """Carry nothing more, and drop unsent data."""
+        self._stopped = True
+        self._loop.remove_reader(self._source.fileno())
+        self._loop.remove_writer(self._sink.fileno())
+
+    def _readable(self) -> None:
+        self._take(self._read())
+
+    def _read(self) -> bytes | None:
+        """Return bytes, b"" at the end of the stream, or None if there are none."""
+        try:
+            return self._source.recv(_BUFFER_BYTES)
+        except BlockingIOError:
+            return None  # Linux dropped an out-of-band byte
+        except OSError:
+            return b""
+
+    def _take(self, data: bytes | None) -> None:
+        if data == b"":
+            self._connection.end()
+        elif data is not None:
+            self._carry(data)
+
+    def _carry(self, data: bytes) -> None:
+        """Handle bytes from the source."""
+        raise NotImplementedError
+
+    def _send(self, data: bytes) -> None:
+        try:
+            sent = self._sink.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self._connection.end()
+            return
+        waited, self._unsent = bool(self._unsent), data[sent:]
+        if waited != bool(self._unsent):
+            self._wait(waits=not waited)
+
+    def _wait(self, *, waits: bool) -> None:
+        """Stop reading until the sink takes bytes again, or go on reading."""
+        if waits:
+            self._loop.remove_reader(self._source.fileno())
+            self._loop.add_writer(self._sink.fileno(), lambda: self._send(self._unsent))
+        else:
+            self._loop.remove_writer(self._sink.fileno())
+            self.start()
+
+
+class _FromBot(_Flow):
+    """The bytes from the bot, which the guard checks."""
+
+    def __init__(
+        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
+    ) -> None:
+        super().__init__(relay, connection, source, sink)
+        self._guard = FrameGuard(relay.budget)
+        self._begin: bytes | None = b""  # what came before the server was connected
+
+    def _readable(self) -> None:
+        self._relay.hear()
+        if self._relay.gets_files:
+            self._loop.remove_reader(self._source.fileno())
+            self._relay.thread.submit(self._read_in_thread)
+        else:
+            super()._readable()
+
+    def _read_in_thread(self) -> None:
+        self._loop.call_soon_threadsafe(self._go_on, self._read())
+
+    def _go_on(self, data: bytes | None) -> None:
+        if not self._stopped:
+            self.start()
+            self._take(data)
+
+    def _carry(self, data: bytes) -> None:
+        try:
+            self._guard.feed(data)
+        except NotHttp2:
+            self._connection.end()
+        except Breach as breach:
+            self._relay.breached(breach)
+        else:
+            if self._begin is None:
+                self._send(data)
+            else:
+                self._begin += data
+                if self._guard.begun:
+                    self._connect(self._begin)
+
+    def _connect(self, begin: bytes) -> None:
+        """Connect to the server, and send it what has come so far."""
+        self._begin = None
+        if self._connection.connect():
+            self._send(begin)
+        else:
+            self._connection.end()
+
+
+class _ToBot(_Flow):
+    """The bytes from the server."""
+
+    def __init__(
+        self, relay: Relay, connection: _Connection, source: socket.socket, sink: socket.socket
+    ) -> None:
+        super().__init__(relay, connection, source, sink)
+        self._messages = DataFrames()
+
+    def _carry(self, data: bytes) -> None:
+        self._send(data)
+        # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
+        if self._messages.begins(data):
+            self._relay.tell()
+
+    def _wait(self, *, waits: bool) -> None:
+        self._relay.hold(held=waits)
+        super()._wait(waits=waits)

@@ -1,8 +1,11 @@
 """The relay measures when bytes reach the bot: delays of the referee don't count against the bot."""
 
 import asyncio
+import os
+import platform
 import socket
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from arena.play.referee.clock import AttendedTime
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
+from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
@@ -53,7 +57,7 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
     )
     now = AttendedTime(time.monotonic, lambda: 0.0)
     relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
-    await relay.open()
+    relay.open()
     with socket.socket(socket.AF_UNIX) as bot:
         bot.setblocking(False)  # noqa: FBT003 - the function's own signature
         loop = asyncio.get_running_loop()
@@ -96,6 +100,58 @@ async def _read(bot: socket.socket, size: int) -> None:
         piece = await asyncio.wait_for(loop.sock_recv(bot, size), WAIT_SECONDS)
         assert piece
         size -= len(piece)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows the number of splice on x86_64 only")
+def test_a_file_that_is_slow_to_close_delays_only_its_sender() -> None:
+    """A bot passes an end of a pipe whose lock it holds. The last close waits for that lock."""
+    with tempfile.TemporaryDirectory(prefix="kaiten-t-") as folder:
+        asyncio.run(_carried_while_a_close_waits(Path(folder)))
+
+
+async def _carried_while_a_close_waits(folder: Path) -> None:
+    served: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
+    server = await asyncio.start_unix_server(
+        lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
+    )
+    now = AttendedTime(time.monotonic, lambda: 0.0)
+    relays = []
+    for name in ("slow", "other"):
+        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        listening.bind(str(folder / name))
+        listening.listen()
+        relays.append(Relay(listening, folder / "inner.sock", SendBudget(), Watcher(), now))
+        relays[-1].open()
+    (empty, fill), (end, locked) = socket.socketpair(), os.pipe()
+    # Holds the pipe's lock until a byte arrives.
+    holder = threading.Thread(target=os.splice, args=(empty.fileno(), locked, 1), daemon=True)
+    holder.start()
+    with socket.socket(socket.AF_UNIX) as slow, socket.socket(socket.AF_UNIX) as other:
+        slow.connect(str(folder / "slow"))
+        other.connect(str(folder / "other"))
+        await asyncio.to_thread(await_that, lambda: _waits_in_splice(holder), "the pipe's lock")
+        socket.send_fds(slow, [PREFACE], [end])
+        os.close(end)
+        await asyncio.to_thread(await_that, lambda: relays[0].heard_at > 0, "the file")
+        other.send(PREFACE)
+        writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
+        relays[0].shut()
+        assert holder.is_alive()
+        fill.send(b"x")
+        await asyncio.to_thread(holder.join)
+        relays[1].shut()
+        await relays[1].empty()
+        assert slow.recv(1) == b""
+        assert served.empty()
+    writer.close()
+    server.close()
+    fill.close()
+    empty.close()
+    os.close(locked)
+
+
+def _waits_in_splice(thread: threading.Thread) -> bool:
+    return Path(f"/proc/self/task/{thread.native_id}/syscall").read_text().startswith("275 ")
 
 
 def test_bots_can_not_pass_open_files() -> None:

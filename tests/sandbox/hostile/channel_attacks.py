@@ -63,10 +63,9 @@ GrpcPlayer._lose = lambda self, fault, why: None
 """
 
 _TAKES_FILES: Final = """
-import asyncio, socket
-from arena.play.referee import __main__ as process, relay
+import socket
+from arena.play.referee import relay
 relay.SO_PASSRIGHTS = 0
-process.uvloop = asyncio
 kept = []
 def receive(self, size):
     data, files, _, _ = socket.recv_fds(self, size, 253)
@@ -77,12 +76,12 @@ socket.socket.recv = receive
 
 _IN_BAND: Final = """
 import socket
-from arena.play.referee.relay import _Outer
-made = _Outer.connection_made
-def in_band(self, transport):
-    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
-    made(self, transport)
-_Outer.connection_made = in_band
+from arena.play.referee.relay import _Connection
+made = _Connection.__init__
+def in_band(self, relay, bot):
+    bot.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    made(self, relay, bot)
+_Connection.__init__ = in_band
 """
 
 HELLO_DEADLINE: Final = Control(
