@@ -218,8 +218,8 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     if _JSON in records:
         usage.append("[--json]")
     text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
-    rows = [(f"`{_cell(name)}`", _cell(_meaning(name, meaning))) for name, meaning in listed]
-    return text + ("\n" + _table(("argument or option", "meaning"), rows) if rows else "")
+    items = "".join(f"- `{name}`: {_meaning(name, meaning)}\n" for name, meaning in listed)
+    return f"{text}\n{items}" if items else text
 
 
 def _meaning(name: str, meaning: str) -> str:
