@@ -13,7 +13,7 @@ from fastapi.routing import iter_route_contexts
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, hard_to_read, log_in
+from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, follow, hard_to_read, log_in
 from tests.builders import START
 from tests.soak import SOAK
 from tests.web.exported import put_files
@@ -76,7 +76,7 @@ def open_all(page: Page) -> None:
 def challenge_nobody(page: Page) -> None:
     """Challenge a bot that doesn't exist, and open everything that is folded."""
     page.get_by_label("Opponent 1").fill("nobody")
-    page.get_by_role("button", name="Challenge").click()
+    follow(page, page.get_by_role("button", name="Challenge"))
     expect(page.get_by_role("alert")).to_be_visible()
     open_all(page)
 

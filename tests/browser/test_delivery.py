@@ -23,7 +23,7 @@ from arena.platform.files import Disk
 from arena.rules import Rules
 from arena.services.operators import BotOperators, change_ladder
 from tests.accounts.world import World
-from tests.browser.visits import Visit, Windows
+from tests.browser.visits import Visit, Windows, follow
 from tests.builders import START, play_matches
 from tests.cli.command import arena
 from tests.db.builders import run_sql
@@ -244,7 +244,7 @@ def test_all_public_games_are_downloaded(visit: Visit, place: Place) -> None:
         parquet.click()
     content = begun.value.path().read_bytes()
     assert content.startswith(b"PAR1")
-    page.get_by_role("link", name="The manifest").click()
+    follow(page, page.get_by_role("link", name="The manifest"))
     lines, table = json.loads(page.locator("body").inner_text())["files"]
     assert (table["name"], table["sha256"]) == (begun.value.suggested_filename, sha256(content).hexdigest())
     *statuses, digest, text = page.evaluate(RESUME, lines)
@@ -355,14 +355,14 @@ def test_an_author_gets_news_and_ends_each_subscription(visit: Visit, place: Pla
         "The ladder has been resumed",
     ]
     assert [text.partition(":")[0] for text in place.mailed()] == ["The ladder has been resumed"]
-    page.get_by_role("button", name="Unsubscribe from all").click()
+    follow(page, page.get_by_role("button", name="Unsubscribe from all"))
     expect(page.get_by_role("status")).to_have_text("You will get no more emails.")
     expect(page.get_by_role("button", name="Unsubscribe")).to_have_count(0)
 
     page.context.add_cookies([{"name": PLAIN_NAME, "value": secret, "url": place.url}])
-    page.get_by_role("link", name="notification page").click()
+    follow(page, page.get_by_role("link", name="notification page"))
     expect(page.get_by_role("heading", name="Email: ")).to_have_count(0)
-    page.get_by_role("button", name="Remove").click()
+    follow(page, page.get_by_role("button", name="Remove"))
     expect(page.get_by_role("status")).to_have_text("The subscription has been removed.")
     expect(page.get_by_role("heading", name="Webhook: ")).to_have_count(0)
     pause(place, paused=True)

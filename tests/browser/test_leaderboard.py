@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Response, expect
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere
+from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere, follow
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
@@ -143,7 +143,7 @@ def test_a_head_of_the_leaderboard_sorts_it(windows: Windows, url: str) -> None:
     visit = windows.open(url, "desktop", "light")
     page = visit.page
     visit.open("/leaderboard")
-    page.get_by_role("columnheader", name="Games").get_by_role("link").click()
+    follow(page, page.get_by_role("columnheader", name="Games").get_by_role("link"))
     expect(page).to_have_url(f"{url}/leaderboard?order=games")
     expect(page.get_by_role("columnheader", name="Games")).to_have_attribute("aria-sort", "descending")
     games = [int(text) for text in page.locator("tbody [data-label=Games]").all_inner_texts()]
@@ -172,7 +172,7 @@ def test_the_best_games_are_one_click_away(windows: Windows, url: str) -> None:
     visit.open("/games")
     found = {}
     for name, label in (("closest", "Margin"), ("comebacks", "Behind"), ("upsets", "Odds")):
-        page.get_by_role("link", name=name, exact=True).click()
+        follow(page, page.get_by_role("link", name=name, exact=True))
         expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("aria-current", "page")
         cells = page.locator(f"tbody [data-label={label}]").all_inner_texts()
         found[name] = [int(text.removeprefix("1 in ")) for text in cells]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.accounts.world import World
-from tests.browser.visits import ONCE_SCROLLED, SIZES, Windows, log_in
+from tests.browser.visits import ONCE_SCROLLED, SIZES, Windows, follow, log_in
 from tests.builders import add_bots
 from tests.web.site import opened
 from tests.web.stable import fill_stable, play_next
@@ -73,7 +73,7 @@ def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) 
     expect(page.get_by_label("Opponent 1")).to_have_value("greedy")
     page.get_by_label("Opponent 2").fill("mine@1")
     page.clock.install()
-    page.get_by_role("button", name="Challenge").click()
+    follow(page, page.get_by_role("button", name="Challenge"))
     expect(page.get_by_role("heading", name="Challenge", exact=True)).to_be_visible()
     expect(page.get_by_text("Games appear here when all have been played")).to_be_visible()
     page.evaluate("document.body.dataset.same = 'yes'")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from arena.play.botfiles import samples
-from tests.browser.visits import Visit, Windows, come
+from tests.browser.visits import Visit, Windows, come, follow
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 from tests.scheduler.test_person_games import host
@@ -48,7 +48,7 @@ def sit_down(page: Page, url: str, *bots: str) -> None:
     page.goto(f"{url}/play")
     for number, bot in enumerate(bots, start=1):
         page.get_by_label(f"Bot {number}").select_option(bot)
-    page.get_by_role("button", name="Sit down").click()
+    follow(page, page.get_by_role("button", name="Sit down"))
 
 
 def begin(page: Page, url: str, *bots: str) -> None:
@@ -191,6 +191,7 @@ def test_without_scripts_the_same_forms_work(windows: Windows, url: str) -> None
     seen: set[str | None] = set()
     while len(seen) < 2:
         expect(table(page)).to_have_attribute("data-state", "decide")
+        page.wait_for_load_state()  # its cards arrive after its state
         step = table(page).get_attribute("data-step")
         seen.add(step)
         cards = page.locator("#hand button.pick")

@@ -85,7 +85,7 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(windows: Windows, url: 
     page.get_by_text("Filter and sort").click()
     page.get_by_label("Players").select_option("5")
     page.get_by_label("Order").select_option("highest")
-    page.get_by_role("button", name="Show").click()
+    follow(page, page.get_by_role("button", name="Show"))
     row = page.locator("tbody tr").first
     expect(row.get_by_role("listitem")).to_have_count(5)
     assert len({box["y"] for box in (each.bounding_box() for each in row.locator("li").all()) if box}) == 1
@@ -489,11 +489,11 @@ def test_register_create_a_token_and_log_out(windows: Windows, url: str) -> None
 
     page.get_by_label("Name").fill("my laptop")
     page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Create token").click()
+    follow(page, page.get_by_role("button", name="Create token"))
     secret = page.locator(".secret code").inner_text()
     answer = httpx2.get(f"{url}/api/v1/account", headers={"Authorization": f"Bearer {secret}"})
     assert (answer.json()["name"], answer.json()["scopes"]) == ("ann", ["read", "submit"])
-    page.get_by_role("link", name="Done").click()
+    follow(page, page.get_by_role("link", name="Done"))
     expect(page.get_by_role("checkbox", name="my laptop")).not_to_be_checked()
     expect(page.get_by_role("rowheader", name="my laptop")).to_be_visible()
     assert secret not in page.content()

@@ -16,7 +16,7 @@ from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, hard_to_read, log_in
+from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, follow, hard_to_read, log_in
 from tests.builders import add_bots, fill, host_report, play_matches
 from tests.databases import sqlite_store
 from tests.soak import SOAK
@@ -113,7 +113,7 @@ def send_by_dropping(visit: Visit, town: Town, bot: str) -> KnownSubmission:
     expect(page.get_by_text("Python, 293.0 KiB")).to_be_visible()
     page.get_by_label("Bot", exact=True).fill(bot)
     page.get_by_label("Note").fill("likes wasabi")
-    page.get_by_role("button", name="Submit").click()
+    follow(page, page.get_by_role("button", name="Submit"))
     expect(page).to_have_url(re.compile(r"/submissions/[0-9a-f]{16}$"))
     sent = town.newest(bot)
     assert (sent.kind, sent.size, sent.note) == ("python", len(BOT), "likes wasabi")
@@ -305,9 +305,9 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
     register(visit, "gus")
     visit.open("/submit?bot=guss")
     page.set_input_files("#file", FilePayload(name="mybot.py", mimeType="", buffer=BOT))
-    page.get_by_role("button", name="Submit").click()
+    # Without the page's script, nothing would notice the lost connection.
+    follow(page, page.get_by_role("button", name="Submit"))
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
-    page.wait_for_load_state()  # without the page's script, nothing would notice the lost connection
     note = page.get_by_text("Not connected.")
     expect(note).to_be_hidden()
     if SOAK:
@@ -341,7 +341,7 @@ def test_without_scripts_there_is_another_way(windows: Windows, town: Town) -> N
     ):
         expect(part).to_be_hidden()
     expect(page.get_by_role("button", name="Submit")).to_be_hidden()
-    page.get_by_role("link", name="from a terminal").click()
+    follow(page, page.get_by_role("link", name="from a terminal"))
     expect(page.get_by_role("heading", name="From a terminal")).to_be_in_viewport()
     expect(page.get_by_role("note")).to_contain_text("The form needs JavaScript")
     expect(page.get_by_role("button", name="Submit")).to_be_hidden()
@@ -389,7 +389,6 @@ def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None
     try:
         for path, buttons in (("/start", ("Check", "Submit")), ("/submit", ("Submit",))):
             visit.open(path)
-            page.wait_for_load_state()  # its scripts have run
             expect(page.get_by_text("accepts no untrusted bots")).to_be_visible()
             for name in buttons:
                 expect(page.get_by_role("button", name=name)).to_be_disabled()

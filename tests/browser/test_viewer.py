@@ -633,9 +633,9 @@ def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> No
     page.get_by_role("group", name="What a seat could infer").get_by_role("link").nth(2).click()
     expect(page).to_have_url(f"{url}{FIVE}/3/7?view=infer:2")
     expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
+    visit.keep("viewer-no-script")
     for control in ("#play", "#speed", "#help", "#position"):
         expect(page.locator(control)).to_be_hidden()
-    visit.keep("viewer-no-script")
 
 
 def test_cards_move_along_the_belt_unless_motion_is_unwelcome(windows: Windows, url: str) -> None:

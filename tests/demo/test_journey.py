@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from arena.db.store import open_store
 from arena.play.botfiles import samples
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import Windows, chromium
+from tests.browser.visits import Windows, chromium, follow
 from tests.demo.conftest import With
 from tests.demo.running import Ended, Place, await_that
 from tests.demo.town import SETTINGS, Author, registered, town
@@ -156,7 +156,7 @@ def test_from_a_container_to_a_rated_bot_and_back(
 
 
 def _write_and_submit(page: Page) -> None:
-    page.get_by_role("link", name="Submit a bot").click()
+    follow(page, page.get_by_role("link", name="Submit a bot"))
     page.get_by_role("link", name="Register").last.click()
     page.get_by_label("Name", exact=True).fill("newcomer")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
