@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Response, expect
+from playwright.sync_api import Response, expect
 
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere, follow
+from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere, follow, poll
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
@@ -67,12 +67,6 @@ SHOW = """(source) => new Promise((done) => {
 })"""
 
 
-def poll(page: Page, address: str) -> None:
-    """Advance the clock by four seconds, and wait for the response to the page's poll."""
-    with page.expect_response(address):
-        page.clock.run_for(4000)
-
-
 @pytest.mark.parametrize(
     ("path", "size"), [pytest.param("/", "desktop", marks=pytest.mark.soak), ("/leaderboard", "phone")]
 )
@@ -98,7 +92,7 @@ def test_it_updates_itself_and_nothing_moves(
     visit.open(path)
     page.evaluate("document.body.dataset.same = 'yes'")
     for _ in range(3):
-        poll(page, url + path)
+        poll(page)
     assert in_turn() == [200, 304]
     versions = {each.bot: each.version for each in store.ratings.candidates()}
     best = store.ratings.standings()[0]
@@ -107,10 +101,10 @@ def test_it_updates_itself_and_nothing_moves(
     other = "mcts" if best.bot == "greedy" else "greedy"
     claim = claimed(store, [versions[best.bot], versions[other]], id_=f"{size}{path.replace('/', '-')}")
     assert store.results.record(finished(claim, [(1, 2)] * 2))
-    poll(page, url + path)
+    poll(page)
     expect(row).not_to_have_text(before)
     expect(row).to_contain_text(str(best.entry.games + 2))
-    poll(page, url + path)
+    poll(page)
     assert in_turn() == [200, 304, 200, 304]
     assert page.evaluate("document.body.dataset.same") == "yes"
     assert page.evaluate("window.moved") == 0

@@ -139,6 +139,15 @@ def come(page: Page, part: Locator) -> None:
     await_that(there, str(part), pause=0.1)  # each attempt makes the page poll the site
 
 
+def poll(page: Page) -> None:
+    """Advance the page's clock by its polling interval, and wait for the response to its poll.
+
+    The clock must have been installed.
+    """
+    with page.expect_response(page.url):
+        page.clock.run_for(4000)
+
+
 class Windows:
     """Opens windows in which the browser must not complain."""
 
