@@ -52,8 +52,8 @@ PROTO = "arena/wire/v1/referee.proto"
 _COMMANDS_HEAD = """\
 # Commands
 
-Generated from the command line itself. [For authors](cli.md) and [operating an arena](operating.md) explain
-how they work together. `{name}` is required, `[name]` optional; `--json` prints JSON.
+All commands, generated from their help. [For authors](cli.md) and [operating an arena](operating.md) explain
+how to use them. `{name}` is required, `[name]` optional; `--json` prints JSON.
 """
 _JSON: Final = ("--json", "Print JSON.")
 _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\]$")
@@ -62,8 +62,8 @@ _PLAIN: Final = re.compile(r"(Name|Id) of the (bot|account|match)\. *\[required\
 _MESSAGES_HEAD = f"""\
 # The protocol's messages
 
-Generated from [`proto/{PROTO}`](../proto/{PROTO}). [The protocol](protocol.md) explains how they work
-together.
+All messages, generated from [`proto/{PROTO}`](../proto/{PROTO}).
+[The protocol](protocol.md) explains how to use them.
 """
 
 
