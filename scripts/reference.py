@@ -218,7 +218,7 @@ def _command(words: tuple[str, ...], command: Any) -> str:  # noqa: ANN401 - as 
     if _JSON in records:
         usage.append("[--json]")
     text = f"## {' '.join(words)}\n\n{_sentence(command.help or '')}\n\n    {' '.join(usage)}\n"
-    items = "".join(f"- `{name}`: {_meaning(name, meaning)}\n" for name, meaning in listed)
+    items = "".join(f"- **`{name}`** {_meaning(name, meaning)}\n" for name, meaning in listed)
     return f"{text}\n{items}" if items else text
 
 
