@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.platform.recurring import Backoff
-from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
-from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.settling import (
     VOIDS_IN_A_ROW,
     AttemptFailed,
@@ -25,7 +23,7 @@ from arena.scheduler.workers import HOST_BACKOFF, local_workers
 from tests.databases import sqlite_store
 from tests.faults.installation import own_folder
 from tests.patience import WAIT_SECONDS
-from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
+from tests.scheduler.test_coordinator import Notes, QuickLauncher, coordinator_of, ladder_of
 
 LONG = 3_600.0
 """Seconds: longer than any test takes."""
@@ -148,7 +146,7 @@ def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
         blocked = folder / "run"
         blocked.write_text("no folder yet")
         notes = Mending(blocked=blocked)
-        launcher = Launcher(ProcessRuntime(), "test", blocked)
+        launcher = QuickLauncher(blocked)
         with (
             ThreadPoolExecutor(1) as thread,
             # One table at a time: a second would start with the first, be played and end the backoff.

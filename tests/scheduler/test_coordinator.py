@@ -1,4 +1,4 @@
-"""Tests of the coordinator with a real store, and with real bots as plain processes."""
+"""Tests of the coordinator with a real store."""
 
 import random
 import time
@@ -23,13 +23,14 @@ from arena.db.store import Store, open_store
 from arena.ladder.settings import LadderChange
 from arena.platform.recurring import Backoff
 from arena.play.botfiles import samples
-from arena.play.launcher.launcher import Launcher, Person
+from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.controls import Gate
-from arena.protocol.match import Limits, MatchSpec, RuntimeName, decode
+from arena.protocol.match import GameRecord, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport
 from arena.protocol.states import Role
+from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import ArenaTrouble, Coordinator
 from arena.scheduler.ladder import Entropy, Ladder
@@ -43,6 +44,7 @@ from arena.scheduler.settling import (
     Watcher,
 )
 from arena.scheduler.workers import Workers, local_workers
+from tests import builders
 from tests.builders import host_report
 from tests.db.builders import new_challenge
 from tests.patience import WAIT_SECONDS
@@ -122,23 +124,30 @@ def ladder_of(store: Store, gate: Gate | None = None) -> Ladder:
     return ladder
 
 
-class NotingLauncher(Launcher):
-    """A launcher that records the requested shares of a core."""
+class QuickLauncher(Launcher):
+    """A launcher that plays at random in this process. It starts no referee and no bots.
+
+    It also records the requested shares of a core.
+    """
 
     def __init__(self, run_dir: Path) -> None:
         super().__init__(ProcessRuntime(), "test", run_dir)
         self.shares: set[float] = set()
 
-    def play(
-        self,
-        spec: bytes,
-        slots: tuple[int, ...],
-        progress: Callable[[bytes], None] = lambda _: None,
-        person: Person | None = None,
-    ) -> bytes:
-        """Play a match."""
-        self.shares.add(decode(spec, MatchSpec).limits.cpus)
-        return super().play(spec, slots, progress, person)
+    def _play(self, match: MatchSpec, *_: object) -> MatchRecord:
+        self.shares.add(match.limits.cpus)
+        return MatchRecord(
+            match=match.match,
+            attempt=match.attempt,
+            games=tuple(_played(match.rules, seed) for seed in match.seeds),
+            seats=tuple(SeatReport(image=image, runtime="process", limits=()) for image in match.seats),
+        )
+
+
+def _played(rules: Rules, seed: str) -> GameRecord:
+    end, record = builders.play(rules, seed, random.Random(seed))  # noqa: S311 - a game that can be repeated
+    assert end.result is not None
+    return replace(record, totals=end.result.totals)
 
 
 def play(  # noqa: PLR0913 - what tests may vary
@@ -152,7 +161,7 @@ def play(  # noqa: PLR0913 - what tests may vary
     refill: Callable[[], bool] = lambda: False,
 ) -> set[float]:
     """Play the waiting matches of this runtime, and return the CPU shares that bots were given."""
-    launcher = NotingLauncher(run_dir)
+    launcher = QuickLauncher(run_dir)
     with local_workers(launcher, slots or SlotPool(5, 0.4), "host") as workers:
         coordinator_of(store, workers, notes, AT_ONCE, runtime=runtime, gate=gate).run(refill)
     return launcher.shares
@@ -168,10 +177,15 @@ def test_no_bot_gets_more_than_its_slots_share(
 
 
 def test_waiting_matches_are_played_checked_and_rated(store: Store, run_dir: Path) -> None:
-    """After a run the queue is empty, every game is stored once, and the ratings follow from the log."""
+    """Real bots play. The queue is then empty, and every game is stored once.
+
+    The ratings follow from the log.
+    """
     ladder_of(store).add_match()
     notes = Notes()
-    play(store, run_dir, notes)
+    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
+        coordinator_of(store, workers, notes).run(lambda: False)
     totals = store.activity.totals()
     assert notes.voided == []
     assert totals.matches_waiting == totals.matches_running == 0
@@ -289,7 +303,7 @@ def test_no_match_begins_while_the_disk_is_full(store: Store, run_dir: Path) -> 
     """That is logged once. Matches start again as soon as there is room."""
     ladder_of(store).add_match()
     notes, room = Notes(), iter([False] * 3)
-    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    launcher = QuickLauncher(run_dir)
     with local_workers(launcher, SlotPool(5, 0.4), "host") as workers, capture_logs() as logs:
         coordinator_of(store, workers, notes, has_room=lambda: next(room, True)).run(lambda: False)
     assert [line["event"] for line in logs if "disk" in line["event"]] == [
@@ -316,7 +330,7 @@ def test_the_coordinator_waits_while_the_ladder_is_paused(store: Store, run_dir:
         assert ladder.add_match() == (len(asked) >= 4)
         return True
 
-    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    launcher = QuickLauncher(run_dir)
     with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
         coordinator = coordinator_of(store, workers, notes)
         coordinator.run(refill)
@@ -397,7 +411,7 @@ def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str
     It plays the matches once their rows are unlocked.
     """
     notes = Notes()
-    launcher = Launcher(ProcessRuntime(), "test", run_dir)
+    launcher = QuickLauncher(run_dir)
     with (
         closing(open_store(postgresql_url)) as store,
         closing(Database(postgresql_url)) as other,

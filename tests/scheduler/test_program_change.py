@@ -9,34 +9,24 @@ import pytest
 from arena.app.arena import ProgramFiles
 from arena.db.matches import FinishedMatch
 from arena.play.launcher import MatchVoid
-from arena.play.launcher.launcher import Launcher, Person
 from arena.play.launcher.slots import SlotPool
-from arena.protocol.match import RuntimeName
-from arena.sandbox.process.runtime import ProcessRuntime
+from arena.protocol.match import MatchRecord, RuntimeName
 from arena.scheduler.coordinator import ArenaTrouble
 from arena.scheduler.settling import MatchEvent
 from arena.scheduler.workers import local_workers
 from tests.databases import sqlite_store
 from tests.faults.installation import own_folder
-from tests.scheduler.test_coordinator import AT_ONCE, Notes, coordinator_of, ladder_of
+from tests.scheduler.test_coordinator import AT_ONCE, Notes, QuickLauncher, coordinator_of, ladder_of
 
 
-class _NewReferee(Launcher):
+class _NewReferee(QuickLauncher):
     """A launcher under which the program changes, so that its new referee can't read the match."""
 
     def __init__(self, run_dir: Path, program: Path) -> None:
-        super().__init__(ProcessRuntime(), "test", run_dir)
+        super().__init__(run_dir)
         self._program = program
 
-    def play(
-        self,
-        spec: bytes,
-        slots: tuple[int, ...],
-        progress: Callable[[bytes], None] = lambda _: None,
-        person: Person | None = None,
-    ) -> bytes:
-        """Fail like a match whose referee has another version."""
-        del spec, slots, progress, person
+    def _play(self, *_: object) -> MatchRecord:
         (self._program / "spec.py").write_text("seats = 2\n")
         raise MatchVoid("the referee ended with exit code 1")
 
@@ -62,7 +52,7 @@ def _program(tmp_path: Path) -> Path:
 
 
 def _play(
-    tmp_path: Path, notes: Notes, launcher: Callable[[Path], Launcher], program: Path
+    tmp_path: Path, notes: Notes, launcher: Callable[[Path], QuickLauncher], program: Path
 ) -> dict[str, int]:
     """Play two matches, one after the other.
 
@@ -84,7 +74,7 @@ def test_matches_in_progress_are_played_and_no_more(tmp_path: Path) -> None:
     """The coordinator, which would otherwise play forever, exits after storing the matches in progress."""
     program = _program(tmp_path)
     notes = _Upgrade(program)
-    left = _play(tmp_path, notes, lambda run_dir: Launcher(ProcessRuntime(), "test", run_dir), program)
+    left = _play(tmp_path, notes, QuickLauncher, program)
     assert left["games"] == sum(len(match.games) for match in notes.finished) > 0
     assert not notes.voided
     assert not notes.lost
