@@ -258,8 +258,14 @@ def test_every_call_that_the_kernel_allowed_is_named(image: str, run_dir: Path) 
 
 
 @pytest.mark.usefixtures("root")
-def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
-    """If all slots share a user, a bot can connect to another's socket, and the control fails."""
+def test_sockets_of_other_slots_and_layers_out_of_reach_are_named(
+    image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two controls fail, each for its own reason.
+
+    All slots share a user, so a bot can connect to another's socket. The engine doesn't report the layers'
+    folders.
+    """
 
     def shared(_slot: int, uid: int, gid: int) -> tuple[int, int]:
         return slot_owner(0, uid, gid)
@@ -267,29 +273,14 @@ def test_sockets_of_other_slots_are_named(image: str, run_dir: Path) -> None:
     def as_that_user(arguments: dict[str, Any]) -> None:
         arguments["user"] = ":".join(map(str, shared(0, 0, 0)))
 
-    assert missing(image, run_dir, as_that_user, shared).keys() == {"other-sockets"}
-
-
-@pytest.mark.parametrize(
-    ("driver", "seen"),
-    [
-        (None, "the engine's storage driver is neither overlay2 nor btrfs"),
-        ({"Data": {"UpperDir": "/none/diff"}}, "/none/diff can't be read: No such file or directory"),
-    ],
-)
-def test_layers_out_of_reach_are_named(
-    driver: dict[str, Any] | None, seen: str, image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The control fails if the engine doesn't report the layers' folders, or the arena can't see them."""
-
     def inspect(client: docker.APIClient, name: str) -> dict[str, Any]:
         found: dict[str, Any] = docker.APIClient.inspect_image(client, name)  # type: ignore[no-untyped-call] # untyped in the stubs
-        return {**found, "GraphDriver": driver}
+        return {**found, "GraphDriver": None}
 
     monkeypatch.setattr(WeakClient, "inspect_image", inspect, raising=False)
-    found = missing(image, run_dir)
-    assert found.keys() == {"layers-in-memory"}
-    assert seen in found["layers-in-memory"]
+    found = missing(image, run_dir, as_that_user, shared)
+    assert found.keys() == {"other-sockets", "layers-in-memory"}
+    assert "the engine's storage driver is neither overlay2 nor btrfs" in found["layers-in-memory"]
 
 
 def test_every_control_of_a_container_is_shown_to_fail() -> None:
@@ -297,6 +288,7 @@ def test_every_control_of_a_container_is_shown_to_fail() -> None:
     assert {*WEAKENED, "other-sockets", "layers-in-memory"} == set(CONTROL_NAMES)
 
 
+@pytest.mark.soak  # test_canary_judge.py judges silence
 def test_controls_fail_if_the_probe_prints_nothing(base_image: str, run_dir: Path) -> None:
     """If the probe exits immediately, every control that it should have tested fails."""
     found = missing(base_image, run_dir)
