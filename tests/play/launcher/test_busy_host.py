@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
@@ -30,15 +30,19 @@ _OTHERS = 2 * (os.cpu_count() or 1)
 
 
 @contextmanager
-def other_work() -> Iterator[None]:
-    """Keep all processors busy, at normal priority."""
+def other_work() -> Iterator[Callable[[], None]]:
+    """Keep all processors busy, at normal priority. Yield a function that ends this early."""
     spinners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(_OTHERS)]
-    try:
-        yield
-    finally:
+
+    def end() -> None:
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
+
+    try:
+        yield end
+    finally:
+        end()
 
 
 def play(hall: Hall, program: str, clock: Clock, *, busy: bool) -> tuple[list[Decision], list[Decision]]:
@@ -79,12 +83,16 @@ def told(program: str, seconds: float) -> str:
 
 @pytest.mark.docker
 def test_a_busy_host_excuses_only_the_bots_it_delays(docker_hall: Hall) -> None:
-    """A bot whose own work takes too long times out; one that is only delayed by the host doesn't."""
+    """A bot whose own work takes too long times out; one that is only delayed by the host doesn't.
+
+    The other work ends with the first round, since it also holds up the tests beside this one.
+    """
     late = in_the_first_turns(told(programs.WORKS, 0.6), 2)
-    held_up = greets_after(0.4, in_the_first_turns(told(programs.WORKS, 0.3), 4))
+    held_up = greets_after(0.4, in_the_first_turns(told(programs.WORKS, 0.3), 2))
     spec = docker_hall.spec(late, held_up, clock=replace(SMALLER_BANK, start_millis=GREETING_MILLIS))
-    with other_work():
-        record = decode(docker_hall.launcher.play(encode(spec), (0, 1)), MatchRecord)
+    with other_work() as end:
+        played = docker_hall.launcher.play(encode(spec), (0, 1), lambda _: end())
+    record = decode(played, MatchRecord)
     check_record(spec, record)
     decisions = [[each for step in record.games[0].steps if (each := step[seat])] for seat in (0, 1)]
     assert [faulted(own) for own in decisions] == [[1], []]
