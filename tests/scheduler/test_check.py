@@ -1,6 +1,7 @@
 """Tests of workers' records: they are replayed, and refused if they contradict the rules."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -51,6 +52,7 @@ def record(games: tuple[GameRecord, ...], trouble: str | None = None) -> MatchRe
     )
 
 
+@cache
 def honest(games: int = 2) -> MatchRecord:
     """Return the record of a match without a fault."""
     driver = Driver(RULES, games)
