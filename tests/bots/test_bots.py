@@ -66,12 +66,12 @@ def test_all_bots_play_legally_in_every_game(rules: Rules) -> None:
 @pytest.mark.parametrize(
     ("name", "other", "games", "least"),
     [
-        ("greedy", "random", 200, 0.75),
-        ("spoiler", "greedy", 200, 0.7),
-        ("expected", "greedy", 200, 0.8),
+        ("greedy", "random", many(60, 200), 0.75),
+        ("spoiler", "greedy", many(60, 200), 0.7),
+        ("expected", "greedy", many(60, 200), 0.8),
         pytest.param("rollout", "greedy", 40, 0.8, marks=pytest.mark.soak),  # beats even "expected"
-        ("rollout", "expected", many(30, 60), 0.55),
-        ("mcts", "expected", many(20, 40), 0.6),
+        ("rollout", "expected", many(16, 60), 0.55),
+        ("mcts", "expected", many(12, 40), 0.6),
     ],
 )
 def test_the_stronger_one_wins(name: str, other: str, games: int, least: float) -> None:
@@ -103,7 +103,7 @@ def test_random_draws_by_card_and_not_by_kind() -> None:
         return move
 
     random.seed(7)
-    for seed in range(400):
+    for seed in range(many(100, 400)):
         play([spy, spy], seed=seed)
     # Each kind is chosen as often as its share of the hands predicts, within four standard deviations.
     for kind in set(seen[0][0].hand):

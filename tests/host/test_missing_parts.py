@@ -18,7 +18,7 @@ for program in "$@"; do mount --bind /dev/null "$program"; done
 [ ! -d /usr/lib/postgresql ] || mount -t tmpfs none /usr/lib/postgresql
 exec "$PYTHON" -m pytest -q -p no:cacheprovider -m "docker or chromium or postgresql" $TESTS
 """
-_SOME = "tests/browser/test_axe.py tests/cli tests/db tests/host tests/images"
+_SOME = "tests/browser/test_axe.py tests/db tests/host"
 """The tests of a short run, since importing all tests takes most of the time."""
 _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "initdb")
 

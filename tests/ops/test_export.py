@@ -135,7 +135,7 @@ def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # n
 
 
 def test_the_manifest_describes_the_files(store: Store, tmp_path: Path) -> None:
-    """It has names, sizes, numbers and hashes. The same games give the same bytes."""
+    """It has names, sizes, numbers and hashes."""
     folder = tmp_path / "exports"
     exporter(store, folder).make()
     manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -152,8 +152,6 @@ def test_the_manifest_describes_the_files(store: Store, tmp_path: Path) -> None:
             "last": 12,
         }
     assert names(folder) == {MANIFEST, *(file["name"] for file in manifest["files"])}
-    exporter(store, tmp_path / "again").make()
-    assert (tmp_path / "again" / MANIFEST).read_bytes() == (folder / MANIFEST).read_bytes()
 
 
 def test_a_day_is_finished_an_hour_after_its_end_and_never_changes(store: Store, tmp_path: Path) -> None:
@@ -236,7 +234,7 @@ Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
 
 @pytest.mark.usefixtures("many")
 def test_a_killed_arena_leaves_nothing_half_done(tmp_path: Path) -> None:
-    """The next arena creates the files as if nothing had happened."""
+    """The next arena creates the files as if nothing had happened. The same games give the same bytes."""
     folder, file = tmp_path / "exports", tmp_path / "arena.sqlite3"
     done = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", _ARENA, str(file), str(folder)], cwd=ROOT, check=False, timeout=240
@@ -348,13 +346,14 @@ def test_files_are_removed_with_their_replays(store: Store, tmp_path: Path) -> N
 def test_a_damaged_manifest_is_reported(store: Store, tmp_path: Path) -> None:
     """The manifest isn't overwritten. When it has been deleted, all files are created again."""
     folder = tmp_path / "exports"
-    exporter(store, folder).make()
-    good = read_manifest(folder)
+    folder.mkdir()
     (folder / MANIFEST).write_text("{")
     with pytest.raises(ExportTrouble, match="delete it"):
         exporter(store, folder).make()
+    assert (folder / MANIFEST).read_text() == "{"
     (folder / MANIFEST).unlink()
     exporter(store, folder).make()
-    assert read_manifest(folder) == good
+    good = read_manifest(folder)
+    assert {file.name for file in good.files} == names(folder) - {MANIFEST}
     write_manifest(folder, good)
     assert read_manifest(folder) == good

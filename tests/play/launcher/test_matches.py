@@ -95,9 +95,9 @@ def test_the_output_of_a_good_bot_is_stored_to_the_last_line(hall: Hall) -> None
     assert [seat.exit_code for seat in record.seats] in ([None, None], [0, None], [None, 0], [0, 0])
 
 
-def test_a_bot_that_raises_is_a_crash_with_its_traceback(hall: Hall) -> None:
+def test_a_bot_that_raises_is_a_crash_with_its_traceback(process_hall: Hall) -> None:
     """The rest of the game and the next one are played without it, and its owner can read why."""
-    record = hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=3)
+    record = process_hall.play(programs.GOOD, programs.RAISES_IN_ROUND_2, games=3)
     assert [faults(record, 1, game) for game in range(len(record.games))] == [[Fault.CRASH]] * 2
     assert "division of sushi by zero" in record.seats[1].stderr
     assert record.seats[1].exit_code == 1
