@@ -5,7 +5,7 @@ import { javascript } from "@codemirror/lang-javascript";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 const LANGUAGES = { python, javascript };
@@ -29,7 +29,7 @@ const colours = HighlightStyle.define([
   { tag: [tags.function(tags.definition(tags.variableName)), tags.className], fontWeight: "600" },
 ]);
 
-// Puts an editor into an element and returns it: read `text`, or `show` another text and language. It
+// Puts an editor into an element and returns it: read `text`, `show` another text and language, or `go` to a line. It
 // is in a shadow root, whose style sheets are constructed, which the site's content security policy allows.
 export function edit(element, { label, description, change }) {
   const root = element.attachShadow({ mode: "open" });
@@ -45,6 +45,7 @@ export function edit(element, { label, description, change }) {
           indentOnInput(),
           bracketMatching(),
           highlightActiveLine(),
+          highlightActiveLineGutter(),
           indentUnit.of(INDENTS[language]),
           LANGUAGES[language](),
           look,
@@ -55,5 +56,10 @@ export function edit(element, { label, description, change }) {
         ],
       }),
     );
-  return { show, focus: () => view.focus(), get text() { return view.state.doc.toString(); } };
+  const go = (number) => {
+    const { from } = view.state.doc.line(Math.min(number, view.state.doc.lines));
+    view.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
+    view.focus();
+  };
+  return { show, go, focus: () => view.focus(), get text() { return view.state.doc.toString(); } };
 }

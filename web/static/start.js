@@ -60,7 +60,16 @@ async function send(isCheck) {
 }
 
 const checked = document.querySelector("[data-checked]");
+const failed = checked.querySelector("[data-failed]");
 let source = null;
+
+/** Offer to go to the line of the code that the verdict names. */
+function showLine() {
+  const [, number] = checked.querySelector('[data-part="end"]').textContent.match(/\bbot\.(?:py, line |js:)(\d+)/) ?? [];
+  failed.hidden = !number;
+  failed.textContent = `Go to line ${number}`;
+  failed.onclick = () => editor.go(Number(number));
+}
 
 /** Show a check's progress and verdict, which are parts of its page. */
 async function showCheck(address) {
@@ -71,6 +80,7 @@ async function showCheck(address) {
   for (const place of checked.querySelectorAll("[data-part]")) {
     place.replaceChildren(...page.querySelector(`[data-live="${place.dataset.part}"]`).childNodes);
   }
+  showLine();
   const said = page.querySelector('[data-live="line"]').dataset.now;
   const status = checked.querySelector("[data-status]");
   if (status.textContent !== said) status.textContent = said;
