@@ -638,16 +638,20 @@ def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> No
         expect(page.locator(control)).to_be_hidden()
 
 
+def slow_down(page: Page) -> None:
+    """Make animations so slow that none is over before it is checked."""
+    motion = page.context.new_cdp_session(page)
+    motion.send("Animation.enable")
+    motion.send("Animation.setPlaybackRate", {"playbackRate": 0.001})
+
+
 def test_cards_move_along_the_belt_unless_motion_is_unwelcome(windows: Windows, url: str) -> None:
     """Hands and belt move in a pass, cards in a reveal; with reduced motion the same frames just appear."""
     visit = windows.open(url, "desktop", "light")
     for motion in ("no-preference", "reduce"):
         visit.page.emulate_media(reduced_motion="reduce" if motion == "reduce" else "no-preference")
         page = watch(visit, f"{FIVE}/1/2")
-        # So slow that no animation is over before it is checked.
-        motion_of = page.context.new_cdp_session(page)
-        motion_of.send("Animation.enable")
-        motion_of.send("Animation.setPlaybackRate", {"playbackRate": 0.001})
+        slow_down(page)
         moving = []
         for _ in range(3):
             page.keyboard.press("ArrowRight")
@@ -684,9 +688,10 @@ WIDEST: str = """() => {
 """Returns the width of the widest hand halfway through its pass, and the width of the belt."""
 
 
-def test_a_wide_hand_passes_without_leaving_the_belt(visit: Visit) -> None:
+def test_a_wide_hand_passes_without_leaving_the_belt(windows: Windows, url: str) -> None:
     """Its ten cards overlap during the pass."""
-    page = watch(visit, "/games/two-0-0/1/1?step=reveal")
+    page = watch(windows.open(url, "desktop", "light"), "/games/two-0-0/1/1?step=reveal")
+    slow_down(page)
     page.keyboard.press("ArrowRight")
     hand, belt = page.evaluate(WIDEST)
     assert 0 < hand <= belt
@@ -860,8 +865,10 @@ def test_the_race_shows_where_we_are(visit: Visit) -> None:
     assert page.locator("#raced").get_attribute("width") == "22"
 
 
-def test_kaiten_tv_fits_into_its_window(visit: Visit) -> None:
+def test_kaiten_tv_fits_into_its_window(windows: Windows, url: str) -> None:
     """Even the table of five players fits, with the graph of their points and their names."""
+    visit = windows.open(url, "desktop", "light")
+    stop_time(visit.page)  # it plays by itself
     page = watch(visit, "/tv/games/five-0-0")
     for width, height in ((390, 844), (1024, 768), (1280, 800), (1920, 1080)):
         page.set_viewport_size(ViewportSize(width=width, height=height))
