@@ -200,9 +200,8 @@ def test_each_game_of_a_match_has_its_own_deal_and_seats(store: Store, run_dir: 
     while not notes.finished or len(notes.finished[-1].games) == 1:  # one deal with new bots
         assert ladder.add_match()
         play(store, run_dir, notes)
-    assert len(notes.finished[-1].games) == 12
     seeds = [game.record.seed for match in notes.finished for game in match.games]
-    assert len(set(seeds)) == len(seeds) > 12
+    assert len(set(seeds)) == len(seeds)
     for match in notes.finished:
         claim = notes.claims[match.match]
         assert {report.image for report in match.reports} == set(claim.spec.seats)
