@@ -20,6 +20,7 @@ import pytest
 
 from arena.db.database import Database
 from arena.db.errors import DatabaseUnavailable
+from arena.db.people import NewAccount
 from arena.db.public_games import PublicGame, PublicGames
 from arena.db.store import Store
 from arena.ops.export.making import Exporter
@@ -28,13 +29,12 @@ from arena.platform.files import Disk
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.match import RuntimeName
+from arena.protocol.states import Role
 from arena.rules import Rules
-from tests.accounts.world import World
 from tests.builders import BOTS, START, add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
-from tests.db.builders import new_match
+from tests.db.builders import new_challenge, new_match
 from tests.demo.running import children
-from tests.web.town import build
 
 DAY = START.date()
 NIGHT = datetime(2026, 11, 4, 2, tzinfo=UTC)
@@ -67,6 +67,19 @@ def play_on(store: Store, at: datetime, name: str) -> None:
     assert store.results.record(finish(claim, random.Random(name), ended=at))  # noqa: S311 - a game
 
 
+def play_challenge(store: Store) -> str:
+    """Play a challenge on the first day, and return its ID."""
+    account = store.people.register(
+        NewAccount(name="ann", password="hash", role=Role.USER, created=START)  # noqa: S106 - not a password
+    )
+    versions = [candidate.version for candidate in store.ratings.candidates()][:2]
+    store.challenges.add(new_challenge("challenged", account.id, versions, deals=1), most_a_day=9)
+    claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
+    assert claim is not None
+    assert store.results.record(finish(claim, random.Random(1), ended=START))  # noqa: S311 - a game
+    return claim.spec.match
+
+
 def lines(folder: Path, day: date = DAY) -> list[dict[str, Any]]:
     """Return the games in a day's JSON Lines file."""
     with gzip.open(folder / f"games-{day}.jsonl.gz") as file:
@@ -84,25 +97,25 @@ def names(folder: Path) -> set[str]:
     return {each.name for each in folder.iterdir()}
 
 
-def test_the_files_have_every_rated_game_and_no_other(tmp_path: Path) -> None:
+def test_the_files_have_every_rated_game_and_no_other(store: Store, tmp_path: Path) -> None:
     """They have the games as the API shows them, with every move, but without authors."""
     folder = tmp_path / "exports"
-    with closing(World.at(tmp_path)) as world:
-        build(world)
-        exporter(world.store, folder, datetime.now(UTC) + timedelta(days=2)).make()
-        manifest = read_manifest(folder)
-        days = sorted({file.day for file in manifest.files})
-        assert len(days) >= 2
-        found = [row for day in days for row in rows(folder, day)]
-        texts = [line for day in days for line in lines(folder, day)]
-        games = world.store.games.newest(limit=1000)[::-1]
-        assert [row["number"] for row in found] == list(range(1, len(games) + 1))
-        for each in (found, texts):
-            assert [game["game"] for game in each] == [game.game for game in games]
-        for row, line in zip(found, texts, strict=True):
-            page = world.store.games.find(row["game"])
-            assert page is not None
-            _compare(row, line, page)
+    play_on(store, START + timedelta(days=1), "next")
+    challenged = play_challenge(store)
+    exporter(store, folder, NIGHT + timedelta(days=1)).make()
+    days = sorted({file.day for file in read_manifest(folder).files})
+    assert len(days) == 2
+    found = [row for day in days for row in rows(folder, day)]
+    texts = [line for day in days for line in lines(folder, day)]
+    games = store.games.newest(limit=1000)[::-1]
+    assert [row["number"] for row in found] == list(range(1, len(games) + 1))
+    for each in (found, texts):
+        assert [game["game"] for game in each] == [game.game for game in games]
+        assert challenged not in str(each)
+    for row, line in zip(found, texts, strict=True):
+        page = store.games.find(row["game"])
+        assert page is not None
+        _compare(row, line, page)
 
 
 def _compare(row: dict[str, Any], line: dict[str, Any], page: Any) -> None:  # noqa: ANN401 - a page

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import many
+
 ROOT = Path(__file__).parents[2]
 
 RACE = """
@@ -20,7 +22,7 @@ from arena.protocol.decoding import prepared
 
 sys.setswitchinterval(1e-6)
 DATA = {"first": {"a": 1, "b": ["x"]}, "others": [{"a": 1, "b": []}], "last": None}
-for _ in range(500):
+for _ in range(TIMES):
 
     @dataclass
     class Inner:
@@ -49,7 +51,7 @@ for _ in range(500):
 
 def raced(prepare: str) -> int:
     """Run the threads, and return the exit code."""
-    program = RACE.replace("PREPARED", prepare)
+    program = RACE.replace("PREPARED", prepare).replace("TIMES", str(many(100, 500)))
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False, timeout=300).returncode  # noqa: S603 - our own
 
 
