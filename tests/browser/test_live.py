@@ -1,123 +1,48 @@
-"""A match of slow bots, watched in a real browser while it is played."""
+"""A match, watched in a real browser while it is played."""
 
 import re
-import shutil
-import tempfile
-import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from arena.db.bots import NewVersion
+from arena.db.matches import Claim
 from arena.db.store import Store
-from arena.play.launcher.launcher import Launcher
-from arena.play.launcher.slots import SlotPool
-from arena.protocol.match import Clock, RuntimeName
-from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.workers import local_workers
 from tests.browser.test_viewer import shown
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
-from tests.db.builders import START, add_bot, claimed, new_match
+from tests.db.builders import START, add_bot, claimed, finished
 from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
-from tests.scheduler.test_coordinator import coordinator_of
 from tests.watched import show
 from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
 MATCH = "slow-0"
-SEEDS = ("a" * 32, "b" * 32)
-BOT = """
-import time
-from pathlib import Path
-from arena.sdk import run
-
-FOLDER = Path({folder!r})
-games = 0
-
-def choose(view):
-    global games
-    if view.turn == 1:
-        games += view.round == 1
-        while not (FOLDER / f"{{games}}-{{view.round}}").exists():
-            time.sleep(0.02)
-    return view.legal_moves()[-1]
-
-run(choose, games_at_once=1)
-"""
-"""Begins a round of a game once there is a file with the game's and the round's number."""
 
 
 @dataclass
 class Hall:
-    """A site, and a match whose rounds begin when the test allows it."""
+    """A site, and a match whose rounds end when the test says so."""
 
     url: str
-    gates: Path
+    store: Store
+    claim: Claim
 
-    def let(self, game: int, *rounds: int) -> None:
-        """Allow these rounds of a game to begin."""
-        for number in rounds:
-            (self.gates / f"{game}-{number}").touch()
+    def end(self, game: int, round_: int) -> None:
+        """End a round of a game."""
+        show(self.store, self.claim, round_, game=game - 1)
 
 
 @pytest.fixture
 def hall(tmp_path: Path) -> Iterator[Hall]:
-    """Yield a site next to a coordinator that plays a match of two games between two slow bots."""
-    gates, data = tmp_path / "gates", tmp_path / "data"
-    gates.mkdir()
-    data.mkdir()
-    with closing(sqlite_store(data / "arena.sqlite3")) as store, opened(data) as site:
-        add_match(store, tmp_path, gates)
-        hall = Hall(site.url, gates)
-        with playing(store):
-            try:
-                yield hall
-            finally:
-                for game in (1, 2):
-                    hall.let(game, 1, 2, 3)
-
-
-@contextmanager
-def playing(store: Store) -> Iterator[None]:
-    """Play all queued matches to their end, in a thread."""
-    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-l-"))  # short: a socket's path may have 107 bytes
-    with local_workers(Launcher(ProcessRuntime(), "test", run_dir), SlotPool(2, 0.4), "host") as workers:
-        coordinator = coordinator_of(store, workers, lambda _: None)
-        thread = threading.Thread(target=coordinator.run, args=(lambda: False,))
-        thread.start()
-        try:
-            yield
-        finally:
-            thread.join(WAIT_SECONDS)
-            shutil.rmtree(run_dir)
-
-
-def add_match(store: Store, folder: Path, gates: Path) -> None:
-    """Add two bots and a match between them."""
-    versions = []
-    for name in ("eel", "tuna"):
-        bot = folder / name
-        bot.mkdir()
-        (bot / "bot.py").write_text(BOT.format(folder=str(gates)))
-        new = NewVersion(bot=name, author="house", house=True, source=str(bot), created=datetime.now(UTC))
-        versions.append(store.bots.add_version(new))
-    store.queue.add(
-        replace(
-            new_match(MATCH, versions),
-            seeds=SEEDS,
-            clock=Clock(move_millis=120_000),
-            runtime=RuntimeName.PROCESS,
-            created=datetime.now(UTC),
-        )
-    )
+    """Yield a site with a running match of two games."""
+    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, opened(tmp_path) as site:
+        versions = [add_bot(store, name) for name in ("eel", "tuna")]
+        yield Hall(site.url, store, claimed(store, versions, id_="slow"))
 
 
 def state(page: Page, words: str) -> None:
@@ -141,7 +66,7 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     wait_for_the_table(visit)
     page.locator(".tables").get_by_role("link", name="Watch").click()
     expect(page.locator("main")).to_contain_text("Round 1 is being played")
-    hall.let(1, 1)
+    hall.end(1, 1)
     come(page, page.locator("#film[data-ready]"))
     assert page.evaluate("scrollY") == 0
     come(page, page.locator('#film[data-at="29"]'))
@@ -155,13 +80,13 @@ def test_a_match_is_watched_from_its_first_round_to_its_replay(windows: Windows,
     sent_elsewhere(page)
     followed(page, hall)
     state(page, "This game is over. The next one is being played.")
-    hall.let(2, 1)
+    hall.end(2, 1)
     state(page, "Watch game 2")
     page.get_by_role("link", name="Watch game 2").click()
     expect(page).to_have_url(re.compile(rf"/live/{MATCH}/2/1/"))
     ready(page)
     assert page.evaluate("scrollY") == 0
-    hall.let(2, 2, 3)
+    assert hall.store.results.record(finished(hall.claim, [(1, 2)] * 2))
     state(page, "This match is over.")
     to_the_replay(page, hall)
 
@@ -211,7 +136,7 @@ def stepped_back(page: Page, hall: Hall) -> None:
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
     assert shown(page) == 26
     moments = page.locator("[data-event]").count()
-    hall.let(1, 2)
+    hall.end(1, 2)
     state(page, "Round 3 is being played.")
     expect(page.locator("#position")).to_have_attribute("max", "59")
     assert shown(page) == 26
@@ -245,7 +170,7 @@ def followed(page: Page, hall: Hall) -> None:
     """A viewer who has seen the last frame is shown the next round, which can be paused."""
     page.keyboard.press("End")
     assert shown(page) == 59
-    hall.let(1, 3)
+    hall.end(1, 3)
     come(page, page.locator('#film:not([data-at="59"])'))
     page.keyboard.press(" ")
     assert shown(page) < 90
@@ -265,7 +190,7 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     page.get_by_role("link", name="Watch the replay from here").click()
     expect(page).to_have_url(f"{hall.url}/games/{MATCH}-1/1/1?step=reveal&view=seat:0")
     ready(page)
-    assert page.locator("#film").get_attribute("data-seed") == SEEDS[1]
+    assert page.locator("#film").get_attribute("data-seed") == hall.claim.spec.seeds[1]
 
 
 def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_path: Path) -> None:

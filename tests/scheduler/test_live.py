@@ -1,6 +1,7 @@
 """Tests of workers' progress reports: rounds that are finished, and pass the checks, are shown."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,18 @@ from structlog.testing import capture_logs
 from arena.db.errors import DatabaseUnavailable
 from arena.db.matches import Claim
 from arena.db.store import Store
+from arena.play.launcher import MatchVoid
 from arena.play.replay.disclosed import parse_disclosed
 from arena.protocol.faults import Fault
-from arena.protocol.match import MOST_PROGRESS_BYTES, Decision, Progress, encode
+from arena.protocol.match import MOST_PROGRESS_BYTES, Decision, MatchSpec, Progress, decode, encode
 from arena.scheduler.check import RecordRefused
 from arena.scheduler.live import LiveMatches, check_progress
-from tests.db.builders import START, add_bot, claimed, finished
+from tests.db.builders import START, add_bot, claimed, finished, present
+from tests.demo.running import await_that
+from tests.patience import WAIT_SECONDS
 from tests.play.replay.twins import Steps
+from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
+from tests.scheduler.test_late import Slow
 from tests.watched import progress_of, steps_of
 
 NOTE = "I keep the wasabi"
@@ -31,7 +37,7 @@ def claim(store: Store) -> Claim:
 
 def progress(claim: Claim, rounds: int, *, game: int = 0, steps: Steps | None = None) -> Progress:
     """Return a worker's progress report on a game, with these steps if given, correct or not."""
-    told = progress_of(claim, rounds, game=game if steps is None else 0)
+    told = progress_of(claim.spec, rounds, game=game if steps is None else 0)
     return told if steps is None else replace(told, game=game, steps=steps)
 
 
@@ -46,7 +52,7 @@ def changed(steps: Steps, at: int, seat: int, **parts: Any) -> Steps:  # noqa: A
 
 def test_true_progress_is_shown_without_private_data(claim: Claim) -> None:
     """Spectators see the deals and turns of finished rounds, but no seed, authors or notes."""
-    steps = changed(steps_of(claim, 0, 2), 3, 1, note=NOTE, trouble=NOTE)
+    steps = changed(steps_of(claim.spec, 0, 2), 3, 1, note=NOTE, trouble=NOTE)
     shown = check_progress(claim, progress(claim, 2, steps=steps))
     game = parse_disclosed(shown.text)
     assert (shown.game, shown.rounds) == (0, 2)
@@ -59,7 +65,7 @@ def test_true_progress_is_shown_without_private_data(claim: Claim) -> None:
 
 def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     """Yield false progress reports, each with words of the error."""
-    one, two = steps_of(claim, 0, 1), steps_of(claim, 0, 2)
+    one, two = steps_of(claim.spec, 0, 1), steps_of(claim.spec, 0, 2)
     other = next(card for card in ("tempura", "wasabi") if one[0][0] and (card,) != one[0][0].cards)
     late = Decision(cards=("pudding",), fault=Fault.TIMEOUT, standin=True)
     yield "for match x", replace(progress(claim, 1), match="x")
@@ -68,8 +74,8 @@ def altered(claim: Claim) -> Iterator[tuple[str, Progress]]:
     yield "game -1", progress(claim, 1, game=-1, steps=one)
     yield "round 1 is in progress", progress(claim, 0, steps=())
     yield "round 1 is in progress, turn 8", progress(claim, 0, steps=one[:-1])
-    yield "round 3 is in progress", progress(claim, 0, steps=(*two, steps_of(claim, 0, 3)[len(two)]))
-    yield "game 0", progress(claim, 0, steps=steps_of(claim, 1, 1))
+    yield "round 3 is in progress", progress(claim, 0, steps=(*two, steps_of(claim.spec, 0, 3)[len(two)]))
+    yield "game 0", progress(claim, 0, steps=steps_of(claim.spec, 1, 1))
     yield "round 1, turn 1", progress(claim, 0, steps=changed(one, 0, 0, cards=(other,) * 2))
     yield (
         "the stand-in would have played another move",
@@ -153,3 +159,31 @@ def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
     found = store.live.find("s-0")
     assert found is not None
     assert found.shown == ((0, 1),)
+
+
+class Reporting(Slow):
+    """A worker that reports a round of its match at once, and then plays on until the test ends it."""
+
+    def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
+        """Report the round, and return the result that the test will set."""
+        progress(encode(progress_of(decode(spec, MatchSpec), 1)))
+        return self.future
+
+
+def test_the_coordinator_shows_rounds_of_a_match_that_is_played(store: Store) -> None:
+    """It passes on what the match's worker reports."""
+    assert ladder_of(store).add_match()
+    notes, workers = Notes(), Reporting()
+    coordinator = coordinator_of(store, workers, notes)
+
+    def shown() -> list[tuple[tuple[int, int], ...]]:
+        return [present(store.live.find(match)).shown for match in notes.claims]
+
+    with ThreadPoolExecutor(1) as thread:
+        run = thread.submit(coordinator.run, lambda: False)
+        try:
+            await_that(lambda: shown() == [((0, 1),)], "the round")
+        finally:
+            coordinator.stop()
+            workers.future.set_exception(MatchVoid("the test is over"))
+        run.result(WAIT_SECONDS)
