@@ -101,11 +101,10 @@ def test_wrong_usage_is_refused(operator: Operator) -> None:
     assert operator.log() == []
 
 
-@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
-def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator, answer: str, code: int) -> None:
+def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator) -> None:
     """The question names the bot and its author. After a no, nothing changes."""
     ours, theirs = pty.openpty()
-    os.write(ours, f"{answer}\n".encode())
+    os.write(ours, b"n\n")
     done = subprocess.run(  # noqa: S603 - the command under test
         [*COMMAND, "admin", "disqualify", "mine", "--reason", "a twin"],
         env=environment() | {"ARENA_DATABASE_URL": operator.url},
@@ -117,8 +116,8 @@ def test_a_terminal_asks_to_confirm_a_disqualification(operator: Operator, answe
     os.close(ours)
     os.close(theirs)
     assert b"Disqualify mine of Ann, and recompute all ratings?" in done.stderr
-    assert done.returncode == code, done.stderr
+    assert done.returncode == 1, done.stderr
     with operator.store() as store:
         bot = store.bots.find("mine")
     assert bot is not None
-    assert bot.state is (BotState.DISQUALIFIED if answer == "y" else BotState.ACTIVE)
+    assert bot.state is BotState.ACTIVE

@@ -25,7 +25,7 @@ def at_home(folder: Path) -> Iterator[Author]:
     home.mkdir()
     data.mkdir()
     with live(data) as site:
-        fill_stable(site.world)
+        site.world.filled(fill_stable)
         author = Author(home, site)
         author.log_in("ann")
         yield author
@@ -272,15 +272,19 @@ def test_decisions_of_the_author_s_games_are_put_to_a_bot(reader: Author) -> Non
 
 
 def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
-    """It is named by its number. The replay on stdout has the analysis, which has the game's id."""
+    """It is named by its number. The replay gets the analysis that JSON shows, which has the game's id."""
     store = reader.live.store
     play_matches(
         store, [add_bots(store, [("short", "ben"), ("quick", "ben")])], Rules(players=2), name="duel"
     )
     (game,) = store.games.newest(None, 1)
     assert game.game.startswith("duel-")
-    told = json.loads(reader.types("analyse", str(game.number), "--playouts", "8", "-o", "-").out)
-    assert (told["game"], told["analysis"]["game"]) == (game.game, game.game)
+    words = ("--playouts", "8", "--seed", "3", "--json", "-o", "analysed.json")
+    said = reader.types("analyse", str(game.number), *words)
+    assert "1 game analysed, --playouts 8 --seed 3" in said.err
+    (found,) = json.loads(said.out)["games"]
+    told = json.loads((reader.home / "analysed.json").read_bytes())
+    assert (told["game"], told["analysis"]["game"], told["analysis"]) == (game.game, game.game, found)
 
 
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
@@ -323,13 +327,11 @@ def test_a_challenge_continues_without_its_author(ann: Author) -> None:
 
 
 def test_the_leaderboard_of_a_site_is_that_of_its_host(reader: Author) -> None:
-    """Table and JSON are the same, for all games and for a table size."""
+    """The table is the same for any table size; tests/cli/test_keys.py compares JSON."""
     add_bot(reader.live.store, "newcomer", author="[red]Ann[/]")
-    data = str(reader.live.uploads.parent)
-    for more in ((), ("--players", "3"), ("--json",), ("--json", "--players", "3")):
-        here = reader.types("leaderboard", *more, ARENA_DATA_DIR=data)
-        there = reader.types("leaderboard", "--site", *more)
-        assert (there.code, there.err) == (0, "")
-        assert there.out == here.out
-        assert "greedy" in there.out
-        assert "[red]Ann[/]" in there.out
+    words = ("leaderboard", "--players", "3")
+    here = reader.types(*words, ARENA_DATA_DIR=str(reader.live.uploads.parent))
+    there = reader.types(*words, "--site")
+    assert (there.code, there.err, there.out) == (0, "", here.out)
+    assert "greedy" in there.out
+    assert "[red]Ann[/]" in there.out

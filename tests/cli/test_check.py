@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from arena.play.botfiles import samples
 from arena.protocol.submissions import HINTS, Stage
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.cli import forked
-from tests.cli.command import COMMAND, environment, worded
+from tests.cli.command import environment, worded
 from tests.demo.running import await_that
 from tests.soak import SOAK
 from tests.submissions import programs
@@ -50,21 +50,9 @@ class Home:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return str(file)
 
-    @contextmanager
-    def started(self, *args: str) -> Iterator["subprocess.Popen[str]"]:
+    def started(self, *args: str) -> AbstractContextManager[forked.Started]:
         """Start a check, and kill it at the end."""
-        with subprocess.Popen(  # noqa: S603 - the command under test
-            [*COMMAND, "check", *args],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            try:
-                yield process
-            finally:
-                process.kill()
+        return forked.started(["check", *args], self.folder, self.environment)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -129,12 +117,15 @@ def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) ->
     shutil.rmtree(sockets)
 
 
-# Over 20 s: an image is built, and three games are played in containers.
 @pytest.mark.docker
 @pytest.mark.usefixtures("docker_command")
-def test_a_good_folder_is_built_and_qualifies(home: Home) -> None:
-    """The check reports each stage, then figures. Nothing is left, and the other arena is untouched."""
-    done = home.check(str(samples() / "random"))
+@pytest.mark.parametrize("kind", ["python", pytest.param("image", marks=pytest.mark.soak)])
+def test_a_good_bot_qualifies(home: Home, kind: str) -> None:
+    """The check reports each stage, then figures. Nothing is left, and the other arena is untouched.
+
+    In the short run, tests/client builds and sends folders, and tests/demo takes an image to the ladder.
+    """
+    done = home.check(home.write("mine.py", programs.GOOD) if kind == "python" else str(samples() / "random"))
     assert done.returncode == 0, done.stderr
     verdict, titles, *games, size = done.stdout.splitlines()
     assert verdict == "it qualifies"
@@ -195,17 +186,6 @@ def test_the_verdicts_are_those_of_the_site(home: Home) -> None:
     assert [path.name for path in home.checks.iterdir()] == ["lock"]
 
 
-@pytest.mark.soak
-@pytest.mark.docker
-def test_a_good_file_qualifies(home: Home) -> None:
-    """The JSON has its stage, kind, size and figures."""
-    done = home.check(home.write("mine.py", programs.GOOD), "--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["stage"], told["kind"], told["size"] > 0) == ("passed", "python", True)
-    assert [game["figures"]["late"] for game in told["games"]] == [0, 0, 0]
-
-
 @pytest.mark.docker
 def test_the_next_check_removes_what_a_killed_one_left(home: Home) -> None:
     """It removes the containers, image and files of a check that was killed in the middle of a game.
@@ -232,9 +212,9 @@ def test_sigterm_leaves_nothing(home: Home) -> None:
     """A check that is stopped in the middle of a game removes everything itself."""
     with home.started(home.write("dawdles.py", programs.DAWDLES)) as process:
         install = home.plays()
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, err.splitlines()[-1]) == (130, "arena: stopped")
+        process.interrupt(signal.SIGTERM)
+        code, _, err = process.wait()
+    assert (code, err.splitlines()[-1]) == (130, "arena: stopped")
     assert home.left(install) == []
 
 

@@ -11,7 +11,7 @@ from arena.play.replay.document import parse
 from arena.play.replay.verify import decisions
 from tests.cli.forked import started
 
-from .command import FIRST, LOOP, arena, environment
+from .command import FIRST, arena, environment
 
 LAST = "def choose(view):\n    return view.legal_moves()[-1]\n"
 RUN = "\nfrom arena.sdk import run\nrun(choose)\n"
@@ -82,10 +82,9 @@ def test_a_table_has_a_row_for_each_difference(folder: Path) -> None:
     ("text", "said"),
     [
         ("def choose(view):\n    return view.missing\n", "AttributeError: "),
-        pytest.param(LOOP, "no answer in 11.0 s", marks=pytest.mark.soak),  # as tests/cli/test_play.py
         ("def choose(view):\n    raise SystemExit\n", "SystemExit (bad.py"),
     ],
-    ids=["exception", "loop", "exit"],
+    ids=["exception", "exit"],
 )
 def test_a_failure_ends_it_with_line_and_position(folder: Path, text: str, said: str) -> None:
     """The message also has the command that puts this position to the bot again."""

@@ -15,7 +15,7 @@ from arena.protocol.documents import Entrant
 from tests.cli.forked import started
 from tests.patience import WAIT_SECONDS
 
-from .command import COMMAND, DICE, FIRST, LOOP, arena, bot, environment
+from .command import COMMAND, DICE, FIRST, arena, bot, environment
 
 THREE = ("--players", "3", "--seed", "1")
 DICES = ("--bots", "./dice,./dice,./dice")
@@ -115,15 +115,6 @@ def test_a_fault_ends_it(
     assert "to reproduce: arena puzzle " in message
     assert done.returncode == 1
     assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.soak  # as long as the same test in tests/cli/test_play.py
-def test_an_endless_loop_ends_the_run(folder: Path) -> None:
-    """The message has the line of the loop."""
-    bot(folder, "loop", LOOP)
-    done = arena("simulate", "--bots", "./dice,./loop", folder=folder, XDG_CACHE_HOME=str(folder / "cache"))
-    assert "loop: timeout in game 0: no answer in 11 s (bot.py, line 6" in done.stderr.decode()
-    assert done.returncode == 1
 
 
 def test_the_summary_as_json(folder: Path) -> None:

@@ -1,15 +1,14 @@
 """A running site for the client's tests."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.client.live import Live, live
 
 
-@pytest.fixture
-def arena(tmp_path: Path) -> Iterator[Live]:
-    """Yield a site over an empty store."""
-    with live(tmp_path) as running:
+@pytest.fixture(scope="module")
+def arena(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """Yield a site that a module's tests share. Each test has its own bots."""
+    with live(tmp_path_factory.mktemp("data"), ARENA_BOTS_PER_AUTHOR="99") as running:
         yield running

@@ -61,9 +61,9 @@ def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list
     return received, parcel, reported
 
 
-def kept(arena: Live) -> list[Path]:
+def kept(arena: Live) -> set[Path]:
     """Return the files that the site has stored, complete or not."""
-    return list(arena.uploads.iterdir()) if arena.uploads.exists() else []
+    return set(arena.uploads.iterdir()) if arena.uploads.exists() else set()
 
 
 def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
@@ -90,24 +90,26 @@ def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path:
     """The hash was announced before the change."""
     file = tmp_path / "mine.py"
     file.write_text("pass")
+    before = kept(arena)
     with sending(arena, str(file)) as (site, parcel):
         file.write_text("fail")
         body = body_of(parcel, lambda *_: None)
         with pytest.raises(SiteProblem, match="has the SHA-256"):
             site.put(f"/bots/{parcel.bot}/submissions", body, kind="python", sha256=parcel.sha256 or "")
-    assert kept(arena) == []
+    assert kept(arena) == before
 
 
 def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> None:
     """The site stores nothing."""
-    file = tmp_path / "mine.py"
+    file = tmp_path / "deleted.py"
     file.write_text("pass")
+    before = kept(arena)
     with sending(arena, str(file)) as (site, parcel):
         file.unlink()
         with pytest.raises(CannotSend, match="can no longer be read"):
-            site.put("/bots/mine/submissions", body_of(parcel, lambda *_: None), kind="python")
-    await_that(lambda: not kept(arena), "the end of it")
-    assert arena.store.submissions.newest() == ()
+            site.put("/bots/deleted/submissions", body_of(parcel, lambda *_: None), kind="python")
+    await_that(lambda: kept(arena) == before, "the end of it")
+    assert arena.store.submissions.newest(bot="deleted") == ()
 
 
 def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path: Path) -> None:
@@ -126,14 +128,15 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
 def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
     """The site has neither a file nor a submission."""
     command = [sys.executable, "-c", SEND, arena.url, arena.token()]
+    before = kept(arena)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
         try:
-            await_that(lambda: bool(kept(arena)), "a file on its way")
+            await_that(lambda: kept(arena) > before, "a file on its way")
         finally:
             sender.kill()
     assert sender.returncode == -signal.SIGKILL
-    await_that(lambda: not kept(arena), "its end")
-    assert arena.store.submissions.newest() == ()
+    await_that(lambda: kept(arena) == before, "its end")
+    assert arena.store.submissions.newest(bot="large") == ()
 
 
 @pytest.mark.parametrize("named", ["_mine.py", "m.py", "naïve.py"])
@@ -240,12 +243,13 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
         yield next(pieces)
         raise CannotSend("the engine is gone")
 
-    with sending(arena, base_image, "mine") as (site, parcel):
-        broken = Parcel(bot="mine", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
+    before = kept(arena)
+    with sending(arena, base_image, "broken") as (site, parcel):
+        broken = Parcel(bot="broken", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
         with pytest.raises(CannotSend, match="the engine is gone"):
-            site.put("/bots/mine/submissions", body_of(broken, lambda *_: None), kind="image")
-    await_that(lambda: not kept(arena), "the end of it")
-    assert arena.store.submissions.newest() == ()
+            site.put("/bots/broken/submissions", body_of(broken, lambda *_: None), kind="image")
+    await_that(lambda: kept(arena) == before, "the end of it")
+    assert arena.store.submissions.newest(bot="broken") == ()
 
 
 @pytest.mark.docker

@@ -90,20 +90,19 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
             assert len(other.asked) == 1
 
 
-def test_an_endless_list_is_refused() -> None:
+def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client gives up on a page that links to itself, and on a list of too many pages."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
         with pytest.raises(SiteTrouble, match="a list without end"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 2
-    pages = [
-        (200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(1002)
-    ]
+    monkeypatch.setattr("arena.client.site._MOST_PAGES", 10)
+    pages = [(200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(12)]
     with answering(*pages) as other, visited(other.url) as site:
         with pytest.raises(SiteTrouble, match="a list without end"):
             list(site.pages("/list", "rows"))
-        assert len(other.asked) == 1001
+        assert len(other.asked) == 11
 
 
 def test_no_response_fills_the_memory() -> None:

@@ -1,6 +1,8 @@
 """Browsers and programs that visit the site of a world, whose clock the test sets."""
 
-from collections.abc import Collection
+import sqlite3
+from collections.abc import Callable, Collection
+from contextlib import closing
 
 from fastapi.testclient import TestClient
 
@@ -51,3 +53,16 @@ def owner(world: World, account: KnownAccount) -> TestClient:
 def token(world: World, account: KnownAccount, scopes: Collection[Scope], *, days: int = 30) -> str:
     """Return the secret of a new token."""
     return world.accounts.tokens.create(account, name="t", scopes=scopes, days=days)[0]
+
+
+def repeated(world: World, times: int, send: Callable[[], int]) -> int:
+    """Send a request whose rate limits count it as if it had been sent this many times. Return its status."""
+    assert world.file is not None
+    with closing(sqlite3.connect(world.file, isolation_level=None)) as database:
+        database.execute("CREATE TEMP TABLE before AS SELECT key, number FROM attempt")
+        status = send()
+        database.execute(
+            "UPDATE attempt SET number = number + ? WHERE (key, number) NOT IN (SELECT * FROM before)",
+            (times - 1,),
+        )
+    return status
