@@ -17,6 +17,8 @@ from typing import Final, Literal
 import arena.app
 import arena.cli.main
 import web.__main__
+from arena.accounts import accounts
+from tests.accounts.world import CHEAP
 from tests.patience import WAIT_SECONDS
 from tests.web.adapters import complete_routes_late, share_adapters
 
@@ -201,4 +203,6 @@ def _command(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [*words]
+    # A real hash takes longer than all the rest of a request. tests/accounts tests that it is strong.
+    accounts.strong_hasher = lambda: CHEAP  # type: ignore[attr-defined] # imported there
     sys.exit(main())
