@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.visits import Windows, chromium
+from tests.browser.visits import Visit, Windows, chromium
 
 
 @pytest.fixture(scope="package")
@@ -21,3 +21,41 @@ def windows(browser: Browser) -> Iterator[Windows]:
     windows = Windows(browser)
     yield windows
     windows.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser, url: str) -> Iterator[Visit]:
+    """Yield a window for all tests of a file, since opening one takes longer than opening a page."""
+    windows = Windows(browser)
+    yield windows.open(url, "desktop", "light")
+    windows.close()
+
+
+@pytest.fixture
+def visit(window: Visit) -> Iterator[Visit]:
+    """Yield the file's window as if it were new, and check that the browser doesn't complain.
+
+    The file's fixture ``url`` has the site's address.
+    """
+    window.complaints.clear()
+    window.resize("desktop")
+    yield window
+    window.page.unroute_all()
+    window.page.emulate_media(color_scheme="light", media="null", reduced_motion="null", forced_colors="null")
+    window.page.evaluate("localStorage.clear()")
+    assert window.complaints == []
+
+
+@pytest.fixture(scope="module")
+def plain_window(browser: Browser, url: str) -> Iterator[Visit]:
+    """Yield a window without scripts for all tests of a file."""
+    windows = Windows(browser)
+    yield windows.open(url, "desktop", "light", script=False)
+    windows.close()
+
+
+@pytest.fixture
+def plain(plain_window: Visit) -> Visit:
+    """Return the file's window without scripts."""
+    plain_window.resize("desktop")
+    return plain_window

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -25,7 +24,6 @@ from arena.services.operators import BotOperators, change_ladder
 from tests.accounts.world import World
 from tests.browser.visits import Visit, Windows, follow
 from tests.builders import START, play_matches
-from tests.cli.command import arena
 from tests.db.builders import run_sql
 from tests.db.test_submissions import qualify
 from tests.demo.running import await_that
@@ -252,15 +250,6 @@ def test_all_public_games_are_downloaded(visit: Visit, place: Place) -> None:
     games = [json.loads(line)["game"] for line in text.splitlines()]
     assert games == [game.game for game in place.store.games.newest(None, 100)][::-1]
     assert len(games) == lines["rows"] == table["rows"]
-
-
-def test_the_command_prints_what_the_browser_shows(visit: Visit, place: Place, tmp_path: Path) -> None:
-    """The keys of the API and the command line, their order and the numbers are equal."""
-    visit.open("/api/v1/leaderboard")
-    shown = json.loads(visit.page.locator("body").inner_text())
-    data = place.world.exports.parent
-    printed = arena("leaderboard", "--json", folder=tmp_path, ARENA_DATA_DIR=str(data)).stdout
-    assert json.dumps(json.loads(printed)) == json.dumps(shown)
 
 
 READ_FEED: Final = """async () => {

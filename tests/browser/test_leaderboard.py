@@ -13,7 +13,7 @@ from playwright.sync_api import Response, expect
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.browser.visits import WATCH_SHIFTS, Windows, elsewhere, follow, poll
+from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, elsewhere, follow, poll
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
@@ -132,9 +132,8 @@ def test_bots_are_found_with_the_keyboard(windows: Windows, url: str, *, script:
     expect(page).to_have_url(f"{url}/leaderboard?players=5")
 
 
-def test_a_head_of_the_leaderboard_sorts_it(windows: Windows, url: str) -> None:
+def test_a_head_of_the_leaderboard_sorts_it(visit: Visit, url: str) -> None:
     """A click on a column's head puts the highest number first, and marks the head."""
-    visit = windows.open(url, "desktop", "light")
     page = visit.page
     visit.open("/leaderboard")
     follow(page, page.get_by_role("columnheader", name="Games").get_by_role("link"))
@@ -145,9 +144,9 @@ def test_a_head_of_the_leaderboard_sorts_it(windows: Windows, url: str) -> None:
     assert games[0] > games[-1]
 
 
-def test_a_bots_page_begins_with_its_rank(windows: Windows, store: Store, url: str) -> None:
+def test_a_bots_page_begins_with_its_rank(visit: Visit, store: Store) -> None:
     """A phone shows it without scrolling, above all sections."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     best = store.ratings.standings()[0]
     visit.open(f"/bots/{best.bot}")
     rank = visit.page.locator(".standing")
@@ -159,9 +158,8 @@ def test_a_bots_page_begins_with_its_rank(windows: Windows, store: Store, url: s
     assert box["y"] < heading["y"]
 
 
-def test_the_best_games_are_one_click_away(windows: Windows, url: str) -> None:
+def test_the_best_games_are_one_click_away(visit: Visit, url: str) -> None:
     """The closest games, comebacks and upsets are each in order, with the number that decides."""
-    visit = windows.open(url, "desktop", "light")
     page = visit.page
     visit.open("/games")
     found = {}
@@ -179,9 +177,8 @@ def test_the_best_games_are_one_click_away(windows: Windows, url: str) -> None:
     expect(page).to_have_url(f"{url}/games?order=widest")
 
 
-def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
+def test_what_is_played_is_read_aloud(visit: Visit) -> None:
     """The front page's parts have names, and the seats of a table are a list."""
-    visit = windows.open(url, "desktop", "light")
     visit.open("/")
     tables = visit.page.get_by_role("region", name="Now playing")
     expect(tables.get_by_role("listitem").filter(has_text="greedy@1").first).to_be_visible()
@@ -198,14 +195,11 @@ def test_what_is_played_is_read_aloud(windows: Windows, url: str) -> None:
         ("phone", True, False),
     ],
 )
-def test_the_front_page_plays_a_game(
-    windows: Windows, url: str, size: str, *, reduced: bool, plays: bool
-) -> None:
+def test_the_front_page_plays_a_game(visit: Visit, size: str, *, reduced: bool, plays: bool) -> None:
     """It plays automatically and can be paused. Visitors who prefer reduced motion get a picture instead."""
-    visit = windows.open(url, size, "dark")
+    visit.resize(size)
     page = visit.page
-    if reduced:
-        page.emulate_media(reduced_motion="reduce")
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce" if reduced else "no-preference")
     visit.open("/")
     picture = page.get_by_role("img", name="The result of game")
     frame = page.frame_locator(".featured iframe")

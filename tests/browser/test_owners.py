@@ -34,25 +34,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             yield Place(site.url, world)
 
 
-def test_roll_back_retire_and_play_again(windows: Windows, place: Place) -> None:
-    """Each takes one click, and the page says what it did."""
-    visit = windows.open(place.url, "small", "dark")
-    page = visit.page
-    log_in(page, visit.url, "ann")
-    visit.open("/leaderboard")
-    page.get_by_role("link", name="mine", exact=True).click()
-    page.get_by_role("button", name="Activate version 2").click()
-    expect(page.get_by_role("status")).to_contain_text("Version 2 plays from now on")
-    expect(page.get_by_role("status")).to_be_in_viewport()
-    expect(page.get_by_role("heading", name="Rating of version 2")).to_be_visible()
-    page.get_by_role("button", name="Retire").click()
-    expect(page.get_by_role("status")).to_contain_text("The bot is retired")
-    page.get_by_role("button", name="Reactivate").click()
-    expect(page.get_by_role("status")).to_contain_text("The bot is active again")
-    page.get_by_role("button", name="Activate version 3").click()
-    expect(page.get_by_role("heading", name="Rating of version 3")).to_be_visible()
-
-
 def test_a_challenge_from_the_form_to_its_games(windows: Windows, place: Place) -> None:
     """The form suggests names, and keeps them if it is refused. Games appear without a reload."""
     add_bots(place.world.store, [(f"crowd-{number}", "someone") for number in range(100, 180)])

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ViewportSize, expect
 
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import NAME, ONCE_SCROLLED, Windows, follow, poll
+from tests.browser.visits import NAME, ONCE_SCROLLED, Visit, Windows, follow, poll
 from tests.builders import add_bots, fill, finish, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
@@ -46,9 +46,9 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield site.url
 
 
-def test_tables_stay_tables_for_screen_readers(windows: Windows, url: str) -> None:
+def test_tables_stay_tables_for_screen_readers(visit: Visit) -> None:
     """Rows and cells keep their roles on a phone, although it shows them as sheets."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     visit.open("/leaderboard")
     table = visit.page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="random@1")).to_have_count(1)
@@ -66,9 +66,9 @@ ROW_HEIGHTS = """rows => rows.map((row) => [
 """Returns the height of each row, and of its rank, name, author and score."""
 
 
-def test_a_phone_has_two_lines_per_bot(windows: Windows, url: str) -> None:
+def test_a_phone_has_two_lines_per_bot(visit: Visit) -> None:
     """Rank, name, author and score are visible, and no row exceeds 64 pixels, even with a long name."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     for path in ("/", "/leaderboard"):
         visit.open(path)
         rows = visit.page.locator(".board tbody tr").evaluate_all(ROW_HEIGHTS)
@@ -78,9 +78,9 @@ def test_a_phone_has_two_lines_per_bot(windows: Windows, url: str) -> None:
             assert min(parts) > 10
 
 
-def test_games_are_found_by_a_form_and_rows_lead_to_them(windows: Windows, url: str) -> None:
+def test_games_are_found_by_a_form_and_rows_lead_to_them(plain: Visit, url: str) -> None:
     """No scripts are needed. A click anywhere in a row opens its game, and on a bot's name the bot."""
-    page = windows.open(url, "desktop", "light", script=False).page
+    page = plain.page
     page.goto(f"{url}/games")
     page.get_by_text("Filter and sort").click()
     page.get_by_label("Players").select_option("5")
@@ -98,9 +98,9 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(windows: Windows, url: 
     expect(page.get_by_role("heading", level=1)).to_have_text(bot)
 
 
-def test_games_are_found_by_author_result_and_date(windows: Windows, url: str) -> None:
+def test_games_are_found_by_author_result_and_date(plain: Visit, url: str) -> None:
     """All fields of the form apply together, and keep their values."""
-    page = windows.open(url, "desktop", "light", script=False).page
+    page = plain.page
     page.goto(f"{url}/games?players=2")
     page.get_by_label("Author").fill("AMY")
     page.get_by_label("Points from").fill("45")
@@ -121,9 +121,9 @@ def test_games_are_found_by_author_result_and_date(windows: Windows, url: str) -
     expect(page.get_by_text("No games match.")).to_be_visible()
 
 
-def test_first_picks_are_limited_to_hands_with_a_card(windows: Windows, url: str) -> None:
+def test_first_picks_are_limited_to_hands_with_a_card(plain: Visit, url: str) -> None:
     """Every hand then has the card, which stays selected. No scripts are needed."""
-    page = windows.open(url, "desktop", "light", script=False).page
+    page = plain.page
     page.goto(f"{url}/bots/mine/picks")
     hands = page.locator(".hands li")
     before = hands.count()
@@ -144,12 +144,11 @@ POINTS_OF_GAMES = """() => [...document.querySelectorAll(".games tbody tr")].map
 """Returns how high the row of each game is, and where its points end."""
 
 
-def test_points_of_games_are_in_line(windows: Windows, url: str) -> None:
+def test_points_of_games_are_in_line(visit: Visit) -> None:
     """Seats have a column each, whatever the number of players, and games have one line.
 
     On a tablet, the fourth seat begins a second line. On a phone, all points end together.
     """
-    visit = windows.open(url, "desktop", "light")
     for size in ("desktop", "tablet", "phone"):
         visit.resize(size)
         visit.open("/games")
@@ -187,13 +186,12 @@ LINKS_OF_ROWS = """() => [...document.querySelectorAll(".games tbody tr")].map((
 """Returns for each row how many of 40 points across it lead neither to its game nor to a bot."""
 
 
-@pytest.mark.parametrize("order", ["newest", "comeback"])
-def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: str) -> None:
+@pytest.mark.parametrize("order", ["newest", pytest.param("comeback", marks=pytest.mark.soak)])
+def test_names_of_twenty_letters_are_whole(visit: Visit, order: str) -> None:
     """They are even next to longer names, from 1024 pixels on. A game has one line, which is all links.
 
     Below 1280 pixels, a game of five has two lines, and names have their versions.
     """
-    visit = windows.open(url, "desktop", "light")
     visit.page.set_viewport_size(ViewportSize(width=1280, height=800))
     visit.open(f"/games?order={order}")
     if order == "newest":  # which games have comebacks varies
@@ -213,9 +211,8 @@ def test_names_of_twenty_letters_are_whole(windows: Windows, url: str, order: st
     assert visit.page.evaluate(CUT_OFF) == []
 
 
-def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, url: str) -> None:
+def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(visit: Visit) -> None:
     """The outline is visible even if the name is cut off. The tooltip has the whole name."""
-    visit = windows.open(url, "desktop", "light")
     visit.open("/games")
     row = visit.page.locator("tbody tr").filter(has_text="quite-a-long-name").first
     row.locator("th a").focus()
@@ -225,9 +222,8 @@ def test_a_bot_in_a_list_of_games_shows_that_it_has_the_focus(windows: Windows, 
     expect(who).to_have_attribute("title", who.inner_text())
 
 
-def test_the_keyboard_reaches_the_content_first(windows: Windows, url: str) -> None:
+def test_the_keyboard_reaches_the_content_first(visit: Visit) -> None:
     """The first Tab stop is a visible link that skips the navigation."""
-    visit = windows.open(url, "desktop", "light")
     visit.open("/leaderboard")
     visit.page.keyboard.press("Tab")
     skip = visit.page.get_by_role("link", name="Skip to content")
@@ -238,9 +234,9 @@ def test_the_keyboard_reaches_the_content_first(windows: Windows, url: str) -> N
 
 
 @pytest.mark.parametrize("size", ["phone", "desktop"])
-def test_every_tab_stop_is_visible(windows: Windows, url: str, size: str) -> None:
+def test_every_tab_stop_is_visible(visit: Visit, size: str) -> None:
     """Each order has one link: in the head of a column or, if the heads are hidden, in a row of links."""
-    visit = windows.open(url, size, "light")
+    visit.resize(size)
     page = visit.page
     visit.open("/cards?players=2")
     orders = []
@@ -259,9 +255,9 @@ def test_every_tab_stop_is_visible(windows: Windows, url: str, size: str) -> Non
     assert len(orders) == len(set(orders)) == 8
 
 
-def test_screen_readers_read_the_bars(windows: Windows, url: str) -> None:
+def test_screen_readers_read_the_bars(visit: Visit) -> None:
     """Each is an image with a text, in a table that is also a table on a phone."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     visit.open("/cards?players=2")
     table = visit.page.get_by_role("table")
     expect(table.get_by_role("row").filter(has_text="Tempura")).to_have_count(1)
@@ -270,11 +266,11 @@ def test_screen_readers_read_the_bars(windows: Windows, url: str) -> None:
     assert tree.count("- rowheader") == 12
 
 
-def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str) -> None:
+def test_documents_are_found_and_read_without_scripts(plain: Visit, url: str) -> None:
     """Links lead from any page to the index, a document, a section of it, another document and the rules."""
-    visit = windows.open(url, "small", "light", script=False)
-    page = visit.page
-    visit.open("/games")
+    plain.resize("small")
+    page = plain.page
+    plain.open("/games")
     site = page.get_by_role("navigation", name="Site")
     site.get_by_role("link", name="Docs").click()
     page.get_by_role("main").get_by_role("link", name="Submitting a bot").click()
@@ -289,9 +285,9 @@ def test_documents_are_found_and_read_without_scripts(windows: Windows, url: str
     expect(site.locator("[aria-current]")).to_have_text("Rules")
 
 
-def test_the_navigation_has_two_rows_on_small_phones(windows: Windows, url: str) -> None:
+def test_the_navigation_has_two_rows_on_small_phones(visit: Visit) -> None:
     """One has three links and the other four, and none is cut off."""
-    visit = windows.open(url, "small", "light")
+    visit.resize("small")
     visit.open("/docs")
     tops = [link.bounding_box() for link in visit.page.locator("header nav[aria-label=Site] a").all()]
     rows = [round(box["y"]) for box in tops if box]
@@ -299,9 +295,9 @@ def test_the_navigation_has_two_rows_on_small_phones(windows: Windows, url: str)
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in tops if box)
 
 
-def test_a_table_wider_than_the_window_scrolls_by_keys(windows: Windows, url: str) -> None:
+def test_a_table_wider_than_the_window_scrolls_by_keys(visit: Visit) -> None:
     """It can get the focus, and then the arrow keys scroll it. The page doesn't scroll sideways."""
-    visit = windows.open(url, "small", "light")
+    visit.resize("small")
     page = visit.page
     visit.open("/docs/submitting#bots-off-the-ladder")
     table = page.get_by_role("group", name=re.compile("^Bots off the ladder"))
@@ -325,9 +321,8 @@ def test_an_opened_list_stays_open_while_the_page_updates_itself(windows: Window
     expect(hours).to_be_visible()
 
 
-def test_the_theme_is_chosen_for_the_whole_site(windows: Windows, url: str) -> None:
+def test_the_theme_is_chosen_for_the_whole_site(visit: Visit) -> None:
     """It applies to all pages, including embedded ones, and can be set back to the system's."""
-    visit = windows.open(url, "desktop", "light")
     page = visit.page
     visit.open("/games")
     assert page.evaluate(GROUND) == PAPER
@@ -346,7 +341,7 @@ def test_the_theme_is_chosen_for_the_whole_site(windows: Windows, url: str) -> N
     assert page.evaluate(GROUND) == PAPER
 
 
-@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/New_York"])
+@pytest.mark.parametrize("zone", [pytest.param("Asia/Tokyo", marks=pytest.mark.soak), "America/New_York"])
 def test_times_are_local_with_utc_as_the_tooltip(
     browser: Browser, windows: Windows, url: str, zone: str
 ) -> None:
@@ -383,10 +378,10 @@ def test_times_are_local_with_utc_as_the_tooltip(
     context.close()
 
 
-def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
+def test_compared_curves_fill_the_page(visit: Visit) -> None:
     """The graph is about as wide as its section, and its text is legible, on desktops and phones."""
     for size in ("desktop", "phone"):
-        visit = windows.open(url, size, "light")
+        visit.resize(size)
         visit.open("/compare?bots=mine&bots=yours")
         width, whole, letters = visit.page.evaluate(
             """() => {
@@ -399,9 +394,9 @@ def test_compared_curves_fill_the_page(windows: Windows, url: str) -> None:
         assert letters >= 12
 
 
-def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
+def test_compared_figures_are_in_line(visit: Visit) -> None:
     """Shares are right-aligned, and names stay visible. Legend and lines are dashed in the same way."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     visit.open("/compare?bots=mine&bots=yours&bots=random&bots=a-bot-with-quite-a-long-name-0")
     ends, widths, stays, dashes = visit.page.evaluate(
         """() => {
@@ -432,9 +427,9 @@ def test_compared_figures_are_in_line(windows: Windows, url: str) -> None:
     assert dashes == [[False, True, False, True]] * 2
 
 
-def test_forms_and_lists_show_whole_words(windows: Windows, url: str) -> None:
+def test_forms_and_lists_show_whole_words(visit: Visit) -> None:
     """A field's options fit into it. The figure by which games are sorted is level with their number."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     for size in ("phone", "zoomed", "tablet"):
         visit.resize(size)
         visit.open("/games?order=comeback")
@@ -460,9 +455,8 @@ def test_forms_and_lists_show_whole_words(windows: Windows, url: str) -> None:
         assert (cut, apart) == ([], 0), size
 
 
-def test_a_column_head_is_aligned_with_its_names(windows: Windows, url: str) -> None:
+def test_a_column_head_is_aligned_with_its_names(visit: Visit) -> None:
     """The table of all pairs has such a column of bots."""
-    visit = windows.open(url, "desktop", "light")
     visit.open("/leaderboard/versus")
     starts = visit.page.evaluate(
         """() => [...document.querySelectorAll(".versus tr > th:first-child")].slice(0, 2).map((each) => {

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, ViewportSize
 
 from arena.protocol.match import WorkerStatus
 from arena.rules import Rules
-from tests.browser.visits import Visit, Windows
+from tests.browser.visits import Visit
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import claimed
@@ -45,9 +45,9 @@ def look(visit: Visit, path: str) -> Page:
     return visit.page
 
 
-def test_the_longest_names_fit(windows: Windows, url: str) -> None:
+def test_the_longest_names_fit(visit: Visit) -> None:
     """They make no page scroll sideways, from zoomed phones to desktops."""
-    visit = windows.open(url, "zoomed", "light")
+    visit.resize("zoomed")
     for path in (
         "/",
         "/leaderboard",
@@ -67,9 +67,8 @@ def test_the_longest_names_fit(windows: Windows, url: str) -> None:
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
-def test_forced_colours_show_what_is_open(windows: Windows, url: str) -> None:
+def test_forced_colours_show_what_is_open(visit: Visit) -> None:
     """The links to the open page, list and view look different from the others."""
-    visit = windows.open(url, "desktop", "light")
     visit.page.emulate_media(forced_colors="active")
     for path, links in (("/leaderboard", (".site nav", ".tabs")), (f"{GAME}/1/1", (".site nav", ".views"))):
         page = look(visit, path)
@@ -80,9 +79,8 @@ def test_forced_colours_show_what_is_open(windows: Windows, url: str) -> None:
             assert chosen.isdisjoint(ground for current, ground in grounds if not current)
 
 
-def test_controls_are_not_printed(windows: Windows, url: str) -> None:
+def test_controls_are_not_printed(visit: Visit) -> None:
     """A frame is printed without the controls, which would cover it."""
-    visit = windows.open(url, "desktop", "light")
     page = look(visit, f"{GAME}/2/5?step=reveal")
     page.emulate_media(media="print")
     for gone in (".site nav", ".transport", ".scrub", ".share", "body > footer"):
@@ -91,9 +89,9 @@ def test_controls_are_not_printed(windows: Windows, url: str) -> None:
     assert page.locator(".counter").evaluate("each => getComputedStyle(each).position") != "sticky"
 
 
-def test_the_controls_leave_room_in_a_low_window(windows: Windows, url: str) -> None:
+def test_the_controls_leave_room_in_a_low_window(visit: Visit) -> None:
     """On a phone in landscape format they take less than a quarter of it, next to each other."""
-    visit = windows.open(url, "phone", "light")
+    visit.resize("phone")
     visit.page.set_viewport_size(ViewportSize(width=720, height=390))
     page = look(visit, f"{GAME}/2/5?step=reveal")
     boxes = [

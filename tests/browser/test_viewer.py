@@ -46,26 +46,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield site.url
 
 
-@pytest.fixture(scope="module")
-def window(browser: Browser, url: str) -> Iterator[Visit]:
-    """Yield a window for all tests, since opening one takes longer than opening a page."""
-    windows = Windows(browser)
-    yield windows.open(url, "desktop", "light")
-    windows.close()
-
-
-@pytest.fixture
-def visit(window: Visit) -> Iterator[Visit]:
-    """Yield the window as if it were new, and check that the browser doesn't complain."""
-    window.complaints.clear()
-    window.resize("desktop")
-    window.page.emulate_media(color_scheme="light")
-    yield window
-    window.page.unroute_all()
-    window.page.evaluate("localStorage.clear()")
-    assert window.complaints == []
-
-
 def watch(visit: Visit, path: str) -> Page:
     """Open a frame, and wait until its controls can be used."""
     visit.open(path)
@@ -550,21 +530,13 @@ ROWS_IN_SEATS: str = """() => [...document.querySelectorAll("#sheet tbody tr")].
 def test_nothing_moves_at_the_end_in_narrow_windows(visit: Visit, game: str) -> None:
     """The score sheet has a row in each seat, where its cards were."""
     page = watch(visit, f"{game}?step=score")
-    for is_dark in (False, True):
-        page.emulate_media(color_scheme="dark" if is_dark else "light")
-        for width, height in ((390, 844), (600, 900), (768, 1024), (890, 1100)):
-            page.set_viewport_size(ViewportSize(width=width, height=height))
-            reach_the_end(page)
-            assert {tuple(row) for row in page.evaluate(ROWS_IN_SEATS)} == {(True, True, True)}
-            assert page.evaluate(SHEET_IN_SIGHT)[:6] == [
-                "",
-                "Points",
-                "Round 1",
-                "Round 2",
-                "Round 3",
-                "Puddings",
-            ]
-            page.keyboard.press("ArrowLeft")
+    for width, height in ((390, 844), (600, 900), (768, 1024), (890, 1100)):
+        page.set_viewport_size(ViewportSize(width=width, height=height))
+        reach_the_end(page)
+        assert {tuple(row) for row in page.evaluate(ROWS_IN_SEATS)} == {(True, True, True)}
+        heads = page.evaluate(SHEET_IN_SIGHT)[:6]
+        assert heads == ["", "Points", "Round 1", "Round 2", "Round 3", "Puddings"]
+        page.keyboard.press("ArrowLeft")
 
 
 COVERED: str = """() => {
@@ -613,11 +585,11 @@ def test_screen_readers_hear_numbers_and_words(visit: Visit) -> None:
     assert {word for number, word in heard if number == "1"} == {"point", "roll"}
 
 
-def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> None:
+def test_all_of_it_can_be_read_without_scripts(plain: Visit, url: str) -> None:
     """Links lead to frames and views. Controls that need a script are hidden."""
-    visit = windows.open(url, "phone", "light", script=False)
-    page = visit.page
-    visit.open(f"{FIVE}/1/3")
+    plain.resize("phone")
+    page = plain.page
+    plain.open(f"{FIVE}/1/3")
     for name, path in [
         ("Step forward", "/1/3?step=reveal"),
         ("Step forward", "/1/3?step=pass"),
@@ -633,7 +605,7 @@ def test_all_of_it_can_be_read_without_scripts(windows: Windows, url: str) -> No
     page.get_by_role("group", name="What a seat could infer").get_by_role("link").nth(2).click()
     expect(page).to_have_url(f"{url}{FIVE}/3/7?view=infer:2")
     expect(page.get_by_role("region", name="Unseen cards")).to_be_visible()
-    visit.keep("viewer-no-script")
+    plain.keep("viewer-no-script")
     for control in ("#play", "#speed", "#help", "#position"):
         expect(page.locator(control)).to_be_hidden()
 
@@ -726,7 +698,15 @@ CUT_BY_FRAME: str = f"""async (step) => {{
 """Draws the last frame, then every nth one back to the first, and returns the parts that aren't in sight."""
 
 
-@pytest.mark.parametrize("game", ["two-0-0", "three-0-0", "faulty-0-0", "five-0-0"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "two-0-0",
+        pytest.param("three-0-0", marks=pytest.mark.soak),
+        pytest.param("faulty-0-0", marks=pytest.mark.soak),
+        "five-0-0",
+    ],
+)
 def test_table_and_controls_are_in_sight_at_once(visit: Visit, game: str) -> None:
     """With two to five seats, nothing has to be scrolled on desktops. Cards grow with the window."""
     page = watch(visit, f"/games/{game}/1/1")
@@ -781,11 +761,10 @@ def test_a_phone_shows_a_row_per_seat_above_the_controls(visit: Visit) -> None:
         assert page.evaluate(places) == before
 
 
-@pytest.mark.parametrize(("width", "height"), [(375, 667), (360, 640)])
-def test_small_phones_show_five_seats_and_the_controls(visit: Visit, width: int, height: int) -> None:
+def test_small_phones_show_five_seats_and_the_controls(visit: Visit) -> None:
     """The page only has to be scrolled to the table."""
     page = watch(visit, f"{FIVE}/1/3")
-    page.set_viewport_size(ViewportSize(width=width, height=height))
+    visit.resize("small")
     page.evaluate("document.getElementById('film').scrollIntoView()")
     assert page.evaluate(ALL_IN_SIGHT) == []
 

@@ -18,7 +18,7 @@ from tests.ports import free_port
 from tests.soak import SOAK
 
 BOTS = {"expected", "greedy", "mcts", "random", "rollout", "spoiler"}
-SLOW = {"mcts", "rollout"}
+SLOW = {"expected", "mcts", "rollout"}
 """Bots that play only in `make soak`, since they think longer than all others together."""
 PROCESS = {"ARENA_SANDBOX": "process"}
 
