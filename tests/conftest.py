@@ -128,7 +128,7 @@ def _reason(report: pytest.TestReport) -> str:
     return where[2].removeprefix("Skipped: ") if isinstance(where, tuple) else str(where)
 
 
-def _missing(what: str, remedy: str) -> NoReturn:
+def missing(what: str, remedy: str) -> NoReturn:
     """Skip the test, or fail it in CI."""
     reason = f"{what} ({remedy})"
     if os.environ.get("CI"):
@@ -169,7 +169,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
         # docker-py leaves the socket of a failed attempt to the garbage collector, which would warn about it.
         with warnings.catch_warnings(action="ignore"):
             gc.collect()
-        _missing(reason, "run scripts/engine as root")
+        missing(reason, "run scripts/engine as root")
     yield client
     client.close()
 
@@ -186,7 +186,7 @@ def base_image(docker_client: docker.DockerClient) -> str:
 def npm() -> None:
     """Require npm."""
     if shutil.which("npm") is None:
-        _missing("npm is not installed", "apt-get install npm")
+        missing("npm is not installed", "apt-get install npm")
 
 
 @pytest.fixture(scope="session")
@@ -202,7 +202,7 @@ def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
 def cpp_compiler() -> None:
     """Require a compiler and library for C++ bots."""
     if shutil.which("g++") is None or not Path("/usr/include/nlohmann/json.hpp").exists():
-        _missing("there is no C++ compiler with nlohmann-json", "apt-get install g++ nlohmann-json3-dev")
+        missing("there is no C++ compiler with nlohmann-json", "apt-get install g++ nlohmann-json3-dev")
 
 
 @pytest.fixture(scope="session")
@@ -210,7 +210,7 @@ def node() -> str:
     """Return the program that runs JavaScript."""
     if found := shutil.which("node"):
         return found
-    _missing("Node.js is not installed", "apt-get install nodejs")
+    missing("Node.js is not installed", "apt-get install nodejs")
 
 
 @pytest.fixture(scope="session")
@@ -218,7 +218,7 @@ def docker_command(docker_client: docker.DockerClient) -> None:
     """Require the program `docker`."""
     del docker_client
     if shutil.which("docker") is None:
-        _missing("the command docker is not installed", "apt-get install docker-cli, or docker.io")
+        missing("the command docker is not installed", "apt-get install docker-cli, or docker.io")
 
 
 @pytest.fixture(scope="session")
@@ -226,14 +226,14 @@ def iptables(root: None) -> None:
     """Require `iptables`, with which tests block connections."""
     del root
     if shutil.which("iptables") is None:
-        _missing("iptables is not installed", "apt-get install iptables")
+        missing("iptables is not installed", "apt-get install iptables")
 
 
 @pytest.fixture(scope="session")
 def root() -> None:
     """Require root."""
     if os.geteuid() != 0:
-        _missing("these tests need root", "run the tests as root")
+        missing("these tests need root", "run the tests as root")
 
 
 @pytest.fixture(scope="session")
@@ -243,7 +243,7 @@ def compose_command() -> tuple[str, ...]:
         with suppress(OSError):
             if not subprocess.run([*command, "version"], capture_output=True, check=False).returncode:  # noqa: S603 - ours
                 return command
-    _missing("Docker Compose is not installed", "apt-get install docker-compose")
+    missing("Docker Compose is not installed", "apt-get install docker-compose")
 
 
 @pytest.fixture(scope="session")
@@ -251,7 +251,7 @@ def postgresql_programs() -> Path:
     """Return the folder of PostgreSQL's programs."""
     programs = find_programs()
     if programs is None:
-        _missing("PostgreSQL's programs are not installed", "apt-get install postgresql")
+        missing("PostgreSQL's programs are not installed", "apt-get install postgresql")
     return programs
 
 
@@ -301,7 +301,7 @@ def chromium_path() -> str:
     """Return the path of Chromium's program."""
     if found := find_chromium():
         return found
-    _missing("Chromium is not installed", "apt-get install chromium")
+    missing("Chromium is not installed", "apt-get install chromium")
 
 
 @pytest.fixture(scope="session")
@@ -309,5 +309,5 @@ def axe() -> str:
     """Return the source of axe-core, which finds accessibility problems."""
     program = Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"
     if not program.is_file():
-        _missing("axe-core is not installed", "npm install, or make check")
+        missing("axe-core is not installed", "npm install, or make check")
     return program.read_text()

@@ -48,11 +48,23 @@ def lines(program: str, level: str = "info", code: int = 0) -> list[dict[str, An
 
 
 def test_a_log_without_a_terminal_is_json() -> None:
-    """There is one object per line, whatever it contains. The common fields come first."""
-    (line,) = lines(r"""log.info("done", what="a\nb", half="\udcff", large=10**30, thing=b"\xff", n=1.5)""")
+    """There is one object per line, whatever it contains. The common fields come first.
+
+    Nothing moves a cursor, since logs for programs are read on terminals too. Escaped text can be parsed, and
+    gives the original.
+    """
+    odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
+    text = logged(
+        'log.info("done", what="a\\nb", half="\\udcff", large=10**30, thing=b"\\xff", n=1.5)\n'
+        f"log.info({odd!r}, field={odd!r}, ok='sé')"
+    )
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "sé" in text
+    line, escaped = map(json.loads, text.splitlines())
     assert list(line)[:3] == ["timestamp", "level", "event"]
     assert (line["level"], line["event"], line["what"], line["n"]) == ("info", "done", "a\nb", 1.5)
     assert (line["half"], line["large"]) == ("\udcff", 10**30)
+    assert (escaped["event"], escaped["field"]) == (odd, odd)
 
 
 def test_libraries_messages_are_logged_the_same_way() -> None:
@@ -137,16 +149,6 @@ assert not spoken("said otherwise")
     assert r"field=\x1b[1A" in text
     assert "\nTraceback (most recent call last):\n" in text
     assert text.rstrip().endswith(r"ValueError: \x1b[4J")
-
-
-def test_for_programs_nothing_moves_a_cursor_either() -> None:
-    """Logs for programs are read on terminals too. Escaped text can be parsed, and gives the original."""
-    odd = "\x1b[2J\n\x9b2J\x85\u2028\u202e\U000e0001"
-    text = logged(f"log.info({odd!r}, field={odd!r}, ok='sé')", "json")
-    assert text.removesuffix("\n").isprintable()
-    line = json.loads(text)
-    assert (line["event"], line["field"]) == (odd, odd)
-    assert "sé" in text
 
 
 def test_a_log_on_a_terminal_is_for_people() -> None:

@@ -92,7 +92,7 @@ def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> Person
     while time.monotonic() < ends:
         if ready(game := known(store, id_)):
             return game
-        time.sleep(0.02)
+        time.sleep(0.05)
     raise AssertionError(f"game {id_} did not meet the condition in time")
 
 

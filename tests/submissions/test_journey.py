@@ -50,7 +50,7 @@ def play_until_over(arena: Arena, ids: list[str], rated: set[str]) -> dict[str, 
 
         def watch() -> None:
             while not done() and time.monotonic() < deadline:
-                time.sleep(0.1)
+                time.sleep(0.5)
             coordinator.stop()
 
         watcher = threading.Thread(target=watch)

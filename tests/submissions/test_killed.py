@@ -43,7 +43,7 @@ def running(settings: Settings) -> Iterator[None]:
             process.kill()
 
 
-def until(condition: Callable[[], bool], pause: float = 0.1) -> None:
+def until(condition: Callable[[], bool], pause: float = 0.3) -> None:
     """Wait for a condition, checking it at this interval in seconds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
