@@ -126,29 +126,6 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
     assert docker_stage.leftovers() == []
 
 
-@pytest.mark.parametrize(
-    ("command", "code", "words"),
-    [
-        ("/nowhere/bot", 127, "arena: can't start /nowhere/bot: no such file"),
-        ("no-such-bot", 127, "arena: can't start no-such-bot: no such program in any folder of PATH"),
-        (
-            "/etc/passwd",
-            126,
-            "arena: can't start /etc/passwd: permission denied: make it and its folders executable",
-        ),
-        ("/tmp", 126, "arena: can't start /tmp: it is a folder"),  # noqa: S108 - the container's
-    ],
-)
-def test_a_wrong_entry_point_ends_at_once(
-    docker_stage: DockerStage, command: str, code: int, words: str
-) -> None:
-    """A bot that can't be started has the same exit code as in a shell, and stderr gives the reason."""
-    image = docker_stage.started_by([command])
-    with launched(docker_stage, image) as (sandbox, _):
-        assert sandbox.wait().code == code
-        assert words in sandbox.stderr()
-
-
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
     """Without its socket folder the bot isn't started, and isn't blamed."""
     spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")

@@ -2,7 +2,9 @@
 
 import io
 import json
+import platform
 import signal
+import subprocess
 import tarfile
 import time
 import uuid
@@ -280,21 +282,39 @@ def test_all_processes_end_with_the_bot(container_stage: DockerStage) -> None:
         assert sandbox.wait().code == 7
 
 
-def test_the_error_says_what_is_wrong_with_a_program(docker_stage: DockerStage) -> None:
-    """The message about a script that can't be run helps its author."""
-    wrong = [
-        ("#!/bin/python9\\n", 127, "the file exists, but the program that runs it doesn't"),
-        ("#!/bin/sh\\r\\nexit 0\\r\\n", 127, "a Windows line ending counts as part of its name"),
-        ("exit 0\\n", 126, "nor a script that begins with #!"),
-        ("", 126, "nor a script that begins with #!"),
-    ]
-    made = " && ".join(f"printf '{file}' > /{number}.sh" for number, (file, _, _) in enumerate(wrong))
-    image = docker_stage.image(f"USER 0\nRUN {made} && chmod 755 /*.sh")
-    for number, (_, code, words) in enumerate(wrong):
-        ended, said = run_source(docker_stage, docker_stage.started_by([f"/{number}.sh"], image))
-        assert ended.code == code
-        assert said.startswith(f"arena: can't start /{number}.sh: ")
-        assert words in said
+@pytest.mark.usefixtures("root")
+def test_the_error_says_what_is_wrong_with_a_program(tmp_path: Path) -> None:
+    """The message helps the bot's author, and the exit code is a shell's.
+
+    The init needs no container for that, but must be the first process, so that its others end with it.
+    """
+    first = ["unshare", "--pid", "--fork"]
+    init = tmp_path / "kaiten-init"
+    init.write_bytes(init_for(platform.machine()).program)
+    scripts = {
+        "python9": "#!/bin/python9\n",
+        "windows": "#!/bin/sh\r\nexit 0\r\n",
+        "text": "exit 0\n",
+        "empty": "",
+    }
+    for name, content in scripts.items():
+        (tmp_path / name).write_text(content)
+    for file in tmp_path.iterdir():
+        file.chmod(0o755)
+    for program, code, words in (
+        ("/nowhere/bot", 127, "no such file"),
+        ("no-such-bot", 127, "no such program in any folder of PATH"),
+        ("/etc/passwd", 126, "permission denied: make it and its folders executable"),
+        (str(tmp_path), 126, "it is a folder"),
+        (str(tmp_path / "python9"), 127, "the file exists, but the program that runs it doesn't"),
+        (str(tmp_path / "windows"), 127, "a Windows line ending counts as part of its name"),
+        (str(tmp_path / "text"), 126, "nor a script that begins with #!"),
+        (str(tmp_path / "empty"), 126, "nor a script that begins with #!"),
+    ):
+        done = subprocess.run([*first, init, "60", program], capture_output=True, text=True, check=False)  # noqa: S603 - ours
+        assert done.returncode == code
+        assert done.stderr.startswith(f"arena: can't start {program}: ")
+        assert words in done.stderr
 
 
 def test_arguments_are_passed_on_unchanged(docker_stage: DockerStage) -> None:
