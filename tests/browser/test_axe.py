@@ -13,7 +13,15 @@ from fastapi.routing import iter_route_contexts
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, expect
 
 from tests.accounts.world import PASSWORD, World
-from tests.browser.visits import SCREENSHOTS, SIZES, WATCH_SHIFTS, follow, hard_to_read, log_in
+from tests.browser.visits import (
+    SCREENSHOTS,
+    SIZES,
+    WATCH_SHIFTS,
+    check_that_nothing_moved,
+    follow,
+    hard_to_read,
+    log_in,
+)
 from tests.builders import START
 from tests.soak import SOAK
 from tests.web.exported import put_files
@@ -297,7 +305,7 @@ def test_pages_fit_and_are_accessible(town: Town, complaints: list[str], axe: st
     assert len(answer.body()) < LARGEST_BYTES
     if page.locator("#film").count():
         page.locator("#film[data-ready]").wait_for()
-    assert page.evaluate("window.moved") == 0
+    check_that_nothing_moved(page)
     if look.act:
         look.act(page)
         page.wait_for_load_state()  # the text of a form's next page is there before its style

@@ -13,7 +13,15 @@ from playwright.sync_api import Response, expect
 from arena.db.store import Store
 from arena.protocol.match import RuntimeName
 from arena.rules import Rules
-from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, elsewhere, follow, poll
+from tests.browser.visits import (
+    WATCH_SHIFTS,
+    Visit,
+    Windows,
+    check_that_nothing_moved,
+    elsewhere,
+    follow,
+    poll,
+)
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
 from tests.db.builders import add_matches, claimed, finished
@@ -107,7 +115,7 @@ def test_it_updates_itself_and_nothing_moves(
     poll(page)
     assert in_turn() == [200, 304, 200, 304]
     assert page.evaluate("document.body.dataset.same") == "yes"
-    assert page.evaluate("window.moved") == 0
+    check_that_nothing_moved(page)
 
 
 @pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.soak)])

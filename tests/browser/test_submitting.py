@@ -16,7 +16,15 @@ from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Stage
 from arena.rules import Rules
 from tests.accounts.world import PASSWORD
-from tests.browser.visits import WATCH_SHIFTS, Visit, Windows, follow, hard_to_read, log_in
+from tests.browser.visits import (
+    WATCH_SHIFTS,
+    Visit,
+    Windows,
+    check_that_nothing_moved,
+    follow,
+    hard_to_read,
+    log_in,
+)
 from tests.builders import add_bots, fill, host_report, play_matches
 from tests.databases import sqlite_store
 from tests.soak import SOAK
@@ -133,7 +141,7 @@ def test_a_dropped_file_is_followed_to_its_first_game(
     register(visit, f"ann-{end}")
     bot = f"bot-{end}"
     visit.open("/submit")
-    assert page.evaluate("window.moved") == 0
+    check_that_nothing_moved(page)
     sent = send_by_dropping(visit, town, bot)
     page.evaluate("document.body.dataset.same = 'yes'")
     now, said = page.locator("[aria-current=step]"), page.get_by_role("status")
@@ -363,7 +371,7 @@ def test_other_ways_are_next_to_the_editor(windows: Windows, town: Town, size: s
     assert box is not None
     beside = box["x"] > editor["x"] + editor["width"] and box["y"] < editor["y"]
     assert beside == (size == "desktop")
-    assert page.evaluate("window.moved") == 0
+    check_that_nothing_moved(page)
 
 
 def test_what_is_in_progress_is_not_marked_as_wrong(windows: Windows, town: Town) -> None:

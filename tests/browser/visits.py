@@ -231,18 +231,34 @@ def serving(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
 
 
 WATCH_SHIFTS = """
-  window.moved = 0;
-  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.moved += each.value; })
-    .observe({ type: "layout-shift", buffered: true });
+  window.moved = [];
+  const box = ({ x, y, width, height }) => `${width} by ${height} at ${x}, ${y}`;
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      window.moved.push(`a layout shift of ${value}:`);
+      for (const { node, previousRect, currentRect } of sources) {
+        const what = (node?.outerHTML ?? node?.parentElement?.outerHTML ?? "a removed node").slice(0, 100);
+        window.moved.push(`${what} was ${box(previousRect)}, is ${box(currentRect)}`);
+      }
+    }
+  }).observe({ type: "layout-shift", buffered: true });
   const hidden = new CSSStyleSheet();
   hidden.replaceSync("html { visibility: hidden; }");
   document.adoptedStyleSheets = [hidden];
   document.addEventListener("readystatechange", () => { document.adoptedStyleSheets = []; }, { once: true });
 """
-"""Adds up the layout shifts, as browsers measure them, from the moment when the whole page has arrived.
+"""Lists the layout shifts, as browsers measure them, and up to five elements that each shift moved.
 
-A busy host may draw a page of which half has arrived, such as a navigation whose last link is missing.
+Begins when the whole page has arrived. A busy host may draw a page of which half has arrived, such as a
+navigation whose last link is missing.
 """
+
+
+def check_that_nothing_moved(page: Page) -> None:
+    """Check that there were no layout shifts since the page, which watches them, began to load."""
+    moved = page.evaluate("window.moved")
+    assert not moved, "\n".join(moved)
+
 
 _CONTRAST = """() => {
   const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
