@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
 from itertools import groupby
 from pathlib import Path
+from queue import SimpleQueue
 
+import httpx2
 import pytest
 from playwright.sync_api import Response, expect
 
@@ -21,6 +24,7 @@ from tests.browser.visits import (
     elsewhere,
     follow,
     poll,
+    serving,
 )
 from tests.builders import add_bots, play_matches
 from tests.databases import sqlite_store
@@ -116,6 +120,57 @@ def test_it_updates_itself_and_nothing_moves(
     assert in_turn() == [200, 304, 200, 304]
     assert page.evaluate("document.body.dataset.same") == "yes"
     check_that_nothing_moved(page)
+
+
+DRAWN = """(number) => new Promise((done) => {
+  const find = `boolean(//comment()[. = "piece ${number}"])`;
+  const look = () => document.evaluate(find, document).booleanValue
+    ? requestAnimationFrame(() => requestAnimationFrame(done)) : requestAnimationFrame(look);
+  look();
+})"""
+"""Waits until the browser has drawn what came before a comment."""
+
+
+@pytest.mark.parametrize("size", ["phone", pytest.param("desktop", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.soak] * (path != "/leaderboard"))
+        for path in ("/", "/leaderboard", "/games", "/bots/greedy", "/games/five-0-0-0")
+    ],
+)
+def test_nothing_moves_while_a_page_arrives(windows: Windows, url: str, size: str, path: str) -> None:
+    """The page arrives line by line, and each line is drawn before the next one is sent."""
+    head, body, rest = httpx2.get(url + path).text.partition("<body>")
+    pieces: SimpleQueue[str] = SimpleQueue()
+
+    def answer(request: BaseHTTPRequestHandler) -> None:
+        found = httpx2.get(url + request.path)
+        request.send_response(found.status_code)
+        for name in ("Content-Type", "Content-Security-Policy", "X-Content-Type-Options"):
+            request.send_header(name, found.headers[name])
+        request.end_headers()
+        if request.path == path:
+            for piece in iter(pieces.get, ""):
+                request.wfile.write(piece.encode())
+        else:
+            request.wfile.write(found.content)
+
+    with serving(answer) as slow:
+        visit = windows.open(slow, size, "light")
+        visit.forgive("Failed to load resource")  # the game on the front page, when this server ends
+        page = visit.page
+        page.add_init_script(WATCH_SHIFTS)
+        pieces.put(head + body)
+        try:
+            page.goto(slow + path, wait_until="commit")
+            for number, line in enumerate(rest.splitlines(keepends=True)):
+                pieces.put(f"{line}<!--piece {number}-->")
+                page.evaluate(DRAWN, number)
+        finally:
+            pieces.put("")  # ends the response, for which the server waits
+        page.wait_for_load_state("load")
+        check_that_nothing_moved(page)
 
 
 @pytest.mark.parametrize("script", [True, pytest.param(False, marks=pytest.mark.soak)])

@@ -242,16 +242,8 @@ WATCH_SHIFTS = """
       }
     }
   }).observe({ type: "layout-shift", buffered: true });
-  const hidden = new CSSStyleSheet();
-  hidden.replaceSync("html { visibility: hidden; }");
-  document.adoptedStyleSheets = [hidden];
-  document.addEventListener("readystatechange", () => { document.adoptedStyleSheets = []; }, { once: true });
 """
-"""Lists the layout shifts, as browsers measure them, and up to five elements that each shift moved.
-
-Begins when the whole page has arrived. A busy host may draw a page of which half has arrived, such as a
-navigation whose last link is missing.
-"""
+"""Lists the layout shifts, as browsers measure them, and up to five elements that each shift moved."""
 
 
 def check_that_nothing_moved(page: Page) -> None:
