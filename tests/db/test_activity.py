@@ -126,7 +126,6 @@ def test_waiting_matches_are_counted_by_kind(store: Store) -> None:
     assert [match.kind for match in found.running] == [MatchKind.QUALIFICATION]
 
 
-@on_both
 def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
     """A submitted bot has no version number yet. Viewers see only rated matches; waiting ones are counted."""
     versions = [add_bot(store, bot) for bot in "abc"]
@@ -162,7 +161,6 @@ def test_running_matches_are_listed_in_seat_order(store: Store) -> None:
     assert (activity.running, activity.matches_running, activity.matches_waiting) == (rated, 3, 1)
 
 
-@on_both
 @pytest.mark.parametrize(
     ("at", "hours"),
     [
@@ -237,7 +235,6 @@ def test_matches_with_submitted_bots_wait(store: Store) -> None:
     assert [next_match(store) for _ in range(3)] == ["mixed-0", "mixed-1", None]
 
 
-@on_both
 def test_candidates_can_be_limited_to_house_bots(store: Store) -> None:
     """While untrusted bots are barred they aren't candidates, and their waiting matches aren't counted."""
     house = [add_bot(store, name, author="house") for name in "ab"]

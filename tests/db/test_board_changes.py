@@ -10,7 +10,6 @@ import pytest
 from arena.db.store import Store
 from arena.ladder.leaderboard import BoardLine, standings
 from tests.db.builders import ENTRY, START, add_account, add_bot, claimed, finished, outcomes, record
-from tests.kinds import on_both
 from tests.soak import many
 
 NOW: Final = START + timedelta(days=1)
@@ -96,7 +95,6 @@ def test_every_visible_change_is_read(store: Store, change: Callable[[Store], ob
         reader.check()
 
 
-@on_both
 def test_a_new_name_is_read(store: Store) -> None:
     """A deleted account's name immediately disappears from the leaderboard."""
     ann = add_account(store, "ann")

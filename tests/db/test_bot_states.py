@@ -87,7 +87,6 @@ def test_a_new_version_after_a_rollback_starts_from_the_newest(store: Store, oth
     assert store.ladder.rebuild().differing == 0
 
 
-@on_both
 def test_games_count_for_the_version_that_they_were_drawn_with(store: Store, other: int) -> None:
     """That holds even if another version is active by then."""
     add_bot(store, "mine", source="sha256:a")
@@ -120,7 +119,6 @@ def test_only_available_versions_can_play(store: Store) -> None:
     assert store.bot_states.play_version("mine", 1, NOW)
 
 
-@on_both
 def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None:
     """The same file creates no new version, but restores its image."""
     version = add_bot(store, "mine", source="sha256:a")

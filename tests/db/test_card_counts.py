@@ -139,10 +139,10 @@ def test_concurrent_results_are_all_counted(store: Store) -> None:
 
 def test_a_recount_reads_games_in_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each game is counted once."""
-    monkeypatch.setattr(card_counts, "BATCH", 10)
+    monkeypatch.setattr(card_counts, "BATCH", 2)
     versions = [add_bot(store, name, author=name) for name in "ab"]
-    for number in range(11):
+    for number in range(3):
         play_matches(store, [versions], Rules(players=2), name=f"s{number}")
     assert store.activity.totals().games > 2 * card_counts.BATCH
     rebuilt = store.cards.rebuild()
-    assert (rebuilt.games, rebuilt.differing) == (22, 0)
+    assert (rebuilt.games, rebuilt.differing) == (6, 0)

@@ -176,7 +176,6 @@ def test_challenges_have_a_quota(store: Store, ben: KnownAccount) -> None:
     store.challenges.add(tomorrow, most_a_day=1)
 
 
-@on_both
 def test_challenges_have_a_quota_of_playing_time(store: Store, ben: KnownAccount) -> None:
     """Each challenge of the quota adds three minutes. Matches that ended more than a day ago don't count."""
     ann = add_account(store, "ann")

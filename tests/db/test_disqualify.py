@@ -303,7 +303,6 @@ def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
     assert [next_match(store) for _ in range(2)] == ["qu3-0", None]
 
 
-@on_both
 def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
     """It could not be started. Resubmitting the same file reactivates it."""
     life(store, [WON])

@@ -94,7 +94,6 @@ def test_filters_find_what_they_say(filled: Store, games: dict[str, GamePage]) -
             assert [each.game for each in rest] == expected[1:2]
 
 
-@on_both
 def test_days_choose_the_games_to_search(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search covers a limited number of games: the newest before a number and within the days."""
     pair = [add_bot(store, name) for name in ("a", "b")]
@@ -142,7 +141,6 @@ def test_the_closest_game_has_no_disqualified_bot(store: Store) -> None:
     assert present(store.games.closest_since(since)).game == "s0-0-0"
 
 
-@filled_on_both
 def test_games_can_be_ordered(filled: Store, games: dict[str, GamePage]) -> None:
     """The closest games, the most points or the greatest comebacks come first; among equals, the newest."""
     closest = filled.games.search(GameFilter(), GameOrder.CLOSEST, None, 100).games
@@ -190,7 +188,7 @@ def test_a_sorted_list_continues_after_a_position(filled: Store, order: GameOrde
 @on_both
 def test_new_games_do_not_move_pages(store: Store) -> None:
     """The later pages of a search that began before them stay the same."""
-    fill_store(store)
+    fill(store)
     versions = [add_bot(store, name) for name in ("strong", "weak")]
     upsets = finished(claimed(store, versions, id_="odds", deals=12), [(1, 2)] * 10 + [(2, 1)] * 2)
     assert store.results.record(upsets)
@@ -219,7 +217,6 @@ def behind(games: dict[str, GamePage]) -> dict[str, int]:
     return found
 
 
-@on_both
 def test_a_bot_that_was_taken_over_was_not_overtaken(store: Store) -> None:
     """It comes last whatever its points, so a bot that passes it makes no comeback."""
     versions = [add_bot(store, name) for name in ("eel", "tuna", "squid")]

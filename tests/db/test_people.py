@@ -94,7 +94,6 @@ def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
         add_bot(store, "by-hand", source="sha256:3")
 
 
-@on_both
 def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
     """An unknown, used or expired invitation creates no account."""
     entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
@@ -148,7 +147,6 @@ def test_a_hash_is_replaced_only_if_it_has_not_changed(store: Store) -> None:
     assert found.password == "right"  # noqa: S105 - not a password
 
 
-@on_both
 def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     """Only its own account can revoke a token. The number of valid tokens is limited."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
@@ -167,7 +165,6 @@ def test_tokens_are_found_used_and_revoked(store: Store) -> None:
     assert not token_works_after(store, ann)
 
 
-@on_both
 def test_few_invalid_tokens_are_kept(store: Store) -> None:
     """A new token replaces the oldest of too many invalid ones. Valid and other accounts' tokens stay."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
@@ -282,7 +279,6 @@ def test_an_accounts_role_can_be_changed(store: Store) -> None:
     assert len(store.people.audit(9)) == 3
 
 
-@on_both
 def test_the_last_operator_stays(store: Store) -> None:
     """Deleted operators don't count. If there is no operator at all, demoting a user is not an error."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
@@ -318,7 +314,6 @@ def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
     return RateLimit(key=key, most=most, window=timedelta(minutes=minutes))
 
 
-@on_both
 def test_attempts_are_counted_in_windows(store: Store) -> None:
     """A window begins with the first attempt. A full one returns the wait, and marks the first refusal."""
     few = limit("a", 2)

@@ -33,7 +33,6 @@ from tests.db.test_submissions import submit
 from tests.kinds import on_both
 
 
-@on_both
 def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
     """A claim returns everything needed to play it."""
     greedy = add_bot(store, "greedy", source="sha256:aa", author="house")
@@ -66,7 +65,6 @@ def test_a_match_is_queued_before_it_is_played(store: Store) -> None:
     assert waiting_and_running(store) == (1, 1)
 
 
-@on_both
 def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: Store) -> None:
     """Its matches wait while others are claimed. When its source is available again, they are played."""
     pairs = (("greedy", "house"), ("mine", "ann"), ("yours", "ben"))
@@ -93,7 +91,6 @@ def test_claims_come_oldest_first(store: Store) -> None:
     assert [next_match(store) for _ in range(5)] == ["z-0", "z-1", "y-0", "y-1", None]
 
 
-@on_both
 def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
     """A restart is not a void. After many restarts, one void only requeues the match."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -104,7 +101,6 @@ def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
     assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
 
 
-@on_both
 def test_the_third_void_quarantines_a_match(store: Store) -> None:
     """After each earlier void the match is played again with other deals."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -119,7 +115,6 @@ def test_the_third_void_quarantines_a_match(store: Store) -> None:
     assert waiting_and_running(store) == (0, 0)
 
 
-@on_both
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     """Only the current attempt can void a match, and only while the match is running."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -129,7 +124,6 @@ def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     assert store.leases.void(claim.spec.match, 1, "engine gone", START) is None
 
 
-@on_both
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
     """Nothing is stored."""
     version = add_bot(store, "a")

@@ -24,9 +24,9 @@ from tests.db.builders import (
     run_sql,
 )
 from tests.kinds import on_both
+from tests.soak import many
 
 
-@on_both
 def test_a_result_counts_once(store: Store) -> None:
     """A second attempt to record it changes nothing, and returns False."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -38,7 +38,6 @@ def test_a_result_counts_once(store: Store) -> None:
     assert [line.entry.games for line in board] == [2, 2]
 
 
-@on_both
 def test_only_the_current_attempt_counts(store: Store) -> None:
     """Results of an older, a later or an unknown attempt are dropped."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
@@ -86,7 +85,6 @@ def test_a_rating_that_can_not_be_computed_leaves_nothing_behind(store: Store, u
     assert store.activity.totals().games == 2
 
 
-@on_both
 def test_wrong_numbers_of_seats_are_refused(store: Store) -> None:
     """Two reports per seat, or a game of three in a match of two, are refused, and nothing is stored."""
     versions = [add_bot(store, name) for name in ("a", "b", "c")]
@@ -100,7 +98,6 @@ def test_wrong_numbers_of_seats_are_refused(store: Store) -> None:
     assert store.results.record(good)
 
 
-@on_both
 def test_a_match_without_a_game_ends(store: Store) -> None:
     """After a crash at the start no game is rated, and the match is done."""
     result = finished(claimed(store, [add_bot(store, name) for name in ("a", "b")]), [])
@@ -127,13 +124,14 @@ def test_concurrent_results_are_all_rated(store: Store) -> None:
     versions = [add_bot(store, name) for name in "abcde"]
     dice = random.Random(3)  # noqa: S311 - a test's dice
     results = []
-    for index in range(3):
+    sets = many(1, 3)
+    for index in range(sets):
         add_matches(store, f"s{index}", versions)
     while claim := next_claim(store):
         results.append(finished(claim, outcomes(dice, 5, 2)))
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(store.results.record, results))
-    assert [game.number for game in store.games.newest(None, 100)] == list(range(30, 0, -1))
+    assert [game.number for game in store.games.newest(None, 100)] == list(range(10 * sets, 0, -1))
     assert store.ladder.rebuild().differing == 0
 
 

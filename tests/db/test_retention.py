@@ -144,14 +144,17 @@ def test_visits_are_kept_as_long_as_the_settings_say(store: Store) -> None:
     assert remove_visits(store, Settings(), month + timedelta(seconds=1)) == 1
 
 
-def test_logs_and_replays_are_kept_as_long_as_the_settings_say(store: Store) -> None:
+def test_logs_and_replays_are_kept_as_long_as_the_settings_say(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The settings are in days. 0 or unset means forever."""
     bots = tuple(add_bot(store, name) for name in "ab")
-    for number in range(25):
+    monkeypatch.setattr("arena.ops.retention.BATCH", 2)
+    for number in range(10):
         played(store, f"s{number}", bots, day=number % 5)
     assert remove_old(store, Settings(keep_logs_days=0), LATER) == (0, 0)
-    assert remove_old(store, Settings(keep_logs_days=7, keep_replays_days=8), LATER) == (5, 5)
-    assert remove_old(store, Settings(keep_logs_days=1), LATER) == (15, 0)
+    assert remove_old(store, Settings(keep_logs_days=7, keep_replays_days=8), LATER) == (2, 2)
+    assert remove_old(store, Settings(keep_logs_days=1), LATER) == (6, 0)
     assert remove_old(store, Settings(), LATER + timedelta(days=365)) == (0, 0)
     assert remove_old(store, Settings(keep_logs_days=36500, keep_replays_days=36500), LATER) == (0, 0)
     for days in (36501, -1):

@@ -295,7 +295,6 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
     assert wait(replace(late, received=tomorrow), replace(quota, on_their_way=3)) is None
 
 
-@on_both
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     """It counts once, as an upload or a submission, unless it is given back."""
     owner = add_account(store, "ben")

@@ -83,7 +83,6 @@ def test_authors_get_news_of_their_topics(store: Store) -> None:
     assert {each.subscription.account for each in told} == {ann.id}
 
 
-@on_both
 def test_all_subscribers_hear_of_a_pause_of_the_ladder(store: Store) -> None:
     """Only a change of the state is news, and only for those who want it."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
@@ -165,7 +164,6 @@ def test_unconfirmed_addresses_are_removed(store: Store) -> None:
     assert store.subscriptions.of(ann.id) == (webhook,)
 
 
-@on_both
 def test_subscriptions_belong_to_their_owners(store: Store) -> None:
     """Others can't change them. Their number is limited, and they are deleted with the account."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
