@@ -3,12 +3,14 @@
 import sqlite3
 from collections.abc import Callable, Collection
 from contextlib import closing
+from pathlib import Path
 
 from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
 from arena.protocol.states import Scope
 from tests.accounts.world import PASSWORD, World
+from tests.db.builders import present
 from tests.web.app import shared_site
 
 HTTPS = "https://arena.example"
@@ -55,10 +57,12 @@ def token(world: World, account: KnownAccount, scopes: Collection[Scope], *, day
     return world.accounts.tokens.create(account, name="t", scopes=scopes, days=days)[0]
 
 
-def repeated(world: World, times: int, send: Callable[[], int]) -> int:
-    """Send a request whose rate limits count it as if it had been sent this many times. Return its status."""
-    assert world.file is not None
-    with closing(sqlite3.connect(world.file, isolation_level=None)) as database:
+def repeated(file: Path | None, times: int, send: Callable[[], int]) -> int:
+    """Send a request to a site over this database, and count it as if it had been sent this many times.
+
+    Return its status. Sending as many as the limits allow takes seconds.
+    """
+    with closing(sqlite3.connect(present(file), isolation_level=None)) as database:
         database.execute("CREATE TEMP TABLE before AS SELECT key, number FROM attempt")
         status = send()
         database.execute(

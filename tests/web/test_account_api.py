@@ -57,7 +57,7 @@ def test_a_program_can_make_few_changes_per_hour(world: World) -> None:
     one, other = (program(world, token(world, ann, {Scope.READ, Scope.TOKENS})) for _ in range(2))
     browser = logged_in(world, "ann")
     missing = "/api/v1/account/tokens/999"
-    assert repeated(world, 299, lambda: one.delete(missing).status_code) == 404
+    assert repeated(world.file, 299, lambda: one.delete(missing).status_code) == 404
     assert other.delete(missing).status_code == 404
     refused = other.post("/api/v1/account/tokens", json=WANTED)
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "3600")
@@ -66,7 +66,7 @@ def test_a_program_can_make_few_changes_per_hour(world: World) -> None:
     ids = [each["id"] for each in one.get("/api/v1/account/tokens").json()["tokens"]]
     assert browser.post(f"/account/tokens/{ids[0]}/revoke").status_code == 303
     assert other.get("/api/v1/account").status_code == 401
-    assert repeated(world, 299, lambda: browser.delete(missing).status_code) == 404
+    assert repeated(world.file, 299, lambda: browser.delete(missing).status_code) == 404
     assert browser.post("/account/tokens/999/revoke").status_code == 429
     assert logged_in(world, "ann").delete(missing).status_code == 404
     world.later(hours=1)

@@ -23,7 +23,7 @@ from tests.web.html import Page
 from tests.web.people import browser
 from web.http.rendering import ENVIRONMENT, fixed, millis, percent
 from web.leaderboard.pages import badge_of
-from web.leaderboard.standings import Scale, scale_of
+from web.leaderboard.standings import Scale
 
 LISTS = (None, 2, 3, 4, 5)
 NOTHING = "\N{EN DASH}"
@@ -101,17 +101,6 @@ def test_the_csv_has_the_data_of_the_api(client: TestClient, players: int | None
                     assert line[name].replace("+00:00", "Z") == value
 
 
-def test_lists_count_only_their_own_games(client: TestClient) -> None:
-    """The list for three players doesn't count games of two."""
-    games = {
-        players: sum(
-            row["games"] for row in client.get(f"/api/v1/leaderboard{_query(players)}").json()["rows"]
-        )
-        for players in LISTS
-    }
-    assert games == {None: 8 + 18 + 8, 2: 8, 3: 18, 4: 8, 5: 0}  # counted per seat
-
-
 def test_the_current_list_is_marked_in_the_tabs(client: TestClient) -> None:
     """No other list is marked."""
     for players, expected in ((None, "/leaderboard"), (4, "/leaderboard?players=4")):
@@ -146,12 +135,6 @@ def test_every_bar_lies_on_the_axis(client: TestClient, path: str) -> None:
     # The widths of the bands are proportional to the deviations.
     ratios = [width / row["deviation"] for row, (_, width) in zip(played, bands, strict=True)]
     assert max(ratios) == pytest.approx(min(ratios), rel=0.01)
-
-
-def test_an_empty_board_has_an_axis_too() -> None:
-    """Without bots, the scale has default ends."""
-    scale = scale_of(())
-    assert scale.low < scale.high
 
 
 def test_ratings_below_zero_have_a_minus_sign_on_the_axis() -> None:

@@ -18,8 +18,8 @@ from tests.web.html import Page
 from tests.web.people import browser
 from tests.web.stable import Stable, disqualify, fill_stable, play_logged
 from tests.web.test_bot_page import MINE, tables
+from web.bots import model
 from web.bots.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
-from web.bots.history import OPPONENTS_A_PAGE
 from web.http.rendering import fixed, percent
 
 BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
@@ -152,9 +152,12 @@ def test_opponents_are_shown_with_expected_shares(
         assert all(f"{each['bot']}@" in row[1] for row in together)
 
 
-def test_opponents_come_in_pages(world: World, stable: Stable, visitor: TestClient) -> None:
+def test_opponents_come_in_pages(
+    world: World, stable: Stable, visitor: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Page and API list every opponent once."""
-    names = [f"crowd-{number:02}" for number in range(OPPONENTS_A_PAGE)]
+    monkeypatch.setattr(model, "OPPONENTS_A_PAGE", 4)
+    names = ["crowd-1", "crowd-2", "crowd-3"]
     for version_id, name in zip(
         add_bots(world.store, [(name, "house") for name in names]), names, strict=True
     ):
@@ -166,8 +169,8 @@ def test_opponents_come_in_pages(world: World, stable: Stable, visitor: TestClie
     found += [row[0] for row in tables(second)["opponents"][1:]]
     assert sorted(found) == sorted([*names, "other", "greedy", "random"])
     assert f"{MINE}#opponents" in second.links
-    first = visitor.get("/api/v1/bots/mine/opponents?limit=20").json()
-    assert first["next"] == "/api/v1/bots/mine/opponents?limit=20&offset=20"
+    first = visitor.get("/api/v1/bots/mine/opponents?limit=4").json()
+    assert first["next"] == "/api/v1/bots/mine/opponents?limit=4&offset=4"
     rest = visitor.get(first["next"]).json()
     assert [each["bot"] for each in first["opponents"] + rest["opponents"]] == found
 

@@ -171,18 +171,3 @@ def test_a_forbidden_challenge_is_refused(  # noqa: PLR0913, PLR0917 - columns o
     assert words in answer.json()["detail"]
     assert "swap" not in answer.text
     assert world.store.challenges.newest(stable.ann.id) == ()
-
-
-def test_challenges_per_day_are_limited(world: World, stable: Stable) -> None:
-    """After three within a day, the response is 429 until the next day."""
-    wanted = {"opponents": ["greedy"]}
-    client = owner(world, stable.ann)
-    answers = [client.post(MINE, json=wanted) for _ in range(4)]
-    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
-    assert "the limit is 3. Try again in 24 hours." in answers[-1].json()["detail"]
-    assert answers[-1].headers["retry-after"] == str(24 * 3600)
-    assert len(world.store.challenges.newest(stable.ann.id)) == 3
-    for _ in range(6):  # the number of open challenges is limited
-        play_next(world.store)
-    world.later(days=2)
-    assert owner(world, stable.ann).post(MINE, json=wanted).status_code == 201

@@ -46,7 +46,7 @@ class Visitor:
 def guess_until_refused(site: tuple[str, int], name: str = "ann") -> list[int]:
     """Guess from six addresses in turn, and return the statuses."""
     guessers = [Visitor(site, f"127.0.0.{number}") for number in range(2, 8)]
-    return [guesser.log_in("wrong", name) for _ in range(12) for guesser in guessers]
+    return [guesser.log_in("wrong", name) for _ in range(9) for guesser in guessers]
 
 
 def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
@@ -59,7 +59,7 @@ def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
         owner, stranger = Visitor(site, "127.0.0.1"), Visitor(site, "127.0.0.9")
         assert owner.log_in(PASSWORD) == 303
         del owner.cookies["kaiten-session"]
-        assert guess_until_refused(site) == [403] * 48 + [429] * 24
+        assert guess_until_refused(site) == [403] * 48 + [429] * 6
         assert stranger.log_in(PASSWORD, "ben") == 403  # the first of three allowed failures
         assert [stranger.log_in(password) for password in ("a typo", PASSWORD)] == [403, 303]
         stranger.cookies.clear()
@@ -73,7 +73,7 @@ def test_the_owner_can_log_in_while_others_guess(world: World) -> None:
 def test_unknown_names_have_the_same_limits(world: World) -> None:
     """This way the limits don't reveal which names exist."""
     with serving(site_over(world)) as site:
-        assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 24
+        assert guess_until_refused(site, "nobody") == [403] * 48 + [429] * 6
 
 
 def test_wrong_passwords_of_a_known_browser_are_limited(world: World) -> None:
@@ -127,7 +127,7 @@ def test_without_limits_guessers_succeed(world: World) -> None:
     """However many guesses were wrong, from new and known browsers, the right password is accepted."""
     world.add("ann")
     visitor = logged_in(world, "ann")
-    assert {guess(world, f"192.0.2.{number % 20}", "wrong") for number in range(100)} == {403}
+    assert {guess(world, "192.0.2.1", "wrong") for _ in range(12)} == {403}
     assert guess(world, "192.0.2.1", PASSWORD) == 303
     form = {"name": "ann", "password": "wrong"}
     assert {visitor.post("/login", data=form).status_code for _ in range(12)} == {403}

@@ -18,7 +18,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import add_bot, claimed, finished, present
 from tests.web.app import site_of
 from tests.web.html import Page, check
-from web.games.listing import GAMES_A_PAGE
+from web.games import listing
 from web.http.rendering import fixed, signed
 from web.http.security import SECURITY_HEADERS
 from web.http.static import STATIC
@@ -181,11 +181,12 @@ def test_every_turn_of_a_replay_is_on_the_page(client: TestClient) -> None:
     assert replay["seed"] in text
 
 
-def test_games_come_in_pages(tmp_path: Path) -> None:
+def test_games_come_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every game is listed once from the newest, even if new games arrive."""
+    monkeypatch.setattr(listing, "GAMES_A_PAGE", 4)
     store = sqlite_store(tmp_path / "arena.sqlite3")
     versions = add_bots(store, [("a", "house"), ("b", "house")])
-    for number in range(GAMES_A_PAGE // 2 + 4):
+    for number in range(3):
         play_matches(store, [versions], Rules(players=2), name=f"s{number}")
     client = TestClient(site_of(store))
     first = Page(client.get("/games").text)
@@ -194,7 +195,7 @@ def test_games_come_in_pages(tmp_path: Path) -> None:
     older = next(link for link in first.links if link.startswith("/games?before="))
     second = Page(client.get(older).text)
     seen += [int(row[0]) for row in second.tables[0][1:]]
-    assert seen == list(range(GAMES_A_PAGE + 8, 0, -1))
+    assert seen == list(range(6, 0, -1))
     assert "/games" in second.links
     assert not any(link.startswith("/games?before") for link in second.links)
     assert "No older games" in client.get("/games?before=1").text
