@@ -1,7 +1,6 @@
-"""Runs programs in the base image for JavaScript bots."""
+"""Runs programs in a container of the base image for JavaScript bots."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -9,41 +8,28 @@ from arena.rules import View
 from tests.sdk.referee import Command
 
 
-def _docker(image: str, source: str, *options: str) -> list[str]:
-    """Return the words of a Docker command that runs the source of an ES module in this image."""
-    user = f"{os.getuid()}:{os.getgid()}"
-    container = ["docker", "run", "--rm", "--network=none", "--read-only", f"--user={user}", *options, image]
-    return [*container, "node", "--input-type=module", "--eval", source]
+def _docker(container: str, source: str, *options: str) -> list[str]:
+    """Return the words of a Docker command that runs the source of an ES module in this container."""
+    return ["docker", "exec", *options, container, "node", "--input-type=module", "--eval", source]
 
 
-def in_javascript(image: str, source: str) -> Command:
+def in_javascript(container: str, source: str) -> Command:
     """Return a command that starts a bot from the source of an ES module."""
-
-    def command(folder: str) -> list[str]:
-        mount, variable = f"--volume={folder}:{folder}:ro", "--env=ARENA_REFEREE"
-        return _docker(image, source, "--init", mount, variable)
-
-    return command
+    return lambda _folder: _docker(container, source, "--env=ARENA_REFEREE")
 
 
-def run_alone(image: str, source: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
+def run_alone(container: str, source: str, address: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run a bot without a referee."""
     variable = [f"--env=ARENA_REFEREE={address}"] if address else []
     return subprocess.run(  # noqa: S603 - our own command
-        _docker(image, source, "--init", *variable),
-        capture_output=True,
-        text=True,
-        check=False,
+        _docker(container, source, *variable), capture_output=True, text=True, check=False
     )
 
 
-def evaluate(image: str, source: str, folder: Path) -> str:
-    """Run a module that can read this folder as /data, and return its output."""
+def evaluate(container: str, source: str, folder: Path) -> str:
+    """Run a module in this folder, and return its output."""
     done = subprocess.run(  # noqa: S603 - our own command
-        _docker(image, source, f"--volume={folder}:/data:ro"),
-        capture_output=True,
-        text=True,
-        check=False,
+        _docker(container, source, f"--workdir={folder}"), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -130,13 +130,13 @@ PYTHON = Library(
 )
 
 
-def in_javascript(image: str) -> Library:
-    """Return the JavaScript library in this image."""
+def in_javascript(container: str) -> Library:
+    """Return the JavaScript library in this container."""
     note = '{ cards: view.hand[0], note: "x" + "é".repeat(200) + "\\ud800" }'
     return Library(
         language="javascript",
-        start=partial(javascript.in_javascript, image),
-        alone=partial(javascript.run_alone, image),
+        start=partial(javascript.in_javascript, container),
+        alone=partial(javascript.run_alone, container),
         shown=lambda view: javascript.compact(javascript.as_javascript(view)),
         bots={
             "plays the first card": FIRST_CARD_JS,

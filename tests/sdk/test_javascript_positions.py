@@ -13,13 +13,14 @@ from arena.sdk import direction, known_hands, score_nigiri, score_puddings, scor
 from tests.rules.helpers import VARIANTS
 from tests.sdk.javascript import as_javascript, evaluate
 from tests.sdk.referee import first_state
+from tests.soak import many
 
 pytestmark = pytest.mark.docker
 
 TELL = """
 import { readFileSync } from "node:fs";
 import * as kaiten from "kaiten";
-const views = JSON.parse(readFileSync("/data/views.json", "utf8"));
+const views = JSON.parse(readFileSync("views.json", "utf8"));
 console.log(JSON.stringify(views.map((seen) => {
   const view = new kaiten.View(seen);
   return {
@@ -40,7 +41,7 @@ def games() -> Iterator[View]:
     """Yield every decision of some random games in every variant. Moves with chopsticks are preferred."""
     dice = random.Random(31)  # noqa: S311 - not a secret
     for rules in VARIANTS:
-        for _ in range(4):
+        for _ in range(many(1, 4)):
             state = new_game(rules, shuffled_deck(rules, dice.randbytes(16)))
             while not state.over:
                 moves: list[Any] = [None] * rules.players
@@ -80,41 +81,39 @@ def told(seen: View) -> dict[str, Any]:
 
 
 def test_both_languages_give_the_same_results_for_every_position(
-    javascript_image: str, tmp_path: Path
+    javascript_container: str, tmp_path: Path
 ) -> None:
-    """The test compares every decision of 80 games, including the order of the legal moves."""
+    """The test compares every decision of a game in each variant, including the order of the legal moves."""
     seen = list(games())
     assert any(len(move.cards) == 2 and move.dummy for one in seen for move in one.legal_moves())
     (tmp_path / "views.json").write_text(json.dumps([as_javascript(one) for one in seen]))
-    tmp_path.chmod(0o755)
-    answers = json.loads(evaluate(javascript_image, TELL, tmp_path))
-    assert len(answers) == len(seen) > 2_000
+    answers = json.loads(evaluate(javascript_container, TELL, tmp_path))
+    assert len(answers) == len(seen) > 500
     for one, answer in zip(seen, answers, strict=True):
         assert answer == told(one), one
 
 
-def test_the_kinds_and_the_deck_are_the_same(javascript_image: str, tmp_path: Path) -> None:
+def test_the_kinds_and_the_deck_are_the_same(javascript_container: str, tmp_path: Path) -> None:
     """The order of the names, the number of cards of each kind, and the number of rounds are the same."""
     source = """
 import { CARDS, Card, DECK_COUNTS, ROUNDS } from "kaiten";
 console.log(JSON.stringify({ CARDS, Card, DECK_COUNTS, ROUNDS }));
 """
-    answer = json.loads(evaluate(javascript_image, source, tmp_path))
+    answer = json.loads(evaluate(javascript_container, source, tmp_path))
     assert answer["CARDS"] == labels(tuple(Card))
     assert answer["Card"] == {card.name: card.label for card in Card}
     assert answer["DECK_COUNTS"] == {card.label: count for card, count in DECK_COUNTS.items()}
     assert answer["ROUNDS"] == ROUNDS
 
 
-def test_a_bot_can_not_change_a_view(javascript_image: str, tmp_path: Path) -> None:
+def test_a_bot_can_not_change_a_view(javascript_container: str, tmp_path: Path) -> None:
     """The view and its lists of legal moves are frozen, so a bot can't damage later views."""
     (tmp_path / "view.json").write_text(json.dumps(as_javascript(view(first_state(Rules(players=2)), 0))))
-    tmp_path.chmod(0o755)
     source = """
 import { readFileSync } from "node:fs";
 import { View } from "kaiten";
-const view = new View(JSON.parse(readFileSync("/data/view.json", "utf8")));
+const view = new View(JSON.parse(readFileSync("view.json", "utf8")));
 const tries = [() => { view.hand = []; }, () => view.legalMoves()[0].cards.push("wasabi")];
 console.log(tries.map((attempt) => { try { attempt(); } catch (error) { return error.name; } }).join(" "));
 """
-    assert evaluate(javascript_image, source, tmp_path) == "TypeError TypeError\n"
+    assert evaluate(javascript_container, source, tmp_path) == "TypeError TypeError\n"

@@ -18,10 +18,10 @@ NOWHERE = "unix:///nowhere/referee.sock"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def alone(javascript_image: str) -> Iterator["Future[CompletedProcess[str]]"]:
+def alone(javascript_container: str) -> Iterator["Future[CompletedProcess[str]]"]:
     """Yield the result of a bot without a referee. It waits for one while the other tests run."""
     with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(run_alone, javascript_image, FIRST_CARD_JS, NOWHERE)
+        yield pool.submit(run_alone, javascript_container, FIRST_CARD_JS, NOWHERE)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,9 @@ def alone(javascript_image: str) -> Iterator["Future[CompletedProcess[str]]"]:
         ),
     ],
 )
-def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answer: str, words: str) -> None:
+def test_an_error_of_the_bot_is_shown_to_its_author(
+    javascript_container: str, answer: str, words: str
+) -> None:
     """The bot prints the stack, without the library's frames, and the position. The exit code is 1."""
     rules = Rules(players=2)
 
@@ -53,7 +55,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answe
         await talk.closed()
 
     source = FIRST_CARD_JS.replace("view.hand[0]", answer)
-    code, stderr = play_command(in_javascript(javascript_image, source), script)
+    code, stderr = play_command(in_javascript(javascript_container, source), script)
     assert code == 1
     assert words in stderr
     assert "kaiten: the bot failed when it was asked for a move in game 0, round 1, turn 1, seat 0" in stderr
@@ -69,10 +71,10 @@ def test_an_error_of_the_bot_is_shown_to_its_author(javascript_image: str, answe
         ("run(() => 1, { gamesAtOnce: 1.5 })", "gamesAtOnce is 1.5"),
     ],
 )
-def test_a_wrong_argument_of_run_is_refused(javascript_image: str, bot: str, words: str) -> None:
+def test_a_wrong_argument_of_run_is_refused(javascript_container: str, bot: str, words: str) -> None:
     """The mistake is reported before anything else happens."""
     source = f'import {{ run }} from "kaiten";\n{bot};'
-    done = run_alone(javascript_image, source, NOWHERE)
+    done = run_alone(javascript_container, source, NOWHERE)
     assert done.returncode == 1
     assert words in done.stderr
 

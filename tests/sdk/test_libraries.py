@@ -19,7 +19,11 @@ FIRST_CARD = "plays the first card"
 @pytest.fixture(params=["python", pytest.param("javascript", marks=pytest.mark.docker)])
 def library(request: pytest.FixtureRequest) -> Library:
     """Return the library of each language in turn."""
-    return PYTHON if request.param == "python" else in_javascript(request.getfixturevalue("javascript_image"))
+    return (
+        PYTHON
+        if request.param == "python"
+        else in_javascript(request.getfixturevalue("javascript_container"))
+    )
 
 
 def game_end(game: int = 0) -> pb.Event:
