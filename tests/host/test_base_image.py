@@ -6,7 +6,6 @@ from pathlib import Path
 
 import docker
 import pytest
-from docker.errors import ContainerError
 
 from arena.images.build.base import ensure_base_image, ensure_image, python_recipe
 from arena.images.build.context import ImageTrouble, build_bot_image
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.docker
 
 
 def run(client: docker.DockerClient, image: str, code: str) -> str:
-    """Run a line of Python with a bot's restrictions, and return its output."""
+    """Run Python with a bot's restrictions, and return its output."""
     output = client.containers.run(
         image,
         ["python3", "-c", code],
@@ -38,15 +37,20 @@ def test_the_base_image_holds_what_a_bot_imports(docker_client: docker.DockerCli
     assert run(docker_client, base_image, code) == "upb\n"
 
 
-@pytest.mark.parametrize(
-    "module", ["arena.db", "arena.play.referee", "arena.images.build", "fastapi", "docker", "pip"]
-)
 def test_the_base_image_holds_nothing_of_the_server(
-    docker_client: docker.DockerClient, base_image: str, module: str
+    docker_client: docker.DockerClient, base_image: str
 ) -> None:
     """Modules that only the arena's own processes need are missing."""
-    with pytest.raises(ContainerError, match="ModuleNotFoundError"):
-        run(docker_client, base_image, f"import {module}")
+    code = """
+import importlib
+for name in ("arena.db", "arena.play.referee", "arena.images.build", "fastapi", "docker", "pip", "arena.sdk"):
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        continue
+    print(name)
+"""
+    assert run(docker_client, base_image, code) == "arena.sdk\n"
 
 
 def test_what_the_sdk_imports_is_compiled(docker_client: docker.DockerClient, base_image: str) -> None:
