@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from arena.platform.settings import WrongSettings, read_settings
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.sandbox.runtime import RuntimeFailure
 from benchmarks.hall import open_hall
 from benchmarks.report import as_json, describe_machine, print_report, summarise
 from benchmarks.run import repetition
@@ -28,7 +28,7 @@ def main() -> None:
                 repetition(hall, lambda what, number=number: _tell(f"{number} of {_REPETITIONS}: {what}"))  # type: ignore[misc]
                 for number in range(1, _REPETITIONS + 1)
             ]
-    except (RuntimeTrouble, WrongSettings) as error:
+    except (RuntimeFailure, WrongSettings) as error:
         sys.exit(f"benchmarks: {error}")
     summaries = tuple(summarise(measured))
     print_report(machine, summaries)

@@ -38,7 +38,7 @@ from arena.protocol.controls import CONTROLS
 from arena.protocol.match import Limits, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.cluster.host import HostGauges, Seating
+from arena.scheduler.cluster.host import HostGauges, MatchRunner
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
@@ -151,7 +151,7 @@ def _registries() -> Iterator[tuple[str, CollectorRegistry]]:
     yield "coordinator", coordinator
     worker = new_registry()
     slots = SlotPool.for_host(4, 16384, Limits())
-    worker.register(HostGauges(Seating(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 0))
+    worker.register(HostGauges(MatchRunner(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 0))
     yield "worker", worker
     site = SiteMetrics()
     site.answered("/", "GET", 200, 0.1)

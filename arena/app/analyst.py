@@ -14,7 +14,7 @@ import structlog
 
 from arena.db.errors import StoreError
 from arena.db.store import Store
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.play.analysis.analyst import ANALYST, VERSION
 from arena.play.analysis.grading import merit, puzzle_in
 from arena.protocol.analysis import Analysis
@@ -148,8 +148,8 @@ def analyst(
             made.look()
 
     with (
-        Recurring(look, name="analyst", seconds=seconds, expected=(StoreError,)),
-        Recurring(
+        PeriodicTask(look, name="analyst", seconds=seconds, expected=(StoreError,)),
+        PeriodicTask(
             made.look_for_people,
             name="analyst of people's games",
             seconds=_PEOPLE_SECONDS,

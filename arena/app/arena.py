@@ -36,7 +36,7 @@ from arena.images.keeper import ImageKeeper, pruner
 from arena.ops.export.making import exporter
 from arena.ops.retention import remover
 from arena.platform.files import Disk
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool, sweeper
@@ -102,7 +102,7 @@ def coordinator_lock(store: Store) -> Iterator[LockHolder]:
         raise CannotStart(_HELD)
     holder = LockHolder(store.coordinator_lock)
     try:
-        with Recurring(
+        with PeriodicTask(
             holder.look, name="coordinator lock", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
         ):
             yield holder
@@ -176,8 +176,8 @@ class Arena:
             nullcontext() if self._pipeline is None else steps_of(self._pipeline),
             notifier(self.store, self._settings, utc_now, self._monitoring.deliveries),
             analyst(self.store, self._settings.analysis_playouts, self._has_room, utc_now),
-            Recurring(
-                self.ladder.look_for_house_bots,
+            PeriodicTask(
+                self.ladder.update_house_bots,
                 name="house bots",
                 seconds=_HOUSE_SECONDS,
                 expected=(DatabaseUnavailable,),
@@ -189,7 +189,7 @@ class Arena:
                 workers=workers,
                 runtime=self.ladder.runtime,
                 now=utc_now,
-                watchers=(self._monitoring.metrics.hear, *watchers),
+                watchers=(self._monitoring.metrics.record, *watchers),
                 gate=self._gate,
                 program_changed=self._files.changed,
                 has_room=Disk(self._settings.data_dir, self._settings.least_free).has_room,
@@ -208,7 +208,7 @@ class Arena:
         """Enter the house bots; in a cluster, put their images in the shared store.
 
         ``sources`` are pairs of a bot's name and its source on this host; ``say`` receives progress messages.
-        Raises RuntimeTrouble, or CannotStart if an image can't be stored.
+        Raises RuntimeFailure, or CannotStart if an image can't be stored.
         """
         if self.slots is None and self._keeper is not None:
             sources = shared_images(self._settings, self._keeper, sources, say)
@@ -221,7 +221,7 @@ class Arena:
         if scheduler is not None:
             with (
                 workers_of_cluster(self._settings, scheduler, self.store, self._gate) as others,
-                self._monitoring.of_cluster(others.trouble),
+                self._monitoring.of_cluster(others.unavailable_reason),
             ):
                 yield others
             return
@@ -258,7 +258,7 @@ class Arena:
         """Check this host's controls, record the report, and open the gate if the report allows it.
 
         Until then, no untrusted bot plays. In a cluster, the workers check their own hosts instead. ``say``
-        receives progress messages. Raises ImageTrouble, RuntimeTrouble or StoreError.
+        receives progress messages. Raises ImageError, RuntimeFailure or StoreError.
         """
         report = examine(self._settings, self.runtime, say)
         accepted = self._settings.accept_missing
@@ -283,7 +283,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
 
     If ``own`` is True, all bots belong to the operator, so the host needs no check. Raises StoreError;
     CannotStart if another arena uses the directory or the database, or if a folder can't be created; or
-    RuntimeTrouble if bots can't be run.
+    RuntimeFailure if bots can't be run.
     """
     with (
         data_dir_lock(settings.data_dir),

@@ -26,8 +26,8 @@ from arena.protocol.match import Limits, RuntimeName
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import UploadKind
 from arena.sandbox.docker.engine import connect
-from arena.sandbox.runtime import RuntimeTrouble
-from arena.scheduler.coordinator import ArenaTrouble
+from arena.sandbox.runtime import RuntimeFailure
+from arena.scheduler.coordinator import ArenaError
 from arena.submissions.document import whole_document
 from arena.submissions.pipeline import LONGEST_REST_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
@@ -48,7 +48,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
     """Open a temporary arena, after removing the remains of killed ones. Yield it with its settings.
 
     The arena shares nothing with other arenas on this machine. ``say`` receives messages about removals and
-    failed removals. Raises RuntimeTrouble, or CannotStart if a folder can't be created or the machine is too
+    failed removals. Raises RuntimeFailure, or CannotStart if a folder can't be created or the machine is too
     small.
     """
     connect().close()  # fail before creating containers or images, which only an engine can remove
@@ -60,7 +60,7 @@ def _open_at_home(settings: Settings, say: Say) -> Iterator[tuple[Arena, Setting
         finally:
             try:
                 _remove(own, folder)
-            except (RuntimeTrouble, OSError) as error:
+            except (RuntimeFailure, OSError) as error:
                 say(f"some files of this check could not be removed; the next check will try again: {error}")
 
 
@@ -153,7 +153,7 @@ class LocalFollowing:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
         Until one of these is the case, this waits: without games, the coordinator would stop. Once the
-        submission has ended, this stops the coordinator. Raises StoreError, or ArenaTrouble if this machine
+        submission has ended, this stops the coordinator. Raises StoreError, or ArenaError if this machine
         can't continue the check.
         """
         while not player.stopped:
@@ -170,7 +170,7 @@ class LocalFollowing:
         """Report progress, and return the state of the newest game."""
         known = self._submissions.find(self._id)
         if known is None:
-            raise ArenaTrouble(
+            raise ArenaError(
                 "the submission has disappeared from the check's database: run the command again"
             )
         games = self._submissions.games(self._id)
@@ -184,14 +184,14 @@ class LocalFollowing:
         """Stop the check if the arena itself keeps failing."""
         newest = games[-1] if games else None
         if newest is not None and newest.state is MatchState.QUARANTINED:
-            raise ArenaTrouble(f"a game failed: {newest.reason}")
+            raise ArenaError(f"a game failed: {newest.reason}")
         if known.waiting is None or (newest is not None and newest.state in _OPEN):
             self._waits_since = None
             return
         if self._waits_since is None:
             self._waits_since = self._clock()
         if self._clock() - self._waits_since > PATIENCE_SECONDS:
-            raise ArenaTrouble(known.waiting)
+            raise ArenaError(known.waiting)
 
 
 _BOT: Final = "checked"
@@ -205,8 +205,8 @@ def check_bot(
 
     Return its submission's document and the size of its image in bytes, or 0 without an image. ``hear``
     receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
-    CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaTrouble, CannotStart,
-    ImageTrouble, IntakeTrouble, RuntimeTrouble or StoreError if this machine can't check the bot.
+    CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaError, CannotStart,
+    ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
     """
     with _open_at_home(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)

@@ -20,7 +20,7 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
     """Write a backup of an arena, running or not.
 
     ``file`` need not be seekable. If it is readable, the backup is read back and verified. ``say`` receives
-    progress messages. Raises IntakeTrouble, OSError or StoreError. Raises CannotStart if there is no arena,
+    progress messages. Raises IntakeError, OSError or StoreError. Raises CannotStart if there is no arena,
     and NotRestorable if the arena has data that can't be restored, or the disk is faulty.
     """
     with closing(open_results(settings)) as store:
@@ -41,7 +41,7 @@ def make_backup(settings: Settings, file: BinaryIO, say: Callable[[str], None]) 
 def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str], None]) -> BackupManifest:
     """Restore a backup into the data directory and database of the settings, which must be empty.
 
-    ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeTrouble,
+    ``who`` is the operator, for the audit log; ``say`` receives progress messages. Raises IntakeError,
     OSError or StoreError. Raises BackupError if the backup is damaged, newer than this program or too old, or
     if the destination isn't empty. Raises CannotStart if an arena runs there, or the folder can't be created.
     """

@@ -67,11 +67,11 @@ def make_cluster_keys(folder: Path, names: Sequence[str], now: datetime) -> tupl
     Raises CannotStart if they can't be created.
     """
     need_cluster()
-    from arena.scheduler.cluster.certificates import KeysTrouble, make_keys  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.certificates import CertificateError, make_keys  # noqa: PLC0415 - as above
 
     try:
         return make_keys(folder, names, now)
-    except KeysTrouble as error:
+    except CertificateError as error:
         raise CannotStart(str(error)) from error
 
 
@@ -94,7 +94,7 @@ def schedule(settings: Settings, address: Address, listening: Callable[[str], No
     from arena.scheduler.cluster.member import SchedulerHealth, WrongCluster, run_scheduler  # noqa: PLC0415 - as above
 
     health = SchedulerHealth("it is not listening yet")
-    alive = {"main loop": loop_check(lambda: health.turned, time.monotonic)}
+    alive = {"main loop": loop_check(lambda: health.last_tick, time.monotonic)}
     ready = {"scheduler": lambda: health.missing}
     try:
         with health_server(settings, alive, ready, new_registry()):

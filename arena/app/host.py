@@ -109,7 +109,7 @@ def runtime_of(
 ) -> Runtime:
     """Return the runtime for bots.
 
-    ``images`` opens the source of submitted images; None if no submitted bot will run. Raises RuntimeTrouble
+    ``images`` opens the source of submitted images; None if no submitted bot will run. Raises RuntimeFailure
     if the engine does not answer or can't be used with these settings, and any error of ``images``.
     """
     if settings.sandbox is RuntimeName.PROCESS:
@@ -134,7 +134,7 @@ def engine_client() -> docker.DockerClient:
 def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
     """Check which controls this host enforces, and return the report. An arena may be running.
 
-    ``say`` receives progress messages. Raises ImageTrouble or RuntimeTrouble, or CannotStart if the folder
+    ``say`` receives progress messages. Raises ImageError or RuntimeFailure, or CannotStart if the folder
     for sockets can't be created or its path is too long.
     """
     kept = settings.data_dir / "install"
@@ -143,7 +143,7 @@ def examine_host(settings: Settings, say: Callable[[str], None]) -> HostReport:
         group = common_group(settings, runtime)
         running = group.exists  # a running arena's group must not be changed
         if not running:
-            group.hold()
+            group.apply()
         try:
             return examine(settings, runtime, say)
         finally:
@@ -180,7 +180,7 @@ def host_setup(
 ) -> Iterator[HostSetup]:
     """Prepare the host for bots: create their control group, and clean up before and after.
 
-    If ``plays`` is False, no bots will run here and no group is created. Raises RuntimeTrouble, or
+    If ``plays`` is False, no bots will run here and no group is created. Raises RuntimeFailure, or
     CannotStart if a folder can't be created or its path is too long.
     """
     swept = runtime.sweep(install)
@@ -189,7 +189,7 @@ def host_setup(
     group = common_group(settings, runtime) if plays else None
     if group is not None:
         group.remove()  # remains of a killed run's containers
-        group.hold()
+        group.apply()
         _warn_of_few_cores()
     try:
         yield HostSetup(swept, run_dir)

@@ -11,8 +11,8 @@ from arena.app.folders import CannotStart, incoming, install_id, open_results, u
 from arena.app.host import engine_client, runtime_of
 from arena.db.store import Store
 from arena.images.build.base import ensure_base_image
-from arena.images.build.context import ImageTrouble
-from arena.images.image import IntakeTrouble, Platform
+from arena.images.build.context import ImageError
+from arena.images.image import IntakeError, Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
 from arena.images.objects import Objects
@@ -37,7 +37,7 @@ _log = structlog.get_logger()
 def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator[OperatorSubmissions]:
     """Open an operator's submissions. An arena may be running in the same data directory.
 
-    ``say`` receives progress messages. Raises StoreError, RuntimeTrouble, or CannotStart if there is no
+    ``say`` receives progress messages. Raises StoreError, RuntimeFailure, or CannotStart if there is no
     arena, bots don't run in containers, or images can't be stored.
     """
     with _beside(settings) as (store, runtime), _intake_of(settings, say) as intake:
@@ -57,7 +57,7 @@ def pipeline_of(
 ) -> Iterator[Pipeline]:
     """Open the pipeline from received files to the ladder.
 
-    Raises RuntimeTrouble, or CannotStart if images can't be stored.
+    Raises RuntimeFailure, or CannotStart if images can't be stored.
     """
     with _intake_of(settings, lambda text: _log.info("bot image progress", doing=text)) as intake:
         yield Pipeline(
@@ -83,8 +83,8 @@ def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intak
         def find(language: Language) -> str:
             try:
                 return ensure_base_image(builder, language, say)
-            except ImageTrouble as error:
-                raise IntakeTrouble(str(error)) from error
+            except ImageError as error:
+                raise IntakeError(str(error)) from error
 
         bases = Bases(find=find, export=lambda id_: export_image(client, id_))
         platform = Platform(version["Os"], version["Arch"])
@@ -95,7 +95,7 @@ def _intake_of(settings: Settings, say: Callable[[str], None]) -> Iterator[Intak
 def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
     """Open the image keeper. An arena may be running in the same data directory.
 
-    Raises StoreError, RuntimeTrouble, or CannotStart if there is no arena, bots don't run in containers, or
+    Raises StoreError, RuntimeFailure, or CannotStart if there is no arena, bots don't run in containers, or
     images can't be stored.
     """
     with _beside(settings) as (store, runtime):
@@ -129,7 +129,7 @@ def image_objects(settings: Settings, *, make: bool = True) -> Objects:
     url = settings.images_url or str(settings.data_dir.absolute() / "images")
     try:
         return Objects(url, make=make)
-    except IntakeTrouble as error:
+    except IntakeError as error:
         raise CannotStart(str(error)) from error
 
 
@@ -147,12 +147,12 @@ def shared_images(
     """Copy house bots' images from this host's engine into the shared store.
 
     ``sources`` are pairs of a bot's name and the engine's image id; ``say`` receives progress messages.
-    Return pairs of name and content id. Raises RuntimeTrouble, or CannotStart if an image can't be stored.
+    Return pairs of name and content id. Raises RuntimeFailure, or CannotStart if an image can't be stored.
     """
     with _intake_of(settings, say) as intake:
         try:
             return tuple((name, intake.take_own(id_, keeper.room()).id) for name, id_ in sources)
-        except IntakeTrouble as error:
+        except IntakeError as error:
             raise CannotStart(str(error)) from error
 
 

@@ -94,7 +94,7 @@ class Monitoring:
         """
         alive: Mapping[str, Check] = {"main loop": loop_check(self._turned, time.monotonic)}
         here: Mapping[str, Check] = {
-            "engine": runtime.trouble,
+            "engine": runtime.unavailable_reason,
             "host": lambda: None if gate.decided else "its controls have not been checked yet",
         }
         plays = here if self._settings.executor is None else {"workers": self._others}
@@ -128,7 +128,7 @@ class Monitoring:
 
     def _turned(self) -> float | None:
         coordinator = self._coordinator
-        return None if coordinator is None else coordinator.ticked
+        return None if coordinator is None else coordinator.last_tick
 
     def _plays(self) -> str | None:
         coordinator = self._coordinator

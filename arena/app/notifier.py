@@ -12,7 +12,7 @@ from arena.notices.deliverer import Deliverer
 from arena.notices.mail import mailer_of
 from arena.notices.metrics import DeliveryMetrics
 from arena.notices.webhooks import Webhooks
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 
 _SECONDS: Final = 2.0
@@ -33,7 +33,7 @@ def notifier(
     )
     with (
         closing(made),
-        Recurring(made.look, name="notifications", seconds=_SECONDS, expected=(StoreError,)),
-        Recurring(made.look_at_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
+        PeriodicTask(made.look, name="notifications", seconds=_SECONDS, expected=(StoreError,)),
+        PeriodicTask(made.look_at_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
     ):
         yield

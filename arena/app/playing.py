@@ -35,7 +35,7 @@ from arena.scheduler.settling import AttemptFailed, MatchEvent, Watcher
 def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[str, str], ...]:
     """Return (name, source) of every sample bot. If bots run in containers, build missing images.
 
-    Raises ImageTrouble.
+    Raises ImageError.
     """
     folders = [samples() / name for name in known(samples())]
     if not folders:
@@ -121,7 +121,7 @@ def refilled(arena: Arena) -> bool:
 def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     """Report the remains of an earlier run, enter the sample bots, and test this host's sandbox controls.
 
-    Raises ImageTrouble or RuntimeTrouble.
+    Raises ImageError or RuntimeFailure.
     """
     if arena.swept:
         say(f"sandboxes left by an earlier run, now removed: {arena.swept}")

@@ -17,16 +17,16 @@ from arena.app.host import examine, host_setup, runtime_of, slots_of_host
 from arena.app.intake import fetched_images
 from arena.app.monitoring import health_server
 from arena.ops.monitoring import loop_check, new_registry
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Address, Settings
 from arena.play.launcher.slots import sweeper
 from arena.protocol.controls import HostReport, UntrustedBotsRefused, admit
 from arena.protocol.match import FORMAT
-from arena.sandbox.runtime import Runtime, RuntimeTrouble
-from arena.scheduler.workers import sentinel
+from arena.sandbox.runtime import Runtime, RuntimeFailure
+from arena.scheduler.workers import load_monitor
 
 if TYPE_CHECKING:
-    from arena.scheduler.cluster.host import Post, Seating
+    from arena.scheduler.cluster.host import MatchRunner, WorkerOptions
     from arena.scheduler.cluster.member import SchedulerHealth
 
 _NAME: Final = 64
@@ -40,11 +40,11 @@ def work(settings: Settings, port: int, say: Say) -> None:
     """Play matches from the scheduler until SIGTERM; matches in flight are finished first.
 
     The scheduler connects to ``port``; 0 means any free port. ``say`` receives progress messages. Raises
-    ImageTrouble or RuntimeTrouble, or CannotStart if something is missing or this host lacks a control that
+    ImageError or RuntimeFailure, or CannotStart if something is missing or this host lacks a control that
     untrusted bots need.
     """
     need_cluster()
-    from arena.scheduler.cluster.host import Seating, run_worker  # noqa: PLC0415 - see need_cluster
+    from arena.scheduler.cluster.host import MatchRunner, run_worker  # noqa: PLC0415 - see need_cluster
     from arena.scheduler.cluster.member import SchedulerHealth  # noqa: PLC0415 - as above
 
     scheduler = _scheduler_of(settings)
@@ -55,7 +55,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
         host_setup(settings, runtime, install) as setup,
     ):
         slots = slots_of_host()
-        seating = Seating(runtime, install, setup.run_dir, slots)
+        seating = MatchRunner(runtime, install, setup.run_dir, slots)
         health = SchedulerHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
@@ -63,12 +63,12 @@ def work(settings: Settings, port: int, say: Say) -> None:
             post = _post(settings, scheduler, port, _admitted(settings, runtime, say))
             with (
                 sweeper(runtime, install, seating.owns),
-                Recurring(seating.look, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeTrouble,)),
+                PeriodicTask(seating.poll, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeFailure,)),
                 # Removes images from the engine if the store no longer has them.
-                Recurring(
-                    runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeTrouble,)
+                PeriodicTask(
+                    runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeFailure,)
                 ),
-                sentinel(slots),
+                load_monitor(slots),
             ):
                 asyncio.run(run_worker(post, seating, health, say))
 
@@ -87,7 +87,7 @@ def _scheduler_of(settings: Settings) -> Address:
 
 
 def _health_server(
-    settings: Settings, runtime: Runtime, seating: "Seating", health: "SchedulerHealth"
+    settings: Settings, runtime: Runtime, seating: "MatchRunner", health: "SchedulerHealth"
 ) -> AbstractContextManager[None]:
     """Return a context that serves health and metrics."""
     from arena.scheduler.cluster.host import HostGauges  # noqa: PLC0415 - see need_cluster
@@ -98,8 +98,8 @@ def _health_server(
     )
     return health_server(
         settings,
-        alive={"main loop": loop_check(lambda: health.turned, time.monotonic)},
-        ready={"engine": runtime.trouble, "worker": lambda: health.missing},
+        alive={"main loop": loop_check(lambda: health.last_tick, time.monotonic)},
+        ready={"engine": runtime.unavailable_reason, "worker": lambda: health.missing},
         registry=registry,
     )
 
@@ -117,12 +117,12 @@ def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     return report
 
 
-def _post(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "Post":
+def _post(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "WorkerOptions":
     """Return this worker's addresses and card.
 
     Raises CannotStart if the keys are missing or can't be read.
     """
-    from arena.scheduler.cluster.host import Post  # noqa: PLC0415 - as above
+    from arena.scheduler.cluster.host import WorkerOptions  # noqa: PLC0415 - as above
     from arena.scheduler.cluster.member import WrongCluster, address_of, security_of  # noqa: PLC0415 - as above
     from arena.scheduler.cluster.messages import WorkerCard  # noqa: PLC0415 - as above
 
@@ -141,7 +141,7 @@ def _post(settings: Settings, scheduler: Address, port: int, report: HostReport)
     )
     try:
         keys = keys_of(settings)
-        return Post(
+        return WorkerOptions(
             scheduler=address_of(scheduler.host, scheduler.port, keys),
             host=scheduler.host,
             port=port,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say
-from arena.images.image import IntakeTrouble, Rejected
+from arena.images.image import IntakeError, Rejected
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.documents import BotList
@@ -74,17 +74,17 @@ def explained() -> Iterator[None]:
     """Turn an error that stops a command into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
-    from arena.images.build.context import ImageTrouble
+    from arena.images.build.context import ImageError
     from arena.ladder.matchmaking import TooFewBots
     from arena.platform.settings import WrongSettings
-    from arena.sandbox.runtime import RuntimeTrouble
-    from arena.scheduler.coordinator import ArenaTrouble
+    from arena.sandbox.runtime import RuntimeFailure
+    from arena.scheduler.coordinator import ArenaError
 
     try:
         yield
     except WrongSettings as error:
         fail(str(error))
-    except (ArenaTrouble, CannotStart, StoreError, RuntimeTrouble, ImageTrouble, TooFewBots) as error:
+    except (ArenaError, CannotStart, StoreError, RuntimeFailure, ImageError, TooFewBots) as error:
         fail(str(error), WRONG)
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")
@@ -258,7 +258,7 @@ def add_bot(
                 done = submissions.submit(name, author, file)
         except (Rejected, LaunchRefused, UntrustedBotsRefused, WrongName) as error:
             fail(str(error))
-        except IntakeTrouble as error:
+        except IntakeError as error:
             fail(str(error), WRONG)
     size = sum(layer.size for layer in done.image.layers) / _MIB
     write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
@@ -276,7 +276,7 @@ def prune_images() -> None:
         try:
             with open_keeper(read_settings()) as keeper:
                 pruned = keeper.prune()
-        except IntakeTrouble as error:
+        except IntakeError as error:
             fail(str(error), WRONG)
     write_down("prune-images", detail=f"{len(pruned.images)} removed")
     typer.echo(

@@ -12,7 +12,7 @@ from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, say
 from arena.cli.submit import Telling, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
-from arena.images.image import DEFAULT_LIMITS, IntakeTrouble
+from arena.images.image import DEFAULT_LIMITS, IntakeError
 from arena.protocol.submissions import Stage
 
 _MIB: Final = 1024 * 1024
@@ -53,11 +53,11 @@ def _explained() -> Iterator[None]:
     """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
-    from arena.images.build.context import ImageTrouble
+    from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel, WrongSettings
-    from arena.sandbox.runtime import RuntimeTrouble
-    from arena.scheduler.coordinator import ArenaTrouble
+    from arena.sandbox.runtime import RuntimeFailure
+    from arena.scheduler.coordinator import ArenaError
     from arena.submissions.uploads import NoRoom, UploadRefused
 
     # Log only errors: less serious events are reported as the submission's progress.
@@ -70,7 +70,7 @@ def _explained() -> Iterator[None]:
         fail(str(error))
     except UploadRefused as error:
         fail(str(error), WRONG)
-    except (ArenaTrouble, CannotStart, ImageTrouble, IntakeTrouble, RuntimeTrouble, StoreError) as error:
+    except (ArenaError, CannotStart, ImageError, IntakeError, RuntimeFailure, StoreError) as error:
         fail(f"can't check on this machine: {error}")
     except KeyboardInterrupt:
         say("stopped")

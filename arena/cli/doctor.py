@@ -28,16 +28,16 @@ def doctor(*, as_json: Json = False) -> None:
     """
     from arena.app.folders import CannotStart
     from arena.app.host import examine_host
-    from arena.images.build.context import ImageTrouble
+    from arena.images.build.context import ImageError
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel, WrongSettings, read_settings
-    from arena.sandbox.runtime import RuntimeTrouble
+    from arena.sandbox.runtime import RuntimeFailure
 
     configure_logs(LogFormat.CONSOLE, LogLevel.INFO)  # for the operator
     try:
         settings = read_settings()
         report = examine_host(settings, say)
-    except (CannotStart, ImageTrouble, RuntimeTrouble, WrongSettings) as error:
+    except (CannotStart, ImageError, RuntimeFailure, WrongSettings) as error:
         fail(str(error), USAGE)
     accepted = settings.accept_missing
     if as_json:

@@ -10,7 +10,7 @@ from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_
 from arena.cli.login import visiting
 from arena.client.events import Patience
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
-from arena.client.sites import ClientError, SiteTrouble
+from arena.client.sites import ClientError, SiteError
 from arena.platform.speech import visible
 from arena.protocol.documents import (
     ChallengeState,
@@ -78,8 +78,8 @@ def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN4
     except KeyboardInterrupt:
         say(f"stopped following. {look}")
         raise typer.Exit(INTERRUPTED) from None
-    except SiteTrouble as trouble:
-        raise SiteTrouble(f"{str(trouble).removesuffix('.')}. {look}") from trouble
+    except SiteError as trouble:
+        raise SiteError(f"{str(trouble).removesuffix('.')}. {look}") from trouble
     return told
 
 
@@ -89,7 +89,7 @@ def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
     while True:
         try:
             told = site.get(f"/challenges/{part(id_)}")
-        except SiteTrouble as trouble:
+        except SiteError as trouble:
             patience.lose(trouble)
             continue
         patience.regain()

@@ -12,9 +12,9 @@ from arena.cli.console import USAGE, WRONG, fail, say
 from arena.client.sites import (
     ClientError,
     Login,
+    SiteError,
     SiteProblem,
     Sites,
-    SiteTrouble,
     WrongLogin,
     can_be_read_on_its_way,
     check_address,
@@ -36,7 +36,7 @@ def explained() -> Iterator[None]:
     _check_environment()
     try:
         yield
-    except SiteTrouble as error:
+    except SiteError as error:
         fail(visible(str(error)), WRONG)
     except ClientError as error:
         fail(visible(str(error)), USAGE)
@@ -118,7 +118,7 @@ def _revoke(known: Login) -> None:
                 site.delete(f"/account/tokens/{account.token.id}")
     except SiteProblem:
         say(f"{known.site} no longer accepts the token")
-    except SiteTrouble as trouble:
+    except SiteError as trouble:
         say(visible(str(trouble)))
         say(f"token not revoked: if it still works, revoke it at {known.site}/account")
 

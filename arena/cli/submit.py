@@ -27,7 +27,7 @@ from arena.cli.login import visiting
 from arena.client.events import Patience, follow, stage_by_stage
 from arena.client.games import part
 from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
-from arena.client.sites import ClientError, SiteProblem, SiteTrouble
+from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.speech import visible
 from arena.protocol.documents import Bot, Submission
@@ -247,7 +247,7 @@ def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any: 
             _stopped(body)
         received = site.read(told, Submission)
         if received.sha256 != body.sha256:
-            raise SiteTrouble(
+            raise SiteError(
                 f"{site.address} received different data than was sent (SHA-256 {received.sha256} instead of "
                 f"{body.sha256}): submit again"
             )
@@ -274,8 +274,8 @@ def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JS
     except KeyboardInterrupt:
         say(f"stopped following; the submission continues: {look}")
         raise typer.Exit(INTERRUPTED) from None
-    except SiteTrouble as trouble:
-        raise SiteTrouble(f"{str(trouble).removesuffix('.')}. The submission continues: {look}") from trouble
+    except SiteError as trouble:
+        raise SiteError(f"{str(trouble).removesuffix('.')}. The submission continues: {look}") from trouble
 
 
 def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -> None:

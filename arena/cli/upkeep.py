@@ -303,13 +303,13 @@ def _backup_explained(file: str) -> Iterator[None]:
     """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
-    from arena.images.image import IntakeTrouble
+    from arena.images.image import IntakeError
     from arena.ops.backup.archive import BackupError
     from arena.platform.settings import WrongSettings
 
     try:
         yield
-    except (BackupError, CannotStart, IntakeTrouble, StoreError, WrongSettings) as error:
+    except (BackupError, CannotStart, IntakeError, StoreError, WrongSettings) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{error.filename or file}: {error.strerror or error}")

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from arena.client.sites import SiteProblem, SiteTrouble
+from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.documents import Submission, WholeSubmission
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class Patience:
         """Wait before the next request."""
         self._sleep(self._pause)
 
-    def lose(self, trouble: SiteTrouble) -> None:
+    def lose(self, trouble: SiteError) -> None:
         """Count a failure and wait before the next attempt.
 
-        Raises the given SiteTrouble if a retry won't help or too many attempts have failed.
+        Raises the given SiteError if a retry won't help or too many attempts have failed.
         """
         if isinstance(trouble, SiteProblem) and not (
             trouble.status >= _OWN_TROUBLE or trouble.status == _BUSY
@@ -59,12 +59,12 @@ _ON_THE_WAY: Final = ("received", "inspected", "qualifying")
 def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
     """Yield a submission immediately and after every change, until it has ended.
 
-    Raises SiteTrouble if the site has no submission with this id, or ``patience`` is exhausted.
+    Raises SiteError if the site has no submission with this id, or ``patience`` is exhausted.
     """
     shown: object = None
     while True:
         # The site ends long streams occasionally, and rejects new ones if too many are open.
-        trouble = SiteTrouble(f"{site.address} reports no progress for the submission")
+        trouble = SiteError(f"{site.address} reports no progress for the submission")
         try:
             with site.lines(f"/submissions/{submission}/events") as lines:
                 for data in events(lines, "stage"):
@@ -75,7 +75,7 @@ def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[
                         yield known
                     if known.get("ended") is not None:
                         return
-        except SiteTrouble as error:
+        except SiteError as error:
             trouble = error
         patience.lose(trouble)
 

@@ -14,7 +14,7 @@ import msgspec
 import requests
 
 from arena import __version__
-from arena.client.sites import SiteProblem, SiteTrouble, WrongLogin, check_address
+from arena.client.sites import SiteError, SiteProblem, WrongLogin, check_address
 from arena.protocol.decoding import prepared
 
 MOST_BYTES: Final = 32 * 1024 * 1024
@@ -129,7 +129,7 @@ T = TypeVar("T")
 class SiteClient:
     """A site, over one connection. Close it after use.
 
-    Methods raise SiteTrouble if no arena answers, and SiteProblem if the arena rejects the request.
+    Methods raise SiteError if no arena answers, and SiteProblem if the arena rejects the request.
     ``address`` comes from :func:`arena.client.sites.check_address`; without a token, requests are anonymous.
     """
 
@@ -224,13 +224,13 @@ class SiteClient:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raise SiteTrouble for a broken connection, or a response that no arena sends."""
+        """Raise SiteError for a broken connection, or a response that no arena sends."""
         try:
             yield
         except Strange as error:
             raise self._strange(str(error)) from error
         except requests.RequestException as error:
-            raise SiteTrouble(why(self.address, error)) from error
+            raise SiteError(why(self.address, error)) from error
 
     def _ask(
         self,
@@ -277,7 +277,7 @@ class SiteClient:
             )
         raise self._problem(answer)
 
-    def _problem(self, answer: requests.Response) -> SiteTrouble:
+    def _problem(self, answer: requests.Response) -> SiteError:
         """Return the site's problem, or an error if the server is not an arena."""
         said: Any = None
         if _kind(answer) == "application/problem+json":
@@ -286,24 +286,24 @@ class SiteClient:
             except (Strange, requests.RequestException):
                 said = None
         if not isinstance(said, dict):
-            return SiteTrouble(
+            return SiteError(
                 f"{self.address} returned {answer.status_code} {answer.reason}, which is not an arena's "
                 "response: try again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
         return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
 
-    def _elsewhere(self, location: str) -> SiteTrouble:
+    def _elsewhere(self, location: str) -> SiteError:
         try:
             other = check_address(urljoin(f"{self.address}/", location).partition("/api/")[0])
         except (ValueError, WrongLogin):
             other = self.address
         if other == self.address:
             return self._strange("a redirect")
-        return SiteTrouble(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
+        return SiteError(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
 
-    def _strange(self, what: str) -> SiteTrouble:
-        return SiteTrouble(
+    def _strange(self, what: str) -> SiteError:
+        return SiteError(
             f"{self.address} returned {what}: check that this is an arena's address, and that the "
             "command and the arena have the same version"
         )

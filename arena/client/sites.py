@@ -30,11 +30,11 @@ class CannotSend(ClientError):
     """The author's bot can't be sent."""
 
 
-class SiteTrouble(ClientError):
+class SiteError(ClientError):
     """A site is unreachable, or not an arena."""
 
 
-class SiteProblem(SiteTrouble):
+class SiteProblem(SiteError):
     """A site rejected a request. ``passes`` is True if, according to the site, a retry may soon succeed."""
 
     def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:

@@ -154,7 +154,7 @@ class Leases:
             connection.execute(update(MatchRow).where(MatchRow.id.in_(mine)).values(**until))
             reach("renewing")
 
-    def tell(
+    def publish_workers(
         self, coordinator: str, workers: Sequence[WorkerStatus], refused: Sequence[RefusedWorker] = ()
     ) -> None:
         """Publish a coordinator's workers, only for display. Entries expire like leases."""

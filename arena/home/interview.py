@@ -84,7 +84,7 @@ def interview(
 
     Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
     BotUnloadable if it didn't send Hello, OSError if its socket or process can't be created, or
-    RuntimeTrouble if its process can't be started.
+    RuntimeFailure if its process can't be started.
     """
     return asyncio.run(_interview(bot, games, hear, clock or Clock()))
 

@@ -114,7 +114,7 @@ class Rejected(Exception):
     """The upload is unacceptable. The message, for its author, says what happened and what to do."""
 
 
-class IntakeTrouble(Exception):
+class IntakeError(Exception):
     """The arena can't process uploads at the moment.
 
     The message is for the operator. The submission's page shows it to the author too, and adds that the arena
@@ -122,7 +122,7 @@ class IntakeTrouble(Exception):
     """
 
 
-class TooSlow(IntakeTrouble):
+class TooSlow(IntakeError):
     """An archive wasn't read in time, because the host was too busy or its disk too slow."""
 
 

@@ -24,8 +24,8 @@ from arena.images.image import (
     MAX_SOURCE_BYTES,
     BotImage,
     Command,
+    IntakeError,
     IntakeLimits,
-    IntakeTrouble,
     Layer,
     Platform,
     Rejected,
@@ -40,13 +40,13 @@ from arena.protocol.languages import BOT_FOLDER, LANGUAGES, Language, language_o
 def workspace(parent: Path) -> Iterator[Path]:
     """Create an empty folder that only this process's user can access, and remove it afterwards.
 
-    Raises IntakeTrouble.
+    Raises IntakeError.
     """
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
-        raise IntakeTrouble(f"could not create a folder in {parent}: {error}") from error
+        raise IntakeError(f"could not create a folder in {parent}: {error}") from error
     with folder as name:
         yield Path(name)
 
@@ -107,7 +107,7 @@ class Intake:
 
         An image archive is recognised by its content. Any other file must be a source file, with a known
         suffix.
-        Raises Rejected if the file is unacceptable (the message is for its author), or IntakeTrouble if the
+        Raises Rejected if the file is unacceptable (the message is for its author), or IntakeError if the
         arena can't process it at the moment.
         """
         try:
@@ -134,7 +134,7 @@ class Intake:
         return image
 
     def take_own(self, engine_id: str, room: Room) -> BotImage:
-        """Store a house bot's image or a base image, once for each engine id. Raises IntakeTrouble."""
+        """Store a house bot's image or a base image, once for each engine id. Raises IntakeError."""
         own = self._store.records.base(engine_id)
         if own is None:
             with workspace(self._folder) as folder:
@@ -143,7 +143,7 @@ class Intake:
                 try:
                     own = self._repacked(archive, room, _OWN_LIMITS)
                 except Rejected as error:
-                    raise IntakeTrouble(f"the image {engine_id} can't be stored: {error}") from error
+                    raise IntakeError(f"the image {engine_id} can't be stored: {error}") from error
             self._store.records.note_base(engine_id, own.id)
         # Mark it as used, so that it isn't pruned before another image or a match uses it.
         self._store.records.note_use(own.id, self._now())
@@ -161,7 +161,7 @@ def _write(file: Path, pieces: Iterable[bytes]) -> None:
             for piece in pieces:
                 opened.write(piece)
     except OSError as error:
-        raise IntakeTrouble(f"could not write {file}: {error}") from error
+        raise IntakeError(f"could not write {file}: {error}") from error
 
 
 def _in_file(output: Path, image: BotImage) -> Content:
@@ -188,7 +188,7 @@ def _only(known: Layer, content: bytes) -> Content:
 
     def give(layer: Layer) -> Iterable[bytes]:
         if layer != known:
-            raise IntakeTrouble(
+            raise IntakeError(
                 f"the layer {layer.digest} of the base image is no longer stored; another attempt may succeed"
             )
         return [content]

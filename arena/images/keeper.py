@@ -9,11 +9,11 @@ import structlog
 
 from arena.db.errors import StoreError
 from arena.db.store import Store
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.images.intake import remove_left
 from arena.images.store import ImageStore, Pruned, Room
-from arena.platform.recurring import Recurring
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.platform.periodic import PeriodicTask
+from arena.sandbox.runtime import RuntimeFailure
 
 _log = structlog.get_logger()
 
@@ -47,7 +47,7 @@ class ImageKeeper:
     def room(self) -> Room:
         """Return the quota, and the images that must not be pruned.
 
-        Raises StoreError, or IntakeTrouble if the images can't be listed, or every image in use is missing.
+        Raises StoreError, or IntakeError if the images can't be listed, or every image in use is missing.
         """
         self._listed()
         return Room(quota=self._quota, keep=self._store.bots.sources_in_use())
@@ -55,7 +55,7 @@ class ImageKeeper:
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and files that killed processes have left behind.
 
-        Raises StoreError; RuntimeTrouble if the engine failed to remove some images; or IntakeTrouble if
+        Raises StoreError; RuntimeFailure if the engine failed to remove some images; or IntakeError if
         something can't be listed or removed, or if every image in use is missing. In the last case nothing is
         removed or recorded.
         """
@@ -68,7 +68,7 @@ class ImageKeeper:
     def note_gone(self) -> None:
         """Record which versions can't play because their image is gone, and which can play again.
 
-        Call it after adding images too, since that may prune others. Raises StoreError, or IntakeTrouble if
+        Call it after adding images too, since that may prune others. Raises StoreError, or IntakeError if
         the images can't be listed, or every image in use is missing.
         """
         self._store.bots.note_gone(self._listed(), self._now())
@@ -78,12 +78,12 @@ class ImageKeeper:
 
         Images in use are never pruned. If all images of submitted bots are missing, the folder is probably
         not the image store but, for example, the empty mount point of a disk that is not mounted. Raises
-        StoreError, or IntakeTrouble if they are all missing, or the images can't be listed.
+        StoreError, or IntakeError if they are all missing, or the images can't be listed.
         """
         used = self._store.bots.sources_in_use(untrusted_only=True)
         ids = self._images.records.ids()
         if used and used.isdisjoint(ids):
-            raise IntakeTrouble(
+            raise IntakeError(
                 f"none of the {len(used)} images that submitted bots use is in {self._images}: check that it "
                 "is mounted, and that ARENA_IMAGES_URL names it. Nothing is stored or pruned there until the "
                 "images are back, or those bots are retired"
@@ -91,7 +91,7 @@ class ImageKeeper:
         return ids
 
 
-def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:
+def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> PeriodicTask:
     """Return a task that prunes immediately and then every ``seconds``."""
 
     def prune() -> None:
@@ -99,5 +99,5 @@ def pruner(keeper: ImageKeeper, *, seconds: float = PRUNE_SECONDS) -> Recurring:
         if pruned.images:
             _log.info("images pruned", images=len(pruned.images), freed=pruned.freed, left=pruned.left)
 
-    expected = (IntakeTrouble, RuntimeTrouble, StoreError)
-    return Recurring(prune, name="pruner", seconds=seconds, expected=expected)
+    expected = (IntakeError, RuntimeFailure, StoreError)
+    return PeriodicTask(prune, name="pruner", seconds=seconds, expected=expected)

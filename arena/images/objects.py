@@ -18,7 +18,7 @@ from typing import Final
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 
 CHUNK: Final = 1024 * 1024
 _PASSWORD: Final = re.compile(r"://.*@")
@@ -32,7 +32,7 @@ class Objects:
     """Objects by name, such as ``images/1234``.
 
     ``url`` is in fsspec's form; a plain path is a folder on this host. With ``make``, a missing local folder
-    is created, and only this user can access it. The constructor and all methods raise IntakeTrouble if the
+    is created, and only this user can access it. The constructor and all methods raise IntakeError if the
     storage fails.
     """
 
@@ -46,7 +46,7 @@ class Objects:
             elif isinstance(self._files, LocalFileSystem):
                 Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         except (ValueError, ImportError, OSError) as error:
-            raise IntakeTrouble(
+            raise IntakeError(
                 f"images can't be stored in {self._shown} ({error}): check ARENA_IMAGES_URL"
             ) from error
 
@@ -63,7 +63,7 @@ class Objects:
             return content
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """Yield an object in pieces. Raises IntakeTrouble."""
+        """Yield an object in pieces. Raises IntakeError."""
         with self._trouble("read", name), self._files.open(self._path(name), "rb") as file:
             while piece := file.read(CHUNK):
                 yield piece
@@ -122,7 +122,7 @@ class Objects:
         try:
             yield
         except OSError as error:
-            raise IntakeTrouble(
+            raise IntakeError(
                 f"could not {doing} {name} in {self._shown}: {error or type(error).__name__}. "
                 f"Check that {self._shown} exists, that the arena's user has access to it, and that its disk "
                 "has space"

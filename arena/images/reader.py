@@ -34,8 +34,8 @@ from arena.images.archive import (
 from arena.images.image import (
     DEFAULT_LIMITS,
     BotImage,
+    IntakeError,
     IntakeLimits,
-    IntakeTrouble,
     Platform,
     Rejected,
     TooSlow,
@@ -53,7 +53,7 @@ _REMEDY: Final = "save the image again; if that doesn't help, report this error 
 def ask_reader(job: Job) -> Repacked:
     """Read an archive in a separate process, which has ended when this returns or raises.
 
-    Raises Rejected if the reader refused the archive or failed on it; or IntakeTrouble if the reader could
+    Raises Rejected if the reader refused the archive or failed on it; or IntakeError if the reader could
     not start or continue, and the archive is not to blame.
     """
     try:
@@ -69,7 +69,7 @@ def ask_reader(job: Job) -> Repacked:
             start_new_session=True,
         )
     except OSError as error:
-        raise IntakeTrouble(f"could not start the archive reader: {error}") from error
+        raise IntakeError(f"could not start the archive reader: {error}") from error
     with process:
         try:
             said, in_time = _converse(process, msgspec.json.encode(job), job.limits.wall_seconds)
@@ -115,7 +115,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             "the host is too busy or its disk too slow; another attempt may succeed"
         )
     if not messages:
-        raise IntakeTrouble(
+        raise IntakeError(
             f"the archive reader did not start (exit code {code}): check the arena's installation"
         )
     if code == -signal.SIGXCPU:
@@ -124,7 +124,7 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
             "make the image smaller, and use fewer files"
         )
     if -code in _BY_OTHERS:
-        raise IntakeTrouble(
+        raise IntakeError(
             f"the archive reader was killed by another process ({signal.Signals(-code).name}): "
             "check whether the host is shutting down or out of memory"
         )
@@ -145,7 +145,7 @@ def _heed(answer: Answer) -> Repacked:
         case Refused(text):
             raise Rejected(_plain(text))
         case Stopped(text):
-            raise IntakeTrouble(f"the archive reader could not continue: {_plain(text)}")
+            raise IntakeError(f"the archive reader could not continue: {_plain(text)}")
         case Broken(text):
             error = Rejected(f"the archive reader crashed: {_REMEDY}")
             error.add_note(text)
@@ -181,7 +181,7 @@ def repack(
     """Read an archive with one image and rewrite the image's layers.
 
     Raises Rejected if the archive is unacceptable (the message says why and what its author can do), or
-    IntakeTrouble if the arena failed to read it; the archive may be fine.
+    IntakeError if the arena failed to read it; the archive may be fine.
     """
     try:
         with (
@@ -207,7 +207,7 @@ def repack(
             )
             return _believe(repacked, sink, platform, limits)
     except OSError as error:
-        raise IntakeTrouble(f"could not repack {archive} into {output}: {error}") from error
+        raise IntakeError(f"could not repack {archive} into {output}: {error}") from error
 
 
 @contextmanager

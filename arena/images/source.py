@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from arena.images.image import BotImage, IntakeTrouble
+from arena.images.image import BotImage, IntakeError
 from arena.images.store import ImageStore
-from arena.sandbox.runtime import KeptImage, RuntimeTrouble
+from arena.sandbox.runtime import KeptImage, RuntimeFailure
 
 _BLOCK: Final = tarfile.BLOCKSIZE
 _END: Final = bytes(2 * _BLOCK)
@@ -22,7 +22,7 @@ def docker_archive(store: ImageStore, image: BotImage, name: str) -> Iterator[by
     ``manifest.json``, which announces the image, comes last: a damaged layer is detected only at its end, and
     the archive then breaks off before it announces an image.
 
-    ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeTrouble if a
+    ``name`` is the image's name in the engine, such as ``kaiten/submitted:latest``. Raises IntakeError if a
     blob is damaged or missing.
     """
     sizes = {layer.digest: layer.size for layer in image.layers}  # each digest once
@@ -92,5 +92,5 @@ class StoreSource:
 def _as_trouble() -> Iterator[None]:
     try:
         yield
-    except IntakeTrouble as error:
-        raise RuntimeTrouble(str(error)) from error
+    except IntakeError as error:
+        raise RuntimeFailure(str(error)) from error

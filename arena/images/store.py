@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from arena.images.image import BotImage, IntakeTrouble, Layer
+from arena.images.image import BotImage, IntakeError, Layer
 from arena.images.objects import INCOMING, Objects
 from arena.protocol.decoding import prepared
 
@@ -84,7 +84,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Records:
-    """The records of one store. Every method may raise IntakeTrouble: an object can't be read or written."""
+    """The records of one store. Every method may raise IntakeError: an object can't be read or written."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -96,13 +96,13 @@ class Records:
     def image(self, id_: str) -> BotImage | None:
         """Return an image, or None if it is not stored.
 
-        Raises IntakeTrouble if its record is damaged or can't be read.
+        Raises IntakeError if its record is damaged or can't be read.
         """
         record = self._find(id_)
         return None if record is None else record.image
 
     def kept(self, now: datetime) -> tuple[Kept, ...]:
-        """Return all images. Raises IntakeTrouble if a record is damaged or can't be read."""
+        """Return all images. Raises IntakeError if a record is damaged or can't be read."""
         found = []
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
@@ -161,9 +161,9 @@ class Records:
         try:
             record = msgspec.json.decode(content, type=prepared(_Record))
         except ValueError as error:
-            raise IntakeTrouble(damage) from error
+            raise IntakeError(damage) from error
         if record.image.id != id_:
-            raise IntakeTrouble(damage)
+            raise IntakeError(damage)
         return record
 
     def _used(self, id_: str) -> datetime | None:
@@ -209,7 +209,7 @@ class Pruned:
 
 
 class ImageStore:
-    """Images by id. Every method may raise IntakeTrouble: an object can't be read or written.
+    """Images by id. Every method may raise IntakeError: an object can't be read or written.
 
     All processes of this host that use the store share the file ``lock``, which is created if missing.
     """
@@ -225,7 +225,7 @@ class ImageStore:
     def add(self, image: BotImage, content: Content, room: Room, now: datetime) -> None:
         """Store an image. Skip blobs that are already stored, and prune other images to make room.
 
-        Raises IntakeTrouble, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
+        Raises IntakeError, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
         or they can't be written.
         """
         wanted = blobs_of(image)
@@ -234,7 +234,7 @@ class ImageStore:
             size = sum(missing.values())
             left = self._prune(Room(quota=room.quota - size, keep=room.keep), now, needed=wanted.keys()).left
             if left + size > room.quota:
-                raise IntakeTrouble(
+                raise IntakeError(
                     f"no room for the image {image.id}: it needs {_mib(size)}, the quota is "
                     f"{_mib(room.quota)}, and images in use take {_mib(left)} of it. "
                     "Raise ARENA_IMAGE_QUOTA_GIB"
@@ -251,7 +251,7 @@ class ImageStore:
     def blob(self, digest: str, size: int) -> Iterator[bytes]:
         """Yield a blob in pieces.
 
-        Raises IntakeTrouble if the blob is damaged or missing, possibly after yielding most of it.
+        Raises IntakeError if the blob is damaged or missing, possibly after yielding most of it.
         """
         damage = (
             f"the blob {digest} in {self._objects} is damaged: "
@@ -310,7 +310,7 @@ class ImageStore:
         try:
             lock = self._lock.open("w")
         except OSError as error:
-            raise IntakeTrouble(
+            raise IntakeError(
                 f"can't open the image store's lock {self._lock} ({error.strerror}): check its permissions"
             ) from error
         with lock:
@@ -319,7 +319,7 @@ class ImageStore:
 
 
 def _checked(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> Iterator[bytes]:
-    """Yield the same pieces. Raises IntakeTrouble(damage) at the end if they don't match the digest."""
+    """Yield the same pieces. Raises IntakeError(damage) at the end if they don't match the digest."""
     found, count = hashlib.sha256(), 0
     for piece in pieces:
         found.update(piece)
@@ -328,7 +328,7 @@ def _checked(pieces: Iterable[bytes], digest: str, size: int, damage: str) -> It
             break
         yield piece
     if count != size or f"sha256:{found.hexdigest()}" != digest:
-        raise IntakeTrouble(damage)
+        raise IntakeError(damage)
 
 
 def _blob(digest: str) -> str:

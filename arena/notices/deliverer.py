@@ -12,7 +12,7 @@ from arena.db.subscriptions import DueNotice, SubscriptionKind
 from arena.notices.mail import Mailer
 from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.webhooks import NotDelivered, Webhooks
-from arena.platform.recurring import Backoff
+from arena.platform.periodic import Backoff
 
 _log = structlog.get_logger()
 

@@ -8,7 +8,7 @@ import structlog
 
 from arena.db.errors import StoreError
 from arena.db.store import Store
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 
 _log = structlog.get_logger()
@@ -50,7 +50,7 @@ def remove_visits(store: Store, settings: Settings, now: datetime) -> int:
     return store.people.remove_visits(now - timedelta(days=days) if days else None)
 
 
-def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Recurring:
+def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> PeriodicTask:
     """Return the task that removes old data, immediately and then every minute."""
 
     def remove() -> None:
@@ -62,4 +62,4 @@ def remover(store: Store, settings: Settings, now: Callable[[], datetime]) -> Re
         if visits := remove_visits(store, settings, now()):
             _log.info("old audit log entries removed", entries=visits)
 
-    return Recurring(remove, name="retention", seconds=_SECONDS, expected=(StoreError,))
+    return PeriodicTask(remove, name="retention", seconds=_SECONDS, expected=(StoreError,))

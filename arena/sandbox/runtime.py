@@ -21,7 +21,7 @@ ATTEMPT_LABEL: Final = "kaiten.attempt"
 SEAT_LABEL: Final = "kaiten.seat"
 
 
-def nobody(_name: str) -> bool:
+def none_in_use(_name: str) -> bool:
     """Return False: no sandbox is in use."""
     return False
 
@@ -37,7 +37,7 @@ class SandboxSpec:
     limits: Limits
     deadline_seconds: int  # maximum lifetime, even if the arena has exited
     labels: Mapping[str, str]  # under the names above; `sweep` finds the sandbox by `kaiten.install`
-    gives_way: bool = False  # whether it gets only the CPU time that other bots don't use
+    low_priority: bool = False  # whether it gets only the CPU time that other bots don't use
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +62,19 @@ class Sandbox(Protocol):
     def wait(self) -> Exit:
         """Wait until the bot ends, and return how it ended.
 
-        Raises RuntimeTrouble if the runtime lost track of the bot, or something outside the sandbox ended it.
+        Raises RuntimeFailure if the runtime lost track of the bot, or something outside the sandbox ended it.
         """
 
     def check_untouched(self) -> None:
         """Check, before ``remove``, that nothing outside the sandbox stopped or ended the bot.
 
-        Raises RuntimeTrouble if something did, or if that is unknown.
+        Raises RuntimeFailure if something did, or if that is unknown.
         """
 
     def remove(self) -> None:
         """End the bot, and remove everything that belongs to the sandbox. Idempotent.
 
-        Raises RuntimeTrouble if something may be left: call again, or rely on ``sweep``.
+        Raises RuntimeFailure if something may be left: call again, or rely on ``sweep``.
         """
 
     def stderr(self) -> str:
@@ -88,7 +88,7 @@ class BotsGroup(Protocol):
     def exists(self) -> bool:
         """True if the group exists."""
 
-    def hold(self) -> None:
+    def apply(self) -> None:
         """Create the group with its limits, before any bot starts."""
 
     def remove(self) -> None:
@@ -121,37 +121,37 @@ class Runtime(Protocol):
     ) -> HostReport:
         """Check which controls this host has.
 
-        ``now`` returns UTC. A call of ``canary`` may take minutes. Raises RuntimeTrouble.
+        ``now`` returns UTC. A call of ``canary`` may take minutes. Raises RuntimeFailure.
         """
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return why no bot can be run now, or None if no reason is known."""
 
     def has_source(self, source: str) -> bool:
         """Return True if a source may be run here. Doesn't ask an engine."""
 
     def check_source(self, source: str) -> None:
-        """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeTrouble."""
+        """Check that a source can be run. Raises LaunchRefused if it can't, or RuntimeFailure."""
 
     def launch(self, spec: SandboxSpec) -> Sandbox:
         """Start a bot. Leaves nothing behind if it raises.
 
-        Raises LaunchRefused if the bot is at fault (the message is for its owner), or RuntimeTrouble if the
+        Raises LaunchRefused if the bot is at fault (the message is for its owner), or RuntimeFailure if the
         arena is.
         """
 
-    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
         """Remove the leftover sandboxes of an installation, and return their number.
 
-        ``spare`` returns whether the sandbox with that name is in use. It is called after the sandboxes have
-        been listed, so a sandbox that starts during the sweep is safe. Raises RuntimeTrouble if something may
+        ``is_in_use`` is called with a sandbox's name, after the sandboxes have been listed, so a sandbox that
+        starts during the sweep is safe. Raises RuntimeFailure if something may
         be left.
         """
 
     def prune_images(self) -> int:
         """Remove loaded images that are no longer stored, and return their number.
 
-        Raises RuntimeTrouble if some may be left.
+        Raises RuntimeFailure if some may be left.
         """
 
     def close(self) -> None:
@@ -162,20 +162,20 @@ class LaunchRefused(Exception):
     """The bot can't be started: it is missing, or its entry point is wrong. The message is for its owner."""
 
 
-class RuntimeTrouble(Exception):
+class RuntimeFailure(Exception):
     """The arena can't run bots: an engine or image is missing or broken. The message is for the operator."""
 
 
-class EngineGone(RuntimeTrouble):
+class EngineUnavailable(RuntimeFailure):
     """The engine doesn't answer at all."""
 
 
 CAPTURE_LIMIT: Final = 64 * 1024
 """Maximum number of bytes of a bot's stderr to store, including the line about the gap."""
 
-_NOTE_ROOM: Final = 64
+_GAP_NOTE_BYTES: Final = 64
 _HEAD: Final = 16 * 1024
-_TAIL: Final = CAPTURE_LIMIT - _HEAD - _NOTE_ROOM
+_TAIL: Final = CAPTURE_LIMIT - _HEAD - _GAP_NOTE_BYTES
 
 
 class Capture:
@@ -218,13 +218,13 @@ class KeptImage:
     """A stored image that can be loaded into an engine."""
 
     config: bytes  # its configuration, whose digest is its id
-    # Yields the image in chunks as `docker save` writes it, under the given name. May raise RuntimeTrouble at
+    # Yields the image in chunks as `docker save` writes it, under the given name. May raise RuntimeFailure at
     # any chunk; in that case the image is incomplete.
     archive: Callable[[str], Iterator[bytes]]
 
 
 class ImageSource(Protocol):
-    """Stored images by their ids. Thread-safe. Every method may raise RuntimeTrouble."""
+    """Stored images by their ids. Thread-safe. Every method may raise RuntimeFailure."""
 
     @property
     def repository(self) -> str:

@@ -78,9 +78,9 @@ class Ladder:
                 NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
             )
 
-        self.look_for_house_bots()
+        self.update_house_bots()
 
-    def look_for_house_bots(self) -> None:
+    def update_house_bots(self) -> None:
         """Suspend house bots whose source is missing, and their waiting matches, until it is back."""
         known = self._store.bots.house_versions()
         missing = {each.id: each for each in known if not self._has(each.source)}

@@ -20,7 +20,7 @@ from arena.scheduler.check import RecordRefused, check_steps
 
 _log = structlog.get_logger()
 
-SHOW_SECONDS: Final = 0.5
+PUBLISH_SECONDS: Final = 0.5
 """Seconds between updates of the published games."""
 
 
@@ -65,10 +65,10 @@ class LiveMatches:
 
     def __init__(self, shown: LiveGames) -> None:
         self._shown = shown
-        self._heard: dict[_Game, tuple[Claim, Progress]] = {}
+        self._pending: dict[_Game, tuple[Claim, Progress]] = {}
         self._lock = threading.Lock()
 
-    def hear(self, claim: Claim, data: bytes) -> None:
+    def add(self, claim: Claim, data: bytes) -> None:
         """Store an encoded :class:`arena.protocol.match.Progress`; drop it if invalid. Thread-safe."""
         spec = claim.spec
         try:
@@ -79,25 +79,25 @@ class LiveMatches:
         # Ignoring unknown games bounds the number of entries.
         if 0 <= progress.game < len(spec.seeds):
             with self._lock:
-                self._heard[spec.match, spec.attempt, progress.game] = (claim, progress)
+                self._pending[spec.match, spec.attempt, progress.game] = (claim, progress)
 
-    def show(self) -> None:
+    def publish(self) -> None:
         """Publish new progress.
 
         Raises DatabaseUnavailable if some progress could not be published; the next call retries.
         """
         with self._lock:
-            heard, self._heard = self._heard, {}
+            pending, self._pending = self._pending, {}
         try:
-            self._show(heard)
+            self._publish(pending)
         except DatabaseUnavailable:
             with self._lock:
-                self._heard = heard | self._heard
+                self._pending = pending | self._pending
             raise
 
-    def _show(self, heard: Mapping[_Game, tuple[Claim, Progress]]) -> None:
+    def _publish(self, pending: Mapping[_Game, tuple[Claim, Progress]]) -> None:
         games: dict[tuple[str, int], list[ShownGame]] = {}
-        for (match, attempt, _), (claim, progress) in heard.items():
+        for (match, attempt, _), (claim, progress) in pending.items():
             try:
                 games.setdefault((match, attempt), []).append(check_progress(claim, progress))
             except RecordRefused as error:

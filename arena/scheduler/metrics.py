@@ -15,7 +15,7 @@ from arena.db.matches import FinishedMatch
 from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.match import WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
-from arena.scheduler.settling import AttemptFailed, LeasesKept, MatchEvent, MatchStarted, ResultDropped
+from arena.scheduler.settling import AttemptFailed, LeasesRenewed, MatchEvent, MatchStarted, ResultDropped
 
 _MATCH_SECONDS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 3600.0)
 _LAUNCH_SECONDS: Final = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
@@ -85,7 +85,7 @@ class MatchMetrics:
         for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase
             self._matches.labels(outcome.value)
 
-    def hear(self, event: MatchEvent) -> None:
+    def record(self, event: MatchEvent) -> None:
         """Count an event."""
         match event:
             case MatchStarted(claim):
@@ -103,7 +103,7 @@ class MatchMetrics:
             case ResultDropped(match, attempt):  # the attempt was counted when it ended
                 self._begun.pop((match, attempt), None)
                 self._dropped.inc()
-            case LeasesKept(renewed, expired):
+            case LeasesRenewed(renewed, expired):
                 self._renewals.inc(renewed)
                 self._expiries.inc(expired)
                 self._renewed.set(self._now())

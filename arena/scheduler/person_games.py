@@ -14,9 +14,9 @@ import structlog
 from arena.db.errors import StoreError
 from arena.db.person_games import ChosenMove, PersonGame, PersonGames
 from arena.ladder.settings import LadderSettings
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.play.launcher import LauncherError
-from arena.play.launcher.launcher import Launcher, PersonLine
+from arena.play.launcher.launcher import Launcher, PersonChannel
 from arena.play.launcher.slots import FULL_TABLE
 from arena.play.replay.document import Seat, build
 from arena.play.replay.document import encode as write
@@ -29,15 +29,15 @@ from arena.scheduler.ladder import Entropy
 PERSON: Final = "you"
 """The person's name in the replay, which only that person can see."""
 
-GONE_SECONDS: Final = 45
+SILENCE_SECONDS: Final = 45
 """A game ends if the person's page, which polls every few seconds, has been silent for this long."""
 
-_LOOK_SECONDS: Final = 0.1
-_LOOKS_AT_PEOPLE: Final = 50
-"""Number of :meth:`PersonTables.look` calls between checks for people who have left."""
+_POLL_SECONDS: Final = 0.1
+_POLLS_PER_PRESENCE_CHECK: Final = 50
+"""Number of :meth:`PersonTables.poll` calls between checks for people who have left."""
 
-_LOOKS_WITHOUT_GAMES: Final = 5
-"""While no person is playing: number of :meth:`PersonTables.look` calls between checks for a new game."""
+_POLLS_PER_CHECK_WHILE_IDLE: Final = 5
+"""While no person is playing: number of :meth:`PersonTables.poll` calls between checks for a new game."""
 
 _NO_TABLES: Final = "the arena's host has too little memory for people's games"
 _FAILED: Final = "the arena failed"
@@ -77,20 +77,20 @@ class PersonTables:
         self._executor = ThreadPoolExecutor(max(1, tables), thread_name_prefix="person")
         self._any = bool(tables)
         self._lock = threading.Lock()
-        self._seated: dict[str, _Seated] = {}
-        self._looks = count()
+        self._seated: dict[str, _SeatedPerson] = {}
+        self._polls = count()
         self._begun = False
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Forward choices, end games of people who have left, and start waiting games. Raises StoreError."""
-        looks = next(self._looks)
+        number = next(self._polls)
         if not self._begun:
             self._games.interrupt(self._now)
             self._begun = True
-        if not self._seated and (looks % _LOOKS_WITHOUT_GAMES or not self._games.any_open()):
+        if not self._seated and (number % _POLLS_PER_CHECK_WHILE_IDLE or not self._games.any_open()):
             return
-        if not looks % _LOOKS_AT_PEOPLE:
-            self._games.leave_unseen(self._now - timedelta(seconds=GONE_SECONDS), self._now)
+        if not number % _POLLS_PER_PRESENCE_CHECK:
+            self._games.leave_unseen(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
         playing = self._games.playing()
         with self._lock:
             seated = dict(self._seated)
@@ -104,7 +104,7 @@ class PersonTables:
         while self._free and (game := self._games.begin()) is not None:
             with self._lock:
                 table = self._free.pop()
-                person = self._seated[game.id] = _Seated(partial(self._games.ask, game.id))
+                person = self._seated[game.id] = _SeatedPerson(partial(self._games.ask, game.id))
             self._executor.submit(self._play, game, table, person)
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class PersonTables:
     def _now(self) -> datetime:
         return self._entropy.now()
 
-    def _play(self, game: PersonGame, table: int, person: "_Seated") -> None:
+    def _play(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
         try:
             with structlog.contextvars.bound_contextvars(person_game=game.number):
                 self._play_at(game, table, person)
@@ -134,10 +134,10 @@ class PersonTables:
                 del self._seated[game.id]
                 self._free.append(table)
 
-    def _play_at(self, game: PersonGame, table: int, person: "_Seated") -> None:
+    def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
         try:
-            if (trouble := self._trouble(game)) is not None:
-                self._games.fail(game.id, trouble, self._now)
+            if (reason := self._why_unplayable(game)) is not None:
+                self._games.fail(game.id, reason, self._now)
                 return
             spec = self._spec(game)
             first = self._first_slot + table * FULL_TABLE
@@ -155,7 +155,7 @@ class PersonTables:
             _log.exception("person's game failed")
             self._games.fail(game.id, _FAILED, self._now)
 
-    def _trouble(self, game: PersonGame) -> str | None:
+    def _why_unplayable(self, game: PersonGame) -> str | None:
         for opponent in game.opponents:
             if not opponent.available:
                 return f"{opponent.bot}@{opponent.version} can't play: its image was removed"
@@ -180,19 +180,19 @@ class PersonTables:
         )
 
 
-class _Seated:
+class _SeatedPerson:
     """A person at a table; see :class:`arena.play.launcher.launcher.Person`. ``ask`` stores a decision."""
 
     def __init__(self, ask: Callable[[View], None]) -> None:
         self._ask = ask
-        self._line: PersonLine | None = None
+        self._channel: PersonChannel | None = None
         self._chosen: ChosenMove | None = None
         self.left = False
 
-    def sits(self, line: PersonLine) -> None:
-        self._line = line
+    def started(self, channel: PersonChannel) -> None:
+        self._channel = channel
         if self.left:
-            line.leave()
+            channel.leave()
 
     def asked(self, view: View) -> None:
         try:
@@ -203,15 +203,15 @@ class _Seated:
 
     def choose(self, choice: ChosenMove) -> None:
         """Play a choice, unless it is the one played last."""
-        if self._line is not None and choice != self._chosen:
+        if self._channel is not None and choice != self._chosen:
             self._chosen = choice
-            self._line.choose(choice.round, choice.turn, choice.move)
+            self._channel.choose(choice.round, choice.turn, choice.move)
 
     def leave(self) -> None:
         """End the game, now or as soon as it begins."""
         self.left = True
-        if self._line is not None:
-            self._line.leave()
+        if self._channel is not None:
+            self._channel.leave()
 
 
 def _replay(game: PersonGame, spec: MatchSpec, record: MatchRecord) -> str:
@@ -233,7 +233,7 @@ def _replay(game: PersonGame, spec: MatchSpec, record: MatchRecord) -> str:
 @contextmanager
 def person_tables(tables: PersonTables) -> Iterator[None]:
     """Run people's games within the context."""
-    with Recurring(tables.look, name="people's games", seconds=_LOOK_SECONDS, expected=(StoreError,)):
+    with PeriodicTask(tables.poll, name="people's games", seconds=_POLL_SECONDS, expected=(StoreError,)):
         try:
             yield
         finally:

@@ -13,26 +13,26 @@ from arena.db.errors import StoreError
 from arena.db.matches import Claim, FinishedMatch
 from arena.db.store import Store
 from arena.platform.environment import reach
-from arena.platform.recurring import Backoff
+from arena.platform.periodic import Backoff
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.states import MatchState
 from arena.scheduler.check import RecordRefused, finish
 from arena.scheduler.ladder import HOUSE
-from arena.scheduler.workers import Place, Verdict, WorkerLost
+from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
 _MOST_MATCHES: Final = 100
 """How many of the most recently failed matches have a backoff. Older ones may be retried immediately."""
 
-_ONE: Final = Backoff(first=2.0, most=10.0, factor=5.0)
-_EVERY: Final = Backoff(first=0.5, most=15.0)
+_PER_MATCH: Final = Backoff(first=2.0, most=10.0, factor=5.0)
+_SHARED: Final = Backoff(first=0.5, most=15.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryDelays:
     """Backoffs after arena faults."""
 
-    one: Backoff = _ONE  # for a match, by its number of failures
-    every: Backoff = _EVERY  # for all matches, by the number of failures since a match was last played
+    per_match: Backoff = _PER_MATCH  # for a match, by its number of failures
+    shared: Backoff = _SHARED  # for all matches, by the number of failures since a match was last played
 
 
 RETRY_DELAYS: Final = RetryDelays()
@@ -48,27 +48,27 @@ class MatchBackoff:
         self._failed: dict[str, tuple[int, float]] = {}
         """Failures and end of backoff by match, latest failure last."""
 
-    def fail(self, match: str, in_a_row: int, now: float) -> None:
+    def fail(self, match: str, consecutive: int, now: float) -> None:
         """Start a failed match's own backoff and the shared one.
 
-        ``in_a_row`` counts failures since a match was last played, this one included.
+        ``consecutive`` counts failures since a match was last played, this one included.
         """
         times = self._failed.pop(match, (0, 0.0))[0] + 1
-        self._failed[match] = (times, now + self._delays.one.after(times))
+        self._failed[match] = (times, now + self._delays.per_match.after(times))
         if len(self._failed) > _MOST_MATCHES:
             del self._failed[next(iter(self._failed))]
-        self._until = now + self._delays.every.after(in_a_row)
+        self._until = now + self._delays.shared.after(consecutive)
 
     def forget(self, match: str) -> None:
         """Forget a match that is no longer queued."""
         self._failed.pop(match, None)
 
-    def play(self, match: str) -> None:
+    def succeed(self, match: str) -> None:
         """End the shared backoff and this match's own, because it was played."""
         self.forget(match)
         self._until = 0.0
 
-    def holds_all(self, now: float) -> bool:
+    def blocks_all(self, now: float) -> bool:
         """Return True if no match may start yet."""
         return now < self._until
 
@@ -77,16 +77,16 @@ class MatchBackoff:
         return tuple(match for match, (_, until) in self._failed.items() if now < until)
 
 
-VOIDS_IN_A_ROW: Final = 10
+MAX_CONSECUTIVE_FAULTS: Final = 10
 """After this many consecutive arena faults, the matches can't be the cause, so the arena stops."""
 
 
-class VoidsInARow:
+class ConsecutiveFaults:
     """Counts arena faults since a match was last played."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._in_all: frozenset[str] = frozenset()
+        self._common_authors: frozenset[str] = frozenset()
         self._workers: frozenset[str] = frozenset()
 
     @property
@@ -102,11 +102,13 @@ class VoidsInARow:
         failed on one worker.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
-        return self._count >= VOIDS_IN_A_ROW and not (self._in_all or one_of_several)
+        return self._count >= MAX_CONSECUTIVE_FAULTS and not (self._common_authors or one_of_several)
 
     def add(self, authors: Collection[str], worker: str) -> None:
         """Count a failed match, given the authors of its submitted bots and its worker."""
-        self._in_all = frozenset(authors) & (self._in_all if self._count else frozenset(authors))
+        self._common_authors = frozenset(authors) & (
+            self._common_authors if self._count else frozenset(authors)
+        )
         self._workers |= {worker}
         self._count += 1
 
@@ -147,14 +149,14 @@ class ResultDropped:
 
 
 @dataclass(frozen=True, slots=True)
-class LeasesKept:
+class LeasesRenewed:
     """Leases were renewed. Reported from a separate thread."""
 
     renewed: int  # number of renewed leases of this coordinator
     expired: int  # number of expired leases of any coordinator
 
 
-MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesKept
+MatchEvent = MatchStarted | FinishedMatch | AttemptFailed | ResultDropped | LeasesRenewed
 """A match or lease event. FinishedMatch means that the match was played and stored."""
 
 Watcher = Callable[[MatchEvent], None]
@@ -166,7 +168,7 @@ class Playing:
     """A match in progress."""
 
     claim: Claim
-    place: Place
+    reservation: Reservation
     future: Future[bytes]  # the encoded match record
     deadline: float  # in seconds of the monotonic clock; afterwards the match counts as lost
 
@@ -179,16 +181,17 @@ class Playing:
         """Return the record without waiting.
 
         Raises WorkerLost if the record has not arrived, or LauncherError as
-        :meth:`arena.scheduler.workers.Place.play` does.
+        :meth:`arena.scheduler.workers.Reservation.succeed` does.
         """
         if not self.future.done():
             raise WorkerLost(
-                f"worker {self.place.worker} did not finish the match within the time that its clocks allow"
+                f"worker {self.reservation.worker} did not finish the match within "
+                "the time that its clocks allow"
             )
         return self.future.result()
 
 
-class Settling:
+class MatchSettler:
     """Checks, stores and reports the results of matches; only the current attempt counts."""
 
     def __init__(
@@ -197,7 +200,7 @@ class Settling:
         self._store = store
         self._now = now
         self._watchers = watchers
-        self.voids = VoidsInARow()
+        self.voids = ConsecutiveFaults()
         self.backoff = MatchBackoff(delays)  # matches in backoff after arena faults
 
     def settle(self, playing: Playing) -> None:
@@ -217,32 +220,32 @@ class Settling:
         except LauncherStopped:
             return
         except (WorkerLost, HostFailed, BrokenExecutor, CancelledError) as error:
-            self._fail(playing, str(error) or f"worker {playing.place.worker} was lost", lost=True)
+            self._fail(playing, str(error) or f"worker {playing.reservation.worker} was lost", lost=True)
             return
         except MatchVoid as error:
             self._fail(playing, str(error))
             return
         except RecordRefused as error:
-            self._fail(playing, f"worker {playing.place.worker}: {error}")
+            self._fail(playing, f"worker {playing.reservation.worker}: {error}")
             return
         except Exception as error:  # noqa: BLE001 - see below
             # An arena defect or a malformed record must not affect other matches.
             _log.exception("match failed", match=claim.spec.match, attempt=claim.spec.attempt)
             self._fail(playing, repr(error))
             return
-        playing.place.judge(Verdict.VALID)
+        playing.reservation.report(Verdict.VALID)
         self.voids.reset()
-        self.backoff.play(claim.spec.match)
+        self.backoff.succeed(claim.spec.match)
         if stored:
             reach("recorded")
             _log.info(
                 "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
             )
-            self.tell(finished)
+            self.notify(finished)
         else:
             self._drop(claim)
 
-    def tell(self, event: MatchEvent) -> None:
+    def notify(self, event: MatchEvent) -> None:
         """Call the watchers in order."""
         for watcher in self._watchers:
             watcher(event)
@@ -257,16 +260,16 @@ class Settling:
             self._drop(claim)
         else:
             quarantined = state is MatchState.QUARANTINED
-            self.tell(AttemptFailed(spec.match, spec.attempt, reason, lost=lost, quarantined=quarantined))
+            self.notify(AttemptFailed(spec.match, spec.attempt, reason, lost=lost, quarantined=quarantined))
         if not lost:
             authors = [seat.author for seat in claim.seats if seat.author != HOUSE]
-            self.voids.add(authors, playing.place.worker)
+            self.voids.add(authors, playing.reservation.worker)
             self.backoff.fail(spec.match, self.voids.count, time.monotonic())
             if state is not MatchState.WAITING:
                 self.backoff.forget(spec.match)
-        playing.place.judge(Verdict.LOST if lost else Verdict.FAILED)
+        playing.reservation.report(Verdict.LOST if lost else Verdict.FAILED)
 
     def _drop(self, claim: Claim) -> None:
         """Log and report a result whose attempt was already over."""
         _log.warning("result dropped", match=claim.spec.match, attempt=claim.spec.attempt)
-        self.tell(ResultDropped(claim.spec.match, claim.spec.attempt))
+        self.notify(ResultDropped(claim.spec.match, claim.spec.attempt))

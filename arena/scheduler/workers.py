@@ -12,7 +12,7 @@ import structlog
 
 from arena.platform.cpu_time import OwnWaits
 from arena.platform.environment import reach
-from arena.platform.recurring import Backoff, Recurring
+from arena.platform.periodic import Backoff, PeriodicTask
 from arena.play.launcher import HostFailed, LauncherError
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
@@ -39,7 +39,7 @@ class Verdict(Enum):
     """No record came back in time."""
 
 
-class Place(Protocol):
+class Reservation(Protocol):
     """Capacity reserved at a worker for one match."""
 
     @property
@@ -55,7 +55,7 @@ class Place(Protocol):
         """The cores that each bot may use."""
 
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
-        """Play a match; call this once. The place is released when the future is done.
+        """Play a match; call this once. The seats are released when the future is done.
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and returns a
         :class:`arena.protocol.match.MatchRecord`. Until the future is done, ``progress`` receives
@@ -64,17 +64,17 @@ class Place(Protocol):
         WorkerLost or LauncherStopped.
         """
 
-    def judge(self, verdict: Verdict) -> None:
+    def report(self, verdict: Verdict) -> None:
         """Report the checked outcome of a match; call this once for each match, except at shutdown."""
 
-    def give_back(self) -> None:
-        """Release the place without playing."""
+    def release(self) -> None:
+        """Release the seats without playing."""
 
 
 class Workers(Protocol):
     """The workers that play matches. Thread-safe."""
 
-    def take(self, seats: int) -> Place | None:
+    def reserve(self, seats: int) -> Reservation | None:
         """Reserve seats for a match, or return None if no worker has that many free."""
 
     def status(self) -> tuple[WorkerStatus, ...]:
@@ -87,69 +87,69 @@ class Workers(Protocol):
         """Abort all matches and start no more."""
 
 
-_SENTINEL_SECONDS: Final = 1.0
+_MEASURE_SECONDS: Final = 1.0
 """Interval between load measurements."""
 
 _WORK_SECONDS: Final = 0.008
 """Processor time of a measurement in seconds: more than one time slice, and less than 1% of a core."""
 
-_SMOOTH: Final = 0.2
+_SMOOTHING: Final = 0.2
 """Weight of the latest measurement; the average covers several seconds."""
 
-_SHUT: Final = 0.05
-_OPEN: Final = 0.08
+_OVERLOADED: Final = 0.05
+_RECOVERED: Final = 0.08
 """Shares of a core. If the measured share falls below the first, no match starts until it has reached the
 second, or a minute has passed in which no seat was in use."""
 
-_RISE: Final = 0.8
+_GROWTH_MARGIN: Final = 0.8
 """More seats open only if this fraction of the measured share suffices, to keep their number stable."""
 
-PATIENCE_SECONDS: Final = 60.0
+MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
 
 
-class Opening:
+class SlotLimiter:
     """Decides how many of ``size`` seats are usable, each needing a ``share`` of a core. Does no I/O."""
 
     def __init__(self, size: int, share: float) -> None:
         self._size = size
         self._share = share
-        self._shut_since: float | None = None
+        self._overloaded_since: float | None = None
         self.given = 1.0
         self.seats = size
 
     def look(self, given: float, busy: int, now: float) -> int:
         """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
 
-        If the host stays overloaded for ``PATIENCE_SECONDS`` with no seat in use, 1 is returned.
+        If the host stays overloaded for ``MAX_WAIT_SECONDS`` with no seat in use, 1 is returned.
 
         One usable seat is enough to start a match of any size. ``given`` is the share of a core that a busy
         thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
         """
-        self.given += (given - self.given) * _SMOOTH
-        if self.given < (_SHUT if self._shut_since is None else _OPEN):
-            if self._shut_since is None or busy:
-                self._shut_since = now
-            self.seats = int(now - self._shut_since >= PATIENCE_SECONDS)
+        self.given += (given - self.given) * _SMOOTHING
+        if self.given < (_OVERLOADED if self._overloaded_since is None else _RECOVERED):
+            if self._overloaded_since is None or busy:
+                self._overloaded_since = now
+            self.seats = int(now - self._overloaded_since >= MAX_WAIT_SECONDS)
             return self.seats
-        self._shut_since = None
-        falls, rises = self._worth(self.given), self._worth(self.given * _RISE)
-        if falls < self.seats:
-            self.seats = falls
-        elif rises > self.seats:
-            self.seats = rises
+        self._overloaded_since = None
+        lower, higher = self._seats_for(self.given), self._seats_for(self.given * _GROWTH_MARGIN)
+        if lower < self.seats:
+            self.seats = lower
+        elif higher > self.seats:
+            self.seats = higher
         return self.seats
 
-    def _worth(self, given: float) -> int:
+    def _seats_for(self, given: float) -> int:
         return max(1, min(self._size, int(self._size * given / self._share)))
 
 
-class Sentinel:
+class LoadMonitor:
     """Measures the host's load and sets the number of usable slots."""
 
     def __init__(self, slots: SlotPool) -> None:
         self._slots = slots
-        self._opening = Opening(slots.size, slots.share)
+        self._limiter = SlotLimiter(slots.size, slots.share)
         self._waits: OwnWaits | None = None
 
     def look(self) -> None:
@@ -160,21 +160,21 @@ class Sentinel:
         while (worked := time.thread_time() - begun) < _WORK_SECONDS:
             pass
         given = worked / (worked + self._waits() - before)
-        usable = self._opening.look(given, self._slots.busy, time.monotonic())
+        usable = self._limiter.look(given, self._slots.busy, time.monotonic())
         if usable != self._slots.usable:
             _log.info("usable slots changed", slots=usable, of=self._slots.size)
-        self._slots.use(usable)
+        self._slots.set_usable(usable)
 
 
-def sentinel(slots: SlotPool) -> Recurring:
+def load_monitor(slots: SlotPool) -> PeriodicTask:
     """Return a context manager that measures the load in its own thread."""
-    return Recurring(Sentinel(slots).look, name="sentinel", seconds=_SENTINEL_SECONDS, expected=())
+    return PeriodicTask(LoadMonitor(slots).look, name="load monitor", seconds=_MEASURE_SECONDS, expected=())
 
 
 HOST_BACKOFF: Final = Backoff(first=1.0, most=30.0)
 """Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
-LOOK_SECONDS: Final = 0.5
+POLL_SECONDS: Final = 0.5
 """Interval of checks for a failed host's recovery, after its backoff."""
 
 
@@ -188,7 +188,7 @@ def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["L
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
         workers = LocalWorkers(launcher, slots, executor, name)
         # A hung container engine blocks this thread, not the one that stores results.
-        with Recurring(workers.look, name="host", seconds=LOOK_SECONDS, expected=()), sentinel(slots):
+        with PeriodicTask(workers.look, name="host", seconds=POLL_SECONDS, expected=()), load_monitor(slots):
             yield workers
 
 
@@ -205,12 +205,12 @@ class LocalWorkers:
         self._paused_until = 0.0
         self._lock = threading.Lock()
 
-    def take(self, seats: int) -> "_LocalPlace | None":
+    def reserve(self, seats: int) -> "_LocalReservation | None":
         """Reserve slots; return None if too few are free or this host can't run bots."""
         if self._trouble is not None:
             return None
-        taken = self.slots.take(seats)
-        return None if taken is None else _LocalPlace(self, self._name, taken)
+        taken = self.slots.reserve(seats)
+        return None if taken is None else _LocalReservation(self, self._name, taken)
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of this host."""
@@ -246,13 +246,13 @@ class LocalWorkers:
         before = self._trouble
         if before is None or time.monotonic() < self._paused_until:
             return
-        self._trouble = self.launcher.trouble()
+        self._trouble = self.launcher.unavailable_reason()
         if self._trouble is None:
             _log.info("host recovered", trouble=before)
 
 
-class _LocalPlace:
-    """Reserved slots of this host; see :class:`arena.scheduler.workers.Place`."""
+class _LocalReservation:
+    """Reserved slots of this host; see :class:`arena.scheduler.workers.Reservation`."""
 
     def __init__(self, workers: LocalWorkers, worker: str, slots: tuple[int, ...]) -> None:
         self.worker = worker
@@ -265,12 +265,12 @@ class _LocalPlace:
         """Play a match; its slots are free before the future resolves."""
         return self._workers.executor.submit(self._play, spec, progress)
 
-    def judge(self, verdict: Verdict) -> None:
+    def report(self, verdict: Verdict) -> None:
         """Do nothing: no other worker could play instead."""
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Free the slots."""
-        self._workers.slots.give_back(self._slots)
+        self._workers.slots.release(self._slots)
 
     def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:
         try:
@@ -282,6 +282,6 @@ class _LocalPlace:
         else:
             self._workers.host_played()
         finally:
-            self.give_back()
+            self.release()
         reach("place-given-back")
         return record

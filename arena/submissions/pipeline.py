@@ -17,17 +17,17 @@ from arena.db.bots import NewVersion
 from arena.db.errors import BotTaken, StoreError
 from arena.db.store import Store
 from arena.db.submissions import KnownSubmission, QualificationGame
-from arena.images.image import BotImage, IntakeTrouble, Rejected, TooSlow
+from arena.images.image import BotImage, IntakeError, Rejected, TooSlow
 from arena.images.intake import Intake
 from arena.images.keeper import ImageKeeper
 from arena.ladder.matchmaking import TooFewBots
 from arena.ladder.qualification import GAMES, MOST_REPLAYS, Played, standing
 from arena.platform.names import WrongName, check_name, is_reserved
-from arena.platform.recurring import Backoff, Recurring
+from arena.platform.periodic import Backoff, PeriodicTask
 from arena.protocol.controls import Gate, admit
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Stage
-from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
 from arena.scheduler.ladder import Ladder
 from arena.submissions.uploads import Uploads
 
@@ -133,7 +133,7 @@ class Pipeline:
                     self._qualify(submission)
         except _Wait as error:
             self._let_wait(submission, str(error), error.rest)
-        except (IntakeTrouble, RuntimeTrouble, TooFewBots) as error:
+        except (IntakeError, RuntimeFailure, TooFewBots) as error:
             _log.warning(
                 "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
             )
@@ -268,9 +268,9 @@ def _played(game: QualificationGame) -> Played:
     return Played(rules=game.rules, seat=game.seat, report=game.report, game=game.record)
 
 
-def steps_of(pipeline: Pipeline) -> Recurring:
+def steps_of(pipeline: Pipeline) -> PeriodicTask:
     """Return the recurring task that calls :meth:`Pipeline.step`."""
-    return Recurring(pipeline.step, name="submissions", seconds=_STEP_SECONDS, expected=(StoreError,))
+    return PeriodicTask(pipeline.step, name="submissions", seconds=_STEP_SECONDS, expected=(StoreError,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,8 +308,8 @@ class OperatorSubmissions:
 
         If the author has an account, the bot belongs to it. After an error no version is entered, and
         leftovers are pruned later. Raises BotTaken, StoreError, UntrustedBotsRefused or WrongName. Raises
-        IntakeTrouble if the arena can't process the file now, LaunchRefused if the engine can't run the
-        image, Rejected if the file is unusable, and RuntimeTrouble if the engine does not answer or could not
+        IntakeError if the arena can't process the file now, LaunchRefused if the engine can't run the
+        image, Rejected if the file is unusable, and RuntimeFailure if the engine does not answer or could not
         load the image.
         """
         check_name(bot, "bot")

@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         versions = add_bots(store, [(name, AUTHOR) for name in LONGEST])
         play_matches(store, [versions], Rules(players=3), name="named")
         show(store, claimed(store, versions), 1)
-        store.leases.tell("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
+        store.leases.publish_workers("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
         with opened(folder) as site:
             yield site.url
 

@@ -107,7 +107,7 @@ def test_workers_are_shown_with_what_they_play(tmp_path: Path) -> None:
         ]
         store.leases.renew("here", ["s-0"])
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
-        store.leases.tell("here", seen, [refused])
+        store.leases.publish_workers("here", seen, [refused])
         done = arena("workers", folder=tmp_path, text=b"", **database)
         rows = [line.split() for line in done.stdout.decode().splitlines()]
         assert rows[0] == ["worker", "host", "slots", "in", "use", "match", "since", "note"]

@@ -11,7 +11,7 @@ from arena.app.at_home import PATIENCE_SECONDS, LocalFollowing
 from arena.cli.submit import Telling
 from arena.db.store import Store
 from arena.protocol.submissions import Stage
-from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.coordinator import ArenaError
 from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, claim_one
 from tests.db.test_submissions import CAUSE, PLENTY, game, new, qualify
@@ -100,7 +100,7 @@ def test_it_ends_if_it_is_stopped(scene: Scene) -> None:
 def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:
     """It fails with the reason, after the arena had time for another attempt."""
     scene.store.submissions.wait("u1", "no room")
-    with pytest.raises(ArenaTrouble, match="no room"):
+    with pytest.raises(ArenaError, match="no room"):
         scene.goes_on()
     assert scene.seconds >= 100 + PATIENCE_SECONDS
 
@@ -113,5 +113,5 @@ def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
     for number in range(1, 4):
         assert scene.goes_on()
         scene.store.leases.void(claim_one(scene.store).spec.match, number, f"fault {number}", START)
-    with pytest.raises(ArenaTrouble, match="a game failed: fault 3"):
+    with pytest.raises(ArenaError, match="a game failed: fault 3"):
         scene.goes_on()

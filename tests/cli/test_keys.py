@@ -39,7 +39,7 @@ def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER) is not None
         status = WorkerStatus(name="one", host="h", seats=4, busy=2, doubted=False, usable=None)
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)
-        store.leases.tell("here", [status], [refused])
+        store.leases.publish_workers("here", [status], [refused])
         yield author
 
 

@@ -9,7 +9,7 @@ import pytest
 from arena.client import site as client
 from arena.client.events import Patience, events, follow, stage_by_stage
 from arena.client.site import SiteClient
-from arena.client.sites import SiteProblem, SiteTrouble
+from arena.client.sites import SiteError, SiteProblem
 from tests.client.live import Other, Reply, answering
 
 STREAM = {"Content-Type": "text/event-stream"}
@@ -86,7 +86,7 @@ def test_retries_are_limited() -> None:
     """A site that reports nothing is asked eight times, at growing intervals."""
     with streaming(b"retry: 10000\n\n") as (other, site):
         waited: list[float] = []
-        with pytest.raises(SiteTrouble, match="reports no progress"):
+        with pytest.raises(SiteError, match="reports no progress"):
             list(follow(site, "abc", Patience(sleep=waited.append)))
     assert len(other.asked) == 8
     assert waited == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
@@ -118,7 +118,7 @@ def test_an_event_that_no_arena_sends_is_refused(body: bytes, monkeypatch: pytes
     """No part of the event is passed on, and the client gives up after its last attempt."""
     monkeypatch.setattr(client, "MOST_EVENT_BYTES", MOST)
     with streaming(body) as (other, site):
-        with pytest.raises(SiteTrouble, match=r"check that this is an arena's address"):
+        with pytest.raises(SiteError, match=r"check that this is an arena's address"):
             list(follow(site, "abc", Patience(attempts=2, sleep=lambda _: None)))
         assert len(other.asked) == 2
 

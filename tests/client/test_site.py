@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.client.site import MOST_BYTES, SiteClient
-from arena.client.sites import SiteProblem, SiteTrouble
+from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.documents import Account, PlayedGame
 from tests.client.live import Live, Other, answering
 from tests.ports import silent_port
@@ -27,7 +27,7 @@ def visited(url: str, token: str | None = TOKEN) -> Iterator[SiteClient]:
 
 def trouble_of(other: Other) -> str:
     """Return the error for a server that isn't an arena."""
-    with visited(other.url) as site, pytest.raises(SiteTrouble) as raised:
+    with visited(other.url) as site, pytest.raises(SiteError) as raised:
         site.get("/account")
     assert not isinstance(raised.value, SiteProblem)
     assert other.url in str(raised.value)
@@ -85,7 +85,7 @@ def test_the_next_page_is_one_of_the_same_site() -> None:
     for target in ("http://evil.example/", "//evil.example/api/v1/", "@evil.example/", 7):
         page = json.dumps({"rows": [1], "next": target}).encode()
         with answering((200, JSON, page)) as other, visited(other.url) as site:
-            with pytest.raises(SiteTrouble, match="as the next page"):
+            with pytest.raises(SiteError, match="as the next page"):
                 list(site.pages("/list", "rows"))
             assert len(other.asked) == 1
 
@@ -94,13 +94,13 @@ def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The client gives up on a page that links to itself, and on a list of too many pages."""
     itself = b'{"rows": [1], "next": "/api/v1/list?before=7"}'
     with answering((200, JSON, itself)) as other, visited(other.url) as site:
-        with pytest.raises(SiteTrouble, match="a list without end"):
+        with pytest.raises(SiteError, match="a list without end"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 2
     monkeypatch.setattr("arena.client.site._MOST_PAGES", 10)
     pages = [(200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(12)]
     with answering(*pages) as other, visited(other.url) as site:
-        with pytest.raises(SiteTrouble, match="a list without end"):
+        with pytest.raises(SiteError, match="a list without end"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 11
 
@@ -131,7 +131,7 @@ def test_an_impossible_time_is_refused(year: str) -> None:
     }
     with visited("http://localhost") as site:
         for kind, answer in answers.items():
-            with pytest.raises(SiteTrouble, match=f"a time in the year {int(year)}"):
+            with pytest.raises(SiteError, match=f"a time in the year {int(year)}"):
                 site.read(answer, kind)
 
 
@@ -174,15 +174,15 @@ def test_responses_of_other_servers_are_recognised(status: int, kind: str, body:
 def test_a_response_of_another_shape_is_refused() -> None:
     """The error is a sentence, not a traceback."""
     with answering((200, JSON, b'{"name": 7}')) as other, visited(other.url) as site:
-        with pytest.raises(SiteTrouble, match="have the same version"):
+        with pytest.raises(SiteError, match="have the same version"):
             site.read(site.get("/account"), Account)
-        with pytest.raises(SiteTrouble, match="no list of rows"):
+        with pytest.raises(SiteError, match="no list of rows"):
             list(site.pages("/leaderboard", "rows"))
 
 
 def test_an_unreachable_site_is_reported() -> None:
     """The error includes the system's reason."""
-    refused = pytest.raises(SiteTrouble, match=r"can't be reached \(Connection refused\)")
+    refused = pytest.raises(SiteError, match=r"can't be reached \(Connection refused\)")
     with silent_port() as port, visited(f"http://127.0.0.1:{port}") as site, refused:
         site.get("/account")
 
@@ -198,6 +198,6 @@ def test_a_server_without_a_certificate_gets_nothing() -> None:
     """The error says that HTTPS failed, and no request is sent."""
     with answering((200, JSON, b"{}")) as other:
         url = other.url.replace("http:", "https:")
-        with visited(url) as site, pytest.raises(SiteTrouble, match=r"certificate of .* can't be trusted"):
+        with visited(url) as site, pytest.raises(SiteError, match=r"certificate of .* can't be trusted"):
             site.get("/account")
         assert other.asked == []

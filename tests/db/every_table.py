@@ -63,7 +63,7 @@ def fill_every_table(store: Store) -> None:
     store.submissions.add_game(game("qualifying", "qualifying", (None, house[0])), played=0)
     worker = WorkerStatus(name="w", host="n" * 64, seats=5, busy=2, doubted=True, usable=3)
     refused = RefusedWorker(name="there", host="n" * 64, reason=ODD, since=LATER)
-    store.leases.tell("c" * 64, [worker], [refused])
+    store.leases.publish_workers("c" * 64, [worker], [refused])
     store.ladder.change(LadderChange(paused=True, players=(2, 5)), ENTRY)
     _held_ranks(store)
     add_person_game(store, "5" * 32, ["house-a"], LATER, account=ann.id)

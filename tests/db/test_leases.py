@@ -82,12 +82,12 @@ def test_a_waiting_result_delays_no_renewal(store: Store, database: Database, cl
 def test_a_locked_worker_delays_no_expiry(store: Store, database: Database, clock: SetClock) -> None:
     """While a coordinator waits for the worker's row, leases that aren't renewed expire."""
     kept, left = (claim_one(store, name) for name in ("one", "two"))
-    store.leases.tell("one", [HERE])
+    store.leases.publish_workers("one", [HERE])
     clock.seconds += LEASE_SECONDS - 1
     store.leases.renew("one", [kept.spec.match])
     with ThreadPoolExecutor(1) as thread, database.write() as connection:
         connection.execute(text("SELECT name FROM worker FOR UPDATE"))
-        telling = thread.submit(store.leases.tell, "one", [HERE])
+        telling = thread.submit(store.leases.publish_workers, "one", [HERE])
         wait_for_waiting(database, 1)
         clock.seconds += 2
         assert list(store.leases.expire(START)) == [(left.spec.match, 1)]
@@ -163,13 +163,13 @@ def test_a_match_is_claimed_only_if_there_is_room(store: Store) -> None:
 @on_both
 def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetClock) -> None:
     """A worker is listed until its coordinator exits or is silent for longer than a lease."""
-    store.leases.tell("one", [HERE])
-    store.leases.tell("two", [HERE])
+    store.leases.publish_workers("one", [HERE])
+    store.leases.publish_workers("two", [HERE])
     assert store.leases.workers() == (KnownWorker("one", HERE), KnownWorker("two", HERE))
     store.leases.release("two")
     clock.seconds += LEASE_SECONDS - 1
     assert store.leases.workers() == (KnownWorker("one", HERE),)
-    store.leases.tell("two", [])
+    store.leases.publish_workers("two", [])
     clock.seconds += 2
     assert store.leases.workers() == ()
 
@@ -178,12 +178,12 @@ def test_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetCloc
 def test_refused_workers_are_listed_while_they_are_heard_of(store: Store, clock: SetClock) -> None:
     """They are listed separately. A worker that has joined again is no longer listed as refused."""
     refused = RefusedWorker(name="there", host="h", reason="another version", since=START)
-    store.leases.tell("one", [HERE], [refused, replace(refused, name=HERE.name)])
+    store.leases.publish_workers("one", [HERE], [refused, replace(refused, name=HERE.name)])
     assert store.leases.workers() == (KnownWorker("one", HERE),)
     assert store.leases.refused() == (refused,)
     clock.seconds += LEASE_SECONDS + 1
     assert store.leases.refused() == ()
-    store.leases.tell("one", [], [refused])
+    store.leases.publish_workers("one", [], [refused])
     store.leases.release("one")
     assert store.leases.refused() == ()
 

@@ -16,7 +16,7 @@ from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Limits, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.cluster.host import HostGauges, Seating
+from arena.scheduler.cluster.host import HostGauges, MatchRunner
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics, Outcome
 from tests.docs.documents import DOCS, blocks, rows
 from web.http.request_log import LoginFailure, SiteMetrics
@@ -41,7 +41,7 @@ def registries() -> Iterator[CollectorRegistry]:
     yield coordinator
     worker = new_registry()
     slots = SlotPool.for_host(4, 16384, Limits())
-    worker.register(HostGauges(Seating(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 1))
+    worker.register(HostGauges(MatchRunner(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 1))
     yield worker
     site = SiteMetrics()
     site.answered("/", "GET", 200, 0.1)

@@ -25,7 +25,7 @@ from arena.protocol.match import (
 from arena.protocol.status import RefusedWorker
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator
-from arena.scheduler.workers import Place, Workers, local_workers
+from arena.scheduler.workers import Reservation, Workers, local_workers
 from tests.faults.installation import Installation
 from tests.faults.killing import installed
 from tests.faults.tally import Tally
@@ -79,9 +79,9 @@ class LyingWorkers:
     left: list[str] = field(default_factory=lambda: list(LIES))  # lies not yet told
     told: list[tuple[str, str]] = field(default_factory=list)  # lies told, each with its match
 
-    def take(self, seats: int) -> "_LyingPlace | None":
+    def reserve(self, seats: int) -> "_LyingPlace | None":
         """Reserve a place with the honest workers."""
-        place = self.honest.take(seats)
+        place = self.honest.reserve(seats)
         return None if place is None else _LyingPlace(self, place)
 
     def status(self) -> tuple[WorkerStatus, ...]:
@@ -111,9 +111,9 @@ class LyingWorkers:
 class _LyingPlace:
     """A place at a lying worker."""
 
-    def __init__(self, workers: LyingWorkers, place: Place) -> None:
+    def __init__(self, workers: LyingWorkers, place: Reservation) -> None:
         self.worker, self.seats, self.cpus = place.worker, place.seats, place.cpus
-        self.give_back, self.judge = place.give_back, place.judge
+        self.release, self.report = place.release, place.report
         self._workers = workers
         self._place = place
 

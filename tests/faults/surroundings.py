@@ -16,7 +16,7 @@ from typing import Final
 from sqlalchemy import select
 
 from arena.db.schema import GameRow, MatchRow
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.images.store import ImageStore
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
 from tests.faults.installation import Installation, own_folder
@@ -67,7 +67,7 @@ def fill_the_disk(tally: Tally, dice: random.Random, times: int) -> None:
 
 def _is_kept(images: ImageStore, content: bytes) -> bool:
     """Add an image of one layer. Return whether it is stored, which must be wholly or not at all."""
-    with suppress(IntakeTrouble):
+    with suppress(IntakeError):
         keep(images, content)
     return image(content).id in images.records.ids()
 

@@ -8,7 +8,7 @@ import docker
 import pytest
 
 from arena.images.build.base import ensure_base_image, ensure_image, python_recipe
-from arena.images.build.context import ImageTrouble, build_bot_image
+from arena.images.build.context import ImageError, build_bot_image
 from arena.play.botfiles import samples
 from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
 
@@ -89,7 +89,7 @@ def test_an_image_of_the_same_sources_is_kept(
 def test_an_incomplete_recipe_is_named(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A recipe without its pins is refused before anything is built."""
     shutil.copy(samples() / "base-python" / "Dockerfile", tmp_path)
-    with pytest.raises(ImageTrouble, match=r"requirements\.lock"):
+    with pytest.raises(ImageError, match=r"requirements\.lock"):
         ensure_image(docker_client, replace(python_recipe(), folder=tmp_path))
 
 
@@ -117,7 +117,7 @@ def test_a_bots_folder_becomes_an_image(docker_client: docker.DockerClient, tmp_
 def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """The error has the failed step's output."""
     folder = write_bot(tmp_path / "host-test-bad", "RUN echo the reason is here; exit 7")
-    with pytest.raises(ImageTrouble, match="the reason is here") as trouble:
+    with pytest.raises(ImageError, match="the reason is here") as trouble:
         build_bot_image(docker_client, folder)
     assert "7" in str(trouble.value)
 
@@ -126,18 +126,18 @@ def test_a_failing_build_shows_its_output(docker_client: docker.DockerClient, tm
 def test_a_build_reaches_no_network(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """A build step has no network interface except loopback."""
     step = "RUN python3 -c 'import socket; print(\"cards\", socket.if_nameindex()); raise SystemExit(3)'"
-    with pytest.raises(ImageTrouble, match=r"cards \[\(1, 'lo'\)\]"):
+    with pytest.raises(ImageError, match=r"cards \[\(1, 'lo'\)\]"):
         build_bot_image(docker_client, write_bot(tmp_path / "host-test-net", step))
 
 
 def test_a_folder_without_a_dockerfile_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """The error names what is missing."""
-    with pytest.raises(ImageTrouble, match="no Dockerfile"):
+    with pytest.raises(ImageError, match="no Dockerfile"):
         build_bot_image(docker_client, tmp_path)
 
 
 def test_a_name_that_no_image_can_have_is_refused(docker_client: docker.DockerClient, tmp_path: Path) -> None:
     """The image's name contains the folder's name."""
     folder = write_bot(tmp_path / "Bad Name", "")
-    with pytest.raises(ImageTrouble, match="lower-case"):
+    with pytest.raises(ImageError, match="lower-case"):
         build_bot_image(docker_client, folder)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from arena.images.image import DEFAULT_LIMITS, BotImage, IntakeLimits, IntakeTrouble, Platform, Rejected
+from arena.images.image import DEFAULT_LIMITS, BotImage, IntakeError, IntakeLimits, Platform, Rejected
 from arena.images.reader import INTAKE_UID, repack
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def _measure(task: Task) -> None:
         image = repack(Path(task.archive), Path(task.output), task.platform, uid=uid, limits=task.limits)
     except Rejected as error:
         refusal, notes = str(error), getattr(error, "__notes__", [])
-    except IntakeTrouble as error:
+    except IntakeError as error:
         trouble = str(error)
     reader = resource.getrusage(resource.RUSAGE_CHILDREN)
     outcome = Outcome(

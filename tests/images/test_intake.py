@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.images.image import IntakeTrouble, Platform, Rejected
+from arena.images.image import IntakeError, Platform, Rejected
 from arena.images.intake import Bases, Intake, remove_left, workspace
 from arena.images.store import GRACE, ImageStore, Room
 from arena.protocol.languages import Language
@@ -139,7 +139,7 @@ def test_an_invalid_base_is_an_arena_fault(
     monkeypatch.setattr(engine, "archive", tar(file_in_tar(b"readme", b"nothing")))
     file = tmp_path / "a.py"
     file.write_text("pass")
-    with pytest.raises(IntakeTrouble, match=f"{ENGINE_ID} can't be stored"):
+    with pytest.raises(IntakeError, match=f"{ENGINE_ID} can't be stored"):
         intake.take(file, PLENTY)
 
 

@@ -11,10 +11,10 @@ from structlog.testing import capture_logs
 
 from arena.db.errors import VersionGone
 from arena.db.store import Store
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.images.keeper import ImageKeeper, pruner
 from arena.images.store import ImageStore
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.sandbox.runtime import RuntimeFailure
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 from tests.images.builders import NOW, keep, store_in
@@ -32,7 +32,7 @@ class Engine:
         """Fail once."""
         self.asked += 1
         if self.asked == 1:
-            raise RuntimeTrouble("the engine does not answer")
+            raise RuntimeFailure("the engine does not answer")
         self.again.set()
         return 0
 
@@ -100,7 +100,7 @@ def test_a_folder_without_any_image_in_use_is_an_error(
     (tmp_path / "images").mkdir()
     for what in (keeper.prune, keeper.note_gone, keeper.room):
         with pytest.raises(
-            IntakeTrouble, match=r"none of the 1 images .* is in .*/images: check that it is mou"
+            IntakeError, match=r"none of the 1 images .* is in .*/images: check that it is mou"
         ):
             what()
     assert engine.asked == 0
@@ -139,5 +139,5 @@ def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) ->
 def test_an_unusable_store_is_named(keeper: ImageKeeper, tmp_path: Path) -> None:
     """The lock file can't be opened, and the error names it."""
     (tmp_path / "images.lock").mkdir()
-    with pytest.raises(IntakeTrouble, match=r"the image store's lock .*images\.lock \(Is a directory\)"):
+    with pytest.raises(IntakeError, match=r"the image store's lock .*images\.lock \(Is a directory\)"):
         keeper.prune()

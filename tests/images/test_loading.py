@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.images.source import docker_archive
 from tests.images.builders import keep, layer, store_in
 
@@ -41,6 +41,6 @@ def test_a_damaged_layer_stops_the_archive(tmp_path: Path, damage: bytes | None)
     else:
         blob.write_bytes(damage)
     given: list[bytes] = []
-    with pytest.raises(IntakeTrouble, match=digest):
+    with pytest.raises(IntakeError, match=digest):
         given.extend(docker_archive(store, image, "name:tag"))
     assert b"manifest.json" not in b"".join(given)

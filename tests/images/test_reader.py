@@ -15,7 +15,7 @@ from arena.images import reader
 from arena.images.archive import MAX_ANSWER_BYTES, Job
 from arena.images.archive import __main__ as process
 from arena.images.archive.sources import Window
-from arena.images.image import DEFAULT_LIMITS, IntakeLimits, IntakeTrouble, Rejected
+from arena.images.image import DEFAULT_LIMITS, IntakeError, IntakeLimits, Rejected
 from tests.images.archives import AMD64, READER, Draft, oci, read, write
 from tests.images.hostile.sizes import two_million_files
 
@@ -152,7 +152,7 @@ def test_too_much_processor_time(large: Path, tmp_path: Path) -> None:
 
 def test_exceeding_the_time_limit_is_an_arena_fault(archive: Path, tmp_path: Path) -> None:
     """If only elapsed time exceeds its limit, the host was slow. The reader is ended anyway."""
-    with pytest.raises(IntakeTrouble, match=r"not read within 0\.001 s"):
+    with pytest.raises(IntakeError, match=r"not read within 0\.001 s"):
         read(archive, tmp_path / "output", limits=_limits(wall_seconds=0.001))
     assert list(tmp_path.iterdir()) == [archive]
 
@@ -178,7 +178,7 @@ def test_an_archive_that_shrinks(tmp_path: Path) -> None:
 
 def test_a_missing_archive(tmp_path: Path) -> None:
     """A missing archive is an arena fault."""
-    with pytest.raises(IntakeTrouble, match="could not repack"):
+    with pytest.raises(IntakeError, match="could not repack"):
         read(tmp_path / "none", tmp_path / "output")
 
 
@@ -208,18 +208,18 @@ def done(layers, **command):
     say({"type": "Repacked", "layers": layers, "command": {"entrypoint": ["x"], **command}})
 """
 FORGED = {
-    "says nothing": ("", IntakeTrouble, "did not start"),
+    "says nothing": ("", IntakeError, "did not start"),
     "says noise": ("print(7)", Rejected, "an invalid answer"),
     "says no end": ("print('x' * 10**7)", Rejected, "an invalid answer"),
     "breaks down": ("say({'type': 'Ready'}); import os; os.abort()", Rejected, "crashed"),
     "is ended with its service": (
         "say({'type': 'Ready'}); os.kill(os.getpid(), 15)",
-        IntakeTrouble,
+        IntakeError,
         r"another process \(SIGTERM\)",
     ),
     "is ended by the kernel": (
         "say({'type': 'Ready'}); os.kill(os.getpid(), 9)",
-        IntakeTrouble,
+        IntakeError,
         r"another process \(SIGKILL\)",
     ),
     "knows no answer": (

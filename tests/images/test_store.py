@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.images.image import IntakeTrouble, Layer
+from arena.images.image import IntakeError, Layer
 from arena.images.objects import Objects
 from arena.images.store import GRACE, ImageStore, Room
 from tests.images.builders import NOW, PLENTY, Contents, blobs, image, keep, layer, store_in
@@ -40,7 +40,7 @@ def test_an_added_image_is_stored(store: ImageStore) -> None:
 def test_an_unknown_image(store: ImageStore) -> None:
     """Looking it up returns None, and reading its blobs raises an error with their names."""
     assert store.records.image(image(ONE).id) is None
-    with pytest.raises(IntakeTrouble, match=layer(ONE).digest.removeprefix("sha256:")):
+    with pytest.raises(IntakeError, match=layer(ONE).digest.removeprefix("sha256:")):
         list(store.blob(layer(ONE).digest, len(ONE)))
 
 
@@ -79,7 +79,7 @@ def test_bytes_of_another_digest_are_refused(tmp_path: Path, given: bytes) -> No
     def content(_: Layer) -> Iterator[bytes]:
         yield given
 
-    with pytest.raises(IntakeTrouble, match=layer(ONE).digest):
+    with pytest.raises(IntakeError, match=layer(ONE).digest):
         store.add(image(ONE), content, PLENTY, NOW)
     assert store.records.ids() == frozenset()
     assert [path for path in (tmp_path / "images").rglob("*") if path.is_file()] == []
@@ -91,7 +91,7 @@ def test_a_damaged_blob_is_named(tmp_path: Path) -> None:
     keep(store, ONE)
     digest = layer(ONE).digest
     (tmp_path / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")).write_bytes(b"f1rst")
-    with pytest.raises(IntakeTrouble, match=f"{digest} in {tmp_path}/images is damaged"):
+    with pytest.raises(IntakeError, match=f"{digest} in {tmp_path}/images is damaged"):
         list(store.blob(digest, len(ONE)))
 
 
@@ -113,7 +113,7 @@ def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
     names = [f"images/{found.id.removeprefix('sha256:')}" for found in (added, other)]
     records = [tmp_path / "images" / name for name in names]
     records[0].write_bytes(records[1].read_bytes() if text == "another's" else text.encode())
-    with pytest.raises(IntakeTrouble, match=f"{names[0]} in .* is damaged: remove it"):
+    with pytest.raises(IntakeError, match=f"{names[0]} in .* is damaged: remove it"):
         store.records.image(added.id)
 
 
@@ -139,13 +139,13 @@ def test_the_folder_is_private(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["nonsense://x", "file:///dev/null/x"])
 def test_an_unusable_place_is_named(url: str) -> None:
     """The error names the place and the setting."""
-    with pytest.raises(IntakeTrouble, match=f"{url}.*ARENA_IMAGES_URL"):
+    with pytest.raises(IntakeError, match=f"{url}.*ARENA_IMAGES_URL"):
         Objects(url)
 
 
 def test_no_error_shows_a_password() -> None:
     """Errors are logged, and shown to authors whose submissions wait."""
-    with pytest.raises(IntakeTrouble, match=r"nonsense://\*\*\*@host/x") as caught:
+    with pytest.raises(IntakeError, match=r"nonsense://\*\*\*@host/x") as caught:
         Objects("nonsense://ann:hunt/er2@host/x")
     assert "er2" not in str(caught.value)
 
@@ -208,7 +208,7 @@ def test_an_image_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     mib = 1 << 20
     used = keep(store, bytes(2 * mib))
-    with pytest.raises(IntakeTrouble, match=r"needs 3\.0 MiB.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"):
+    with pytest.raises(IntakeError, match=r"needs 3\.0 MiB.*is 4\.0 MiB.*take 2\.0.*ARENA_IMAGE_QUOTA"):
         keep(store, b"x" * 3 * mib, now=NOW, room=Room(quota=4 * mib, keep={used.id}))
     assert store.records.ids() == {used.id}
 
@@ -268,7 +268,7 @@ def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     (tmp_path / "images" / "blobs").write_text("no folder")
     with pytest.raises(
-        IntakeTrouble, match=r"could not list blobs/sha256 in .*that the arena's user has access"
+        IntakeError, match=r"could not list blobs/sha256 in .*that the arena's user has access"
     ):
         keep(store, ONE)
     assert store.records.ids() == frozenset()

@@ -24,7 +24,7 @@ from arena.db.people import NewAccount
 from arena.db.public_games import PublicGame, PublicGames
 from arena.db.store import Store
 from arena.ops.export.making import Exporter
-from arena.ops.export.manifest import MANIFEST, ExportManifest, ExportTrouble, read_manifest, write_manifest
+from arena.ops.export.manifest import MANIFEST, ExportError, ExportManifest, read_manifest, write_manifest
 from arena.platform.files import Disk
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
@@ -274,7 +274,7 @@ def test_a_killed_process_is_reported_and_retried(tmp_path: Path) -> None:
             seen.append(Path(f"/proc/{pid}/cmdline").read_bytes())
             os.kill(pid, signal.SIGKILL)
 
-    with closing(Interrupted(file, kill)) as games, pytest.raises(ExportTrouble, match="exit code -9"):
+    with closing(Interrupted(file, kill)) as games, pytest.raises(ExportError, match="exit code -9"):
         Exporter(games, folder, 0, Disk(folder, 0), lambda: NIGHT).make()
     assert [b"arena.ops.export" in each for each in seen] == [True]
     assert names(folder) == set()
@@ -328,7 +328,7 @@ def test_files_without_a_manifest_are_made_again(store: Store, tmp_path: Path) -
 def test_a_full_disk_is_reported_and_retried(store: Store, tmp_path: Path) -> None:
     """Below the disk's floor nothing is written. A file that exceeds the disk isn't published."""
     folder = tmp_path / "exports"
-    with pytest.raises(ExportTrouble, match="less free space than ARENA_DISK_FLOOR_GIB requires"):
+    with pytest.raises(ExportError, match="less free space than ARENA_DISK_FLOOR_GIB requires"):
         exporter(store, folder, least_free=FULL).make()
     assert names(folder) == set()
     (tmp_path / "jsonl.gz").symlink_to("/dev/full")
@@ -361,7 +361,7 @@ def test_a_damaged_manifest_is_reported(store: Store, tmp_path: Path) -> None:
     folder = tmp_path / "exports"
     folder.mkdir()
     (folder / MANIFEST).write_text("{")
-    with pytest.raises(ExportTrouble, match="delete it"):
+    with pytest.raises(ExportError, match="delete it"):
         exporter(store, folder).make()
     assert (folder / MANIFEST).read_text() == "{"
     (folder / MANIFEST).unlink()

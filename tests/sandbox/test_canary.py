@@ -22,7 +22,7 @@ from arena.sandbox.canary.judge import judge
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.policy import slot_owner
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, RuntimeTrouble
+from arena.sandbox.runtime import INSTALL_LABEL, RuntimeFailure
 from tests.sandbox.hostile.loosening import allowing, open_proc, unmasking
 from tests.sandbox.stage import DockerStage
 
@@ -83,7 +83,7 @@ def missing(
         closing(DockerRuntime(weak, runtime=runtime, install=install)) as bots,
     ):
         group = bots.common_group(Limits(), SLOTS)
-        group.hold()
+        group.apply()
         canary = Canary(client, bots, image=image, run_dir=run_dir, limits=Limits(), group=group, owner=owner)
         try:
             evidence = canary.check()
@@ -219,7 +219,7 @@ def test_controls_that_are_missing_are_named(
     """With some controls removed, exactly these fail, so each test can fail."""
     lacking = list(WEAKENED)[part::PARTS]  # separate neighbours, which may depend on each other
     if "deadline" in lacking:
-        monkeypatch.setattr(check, "_DEADLINE_PATIENCE_SECONDS", 2.0)  # the test waits for all of it
+        monkeypatch.setattr(check, "_DEADLINE_TIMEOUT_SECONDS", 2.0)  # the test waits for all of it
 
     def weaken(arguments: dict[str, Any]) -> None:
         for control in lacking:
@@ -298,8 +298,8 @@ def test_controls_fail_if_the_probe_prints_nothing(base_image: str, run_dir: Pat
 
 
 def test_a_missing_canary_image_is_an_arena_fault(run_dir: Path) -> None:
-    """Without the image the check can't report anything, so it raises RuntimeTrouble."""
-    with pytest.raises(RuntimeTrouble):
+    """Without the image the check can't report anything, so it raises RuntimeFailure."""
+    with pytest.raises(RuntimeFailure):
         missing("sha256:" + "0" * 64, run_dir)
 
 

@@ -10,7 +10,7 @@ import pytest
 from arena.protocol.controls import CONTROL_NAMES, Finding
 from arena.protocol.match import Limits
 from arena.sandbox.canary.check import seconds_of_life, share_between
-from arena.sandbox.canary.evidence import Evidence, ProbedEngine, Share, Trial, last_words
+from arena.sandbox.canary.evidence import Evidence, ProbedEngine, Share, Trial, last_observations
 from arena.sandbox.canary.judge import judge, report_of
 from arena.sandbox.runtime import Exit
 
@@ -70,11 +70,11 @@ GVISOR = {
 
 
 CPU = Trial(
-    said=None,
+    observations=None,
     exit=Exit(None),
     in_time=True,
     share=Share(cores=0.4, throttled=10),
-    together=HELD,
+    shared_limit=HELD,
     disk_rate=32 * MIB,
 )
 
@@ -82,7 +82,7 @@ CPU = Trial(
 def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
     """Return evidence with which all controls pass, apart from these changes."""
     looked = Trial(
-        said=SEEN | (V1 if version == "1" else V2) | seen,
+        observations=SEEN | (V1 if version == "1" else V2) | seen,
         exit=Exit(0),
         in_time=True,
         memory=256 * MIB,
@@ -91,10 +91,10 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
     )
     all_trials = {
         "look": looked,
-        "memory": Trial(said={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
-        "processes": Trial(said={"processes": 63}, exit=Exit(0), in_time=True),
+        "memory": Trial(observations={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
+        "processes": Trial(observations={"processes": 63}, exit=Exit(0), in_time=True),
         "cpu": CPU,
-        "deadline": Trial(said=None, exit=Exit(124), in_time=True, seconds=1.1),
+        "deadline": Trial(observations=None, exit=Exit(124), in_time=True, seconds=1.1),
     }
     return Evidence(
         engine=ProbedEngine(
@@ -174,27 +174,31 @@ def test_an_action_that_succeeded_is_named(name: str) -> None:
 
 ENDED: dict[str, tuple[str, str, Trial]] = {
     "twice the memory": (
-        "memory", "memory", Trial(said={"bytes": 512 * MIB}, exit=Exit(0), in_time=True),
+        "memory", "memory", Trial(observations={"bytes": 512 * MIB}, exit=Exit(0), in_time=True),
     ),
     "memory beyond the limit": (
         "memory", "memory",
-        Trial(said={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
+        Trial(observations={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
     ),
-    "an early end": ("memory", "memory", Trial(said={"bytes": 8 * MIB}, exit=Exit(139), in_time=True)),
-    "silence": ("memory", "memory", Trial(said=None, exit=Exit(1), in_time=True)),
-    "processes": ("processes", "processes", Trial(said={"processes": 128}, exit=Exit(0), in_time=True)),
+    "an early end": (
+        "memory", "memory", Trial(observations={"bytes": 8 * MIB}, exit=Exit(139), in_time=True),
+    ),
+    "silence": ("memory", "memory", Trial(observations=None, exit=Exit(1), in_time=True)),
+    "processes": (
+        "processes", "processes", Trial(observations={"processes": 128}, exit=Exit(0), in_time=True),
+    ),
     "all of the processor": ("cpu", "cpu", replace(CPU, share=Share(cores=1.9, throttled=0))),
     "no limit on the disk": ("disk-rate", "cpu", replace(CPU, disk_rate=None)),
     "a faster disk": ("disk-rate", "cpu", replace(CPU, disk_rate=33 * MIB)),
-    "no deadline": ("deadline", "deadline", Trial(said=None, exit=Exit(None), in_time=False)),
+    "no deadline": ("deadline", "deadline", Trial(observations=None, exit=Exit(None), in_time=False)),
     "a deadline that came late": (
-        "deadline", "deadline", Trial(said=None, exit=Exit(124), in_time=True, seconds=9),
+        "deadline", "deadline", Trial(observations=None, exit=Exit(124), in_time=True, seconds=9),
     ),
     "a probe that ended by itself": (
-        "deadline", "deadline", Trial(said=None, exit=Exit(1), in_time=True, seconds=1),
+        "deadline", "deadline", Trial(observations=None, exit=Exit(1), in_time=True, seconds=1),
     ),
     "a shared group without limit": (
-        "all-bots-memory", "cpu", replace(CPU, together=replace(HELD, held=False, detail="no")),
+        "all-bots-memory", "cpu", replace(CPU, shared_limit=replace(HELD, held=False, detail="no")),
     ),
 }  # fmt: skip
 
@@ -208,7 +212,7 @@ def test_how_a_container_ended_is_judged(name: str) -> None:
 
 def test_controls_fail_if_the_container_could_not_be_watched() -> None:
     """All controls that are read from the container's control group fail."""
-    unseen = Trial(said=None, exit=Exit(None), in_time=True)
+    unseen = Trial(observations=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
@@ -251,7 +255,7 @@ def test_swap_without_a_visible_control_group_is_judged_by_the_engine() -> None:
 
 def test_calls_that_gvisors_kernel_answers_are_harmless() -> None:
     """Such calls never reach the host, so their controls pass. Only `tmp-files` fails."""
-    blind = looked(evidence(), said=SEEN | GVISOR)
+    blind = looked(evidence(), observations=SEEN | GVISOR)
     assert lacking(blind).keys() == {"tmp-files"}
 
 
@@ -278,7 +282,7 @@ def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
 def test_no_control_passes_if_the_probe_prints_nothing() -> None:
     """The only exception is a control that the arena checks itself."""
     silent = {
-        task: Trial(said=None, exit=Exit(None), in_time=False)
+        task: Trial(observations=None, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
     }
     found = lacking(evidence(trials=silent))
@@ -288,10 +292,12 @@ def test_no_control_passes_if_the_probe_prints_nothing() -> None:
 
 def test_a_failed_attempt_is_reported_with_its_error() -> None:
     """The other controls are judged as usual."""
-    found = looked(evidence(), said={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
-    said = dict(found.trials["look"].said or {})
-    del said["tmp_files"]
-    assert lacking(looked(found, said=said)) == {"tmp-files": "the probe did not answer (tmp: OSError(28))"}
+    found = looked(evidence(), observations={**SEEN, **V1, "errors": {"tmp": "OSError(28)"}})
+    observations = dict(found.trials["look"].observations or {})
+    del observations["tmp_files"]
+    assert lacking(looked(found, observations=observations)) == {
+        "tmp-files": "the probe did not answer (tmp: OSError(28))"
+    }
 
 
 def test_the_report_says_where_and_when() -> None:
@@ -312,8 +318,8 @@ def test_the_last_readable_line_counts() -> None:
         f"canary {json.dumps({'bytes': 2})}",
         'canary {"by',
     ]
-    assert last_words("\n".join(lines)) == {"bytes": 2}
-    assert last_words("canary nothing\nTraceback") is None
+    assert last_observations("\n".join(lines)) == {"bytes": 2}
+    assert last_observations("canary nothing\nTraceback") is None
 
 
 def test_a_share_is_the_use_between_two_moments() -> None:

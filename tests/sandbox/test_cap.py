@@ -17,31 +17,31 @@ import pytest
 from arena.protocol.match import Limits
 from arena.sandbox.docker.cgroups import (
     Cap,
+    CgroupLocation,
+    CgroupSetting,
     CommonGroup,
-    GroupPlace,
-    Line,
-    Overruns,
+    SharedMemoryOverruns,
     cap_for,
-    holds,
+    is_within,
     lift_quota,
-    make_room,
+    reclaim_cache,
 )
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.runtime import Exit, RuntimeTrouble
+from arena.sandbox.runtime import Exit, RuntimeFailure
 from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, listening, spec_for
 
 CAP = Cap(memory_mib=1536, pids=384, cpus=2.0)
-V1 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
-V2 = GroupPlace(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
-SLICE = GroupPlace(parent="kaiten-1a2b.slice", driver="systemd", version=2)
+V1 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=1)
+V2 = CgroupLocation(parent="/kaiten/1a2b", driver="cgroupfs", version=2)
+SLICE = CgroupLocation(parent="kaiten-1a2b.slice", driver="systemd", version=2)
 MEMORY_1 = Path("/sys/fs/cgroup/memory")
 
 
-def written(place: GroupPlace) -> list[tuple[str, str]]:
+def written(place: CgroupLocation) -> list[tuple[str, str]]:
     """Return the written files and values in order."""
-    return [(line.file, line.value) for line in place.lines(CAP)]
+    return [(setting.file, setting.value) for setting in place.settings(CAP)]
 
 
 def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
@@ -90,7 +90,9 @@ def test_names_under_systemd() -> None:
         (SLICE, "kaiten.slice/kaiten-1a2b.slice/docker-c0ffee.scope/cpu.max", "max"),
     ],
 )
-def test_the_quota_of_a_container_is_lifted(place: GroupPlace, file: str, value: str, tmp_path: Path) -> None:
+def test_the_quota_of_a_container_is_lifted(
+    place: CgroupLocation, file: str, value: str, tmp_path: Path
+) -> None:
     """The file of that container gets the value for no quota. A container without files is no error."""
     lift_quota(replace(place, root=tmp_path), "c0ffee")
     quota = tmp_path / file
@@ -117,21 +119,21 @@ def test_the_quota_of_a_container_is_lifted(place: GroupPlace, file: str, value:
 )
 def test_the_values_that_pass(value: str, found: str, enough: bool) -> None:  # noqa: FBT001 - a column of the table
     """The cap or a lower value passes; a higher one or no limit fails."""
-    assert holds(Line(file="f", value=value), found) is enough
+    assert is_within(CgroupSetting(file="f", value=value), found) is enough
 
 
 @pytest.mark.parametrize("place", [V1, V2])
-def test_the_cap_passes_if_its_files_can_be_written(place: GroupPlace, tmp_path: Path) -> None:
+def test_the_cap_passes_if_its_files_can_be_written(place: CgroupLocation, tmp_path: Path) -> None:
     """Written values are read back. A higher value is later reported with its file's name."""
     group = CommonGroup(replace(place, root=tmp_path), CAP)
-    assert not group.held().held
-    group.hold()
-    finding = group.held()
+    assert not group.check().held
+    group.apply()
+    finding = group.check()
     assert finding.held
     assert finding.detail == "/kaiten/1a2b is limited to memory 1536 MiB, 384 processes, 2 cores"
     pids = next(tmp_path.rglob("pids.max"))
     pids.write_text("max\n")
-    finding = group.held()
+    finding = group.check()
     assert not finding.held
     assert f"{pids} is max instead of 384" in finding.detail
 
@@ -139,21 +141,21 @@ def test_the_cap_passes_if_its_files_can_be_written(place: GroupPlace, tmp_path:
 def test_a_group_of_the_same_name_does_not_count(tmp_path: Path) -> None:
     """Limits of a group that doesn't contain the engine's containers don't count."""
     group = CommonGroup(replace(V2, root=tmp_path), CAP)
-    group.hold()
-    assert not group.held("c0ffee").held
+    group.apply()
+    assert not group.check("c0ffee").held
     (tmp_path / V2.child("c0ffee")).mkdir()
-    assert group.held("c0ffee").held
+    assert group.check("c0ffee").held
 
 
 def test_a_slice_is_left_to_systemd(tmp_path: Path) -> None:
     """With systemd nothing is written, and the message has the operator's command."""
     group = CommonGroup(replace(SLICE, root=tmp_path), CAP)
-    group.hold()
+    group.apply()
     group.remove()
     assert list(tmp_path.iterdir()) == []
     assert (
         "systemctl set-property kaiten-1a2b.slice MemoryMax=1536M MemorySwapMax=0 TasksMax=384 "
-        "CPUQuota=200% && systemctl start kaiten-1a2b.slice" in group.held().detail
+        "CPUQuota=200% && systemctl start kaiten-1a2b.slice" in group.check().detail
     )
 
 
@@ -161,8 +163,8 @@ def test_the_cap_fails_if_its_files_can_not_be_written(tmp_path: Path) -> None:
     """The finding has a remedy; no exception is raised."""
     (tmp_path / "kaiten").write_text("in the way")
     group = CommonGroup(replace(V2, root=tmp_path), CAP)
-    group.hold()
-    finding = group.held()
+    group.apply()
+    finding = group.check()
     assert not finding.held
     assert "run the arena as root" in finding.detail
 
@@ -192,7 +194,7 @@ def how_it_ended(ended: Future[Exit]) -> int | str | None:
     """Return a bot's exit code, or the reason for which it isn't blamed."""
     try:
         return ended.result(timeout=WAIT_SECONDS).code
-    except RuntimeTrouble as trouble:
+    except RuntimeFailure as trouble:
         return str(trouble).partition("because ")[2].partition(":")[0]
 
 
@@ -201,7 +203,7 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
     limits = replace(LAUNCH_LIMITS, memory_mib=96, cpus=0.2)
     runtime = DockerRuntime(connect(), install=f"test{uuid.uuid4().hex[:12]}")
     group = runtime.common_group(limits, slots)
-    group.hold()
+    group.apply()
     source = stage.source(HOARD)
     try:
         with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
@@ -213,7 +215,7 @@ def hoard_together(stage: DockerStage, slots: int) -> list[int | str | None]:
                 bots.append(runtime.launch(spec))
                 stack.callback(bots[-1].remove)
             first = stage.client.api.inspect_container(specs[0].name)["Id"]
-            finding = group.held(first)
+            finding = group.check(first)
             assert finding.held, finding.detail
             ends = [pool.submit(bot.wait) for bot in bots]
             lines = [finished_or_has_it(door[1], ended) for door, ended in zip(doors, ends, strict=True)]
@@ -236,11 +238,11 @@ for n in range(60_000):
 
 
 @pytest.fixture
-def group_1() -> Iterator[tuple[GroupPlace, Path, Path]]:
+def group_1() -> Iterator[tuple[CgroupLocation, Path, Path]]:
     """Yield a place of version 1 with a folder for all bots and one for a bot; skip on other hosts."""
     if not MEMORY_1.is_dir():
         pytest.skip("the host has control groups of version 2")
-    place = GroupPlace(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
+    place = CgroupLocation(parent=f"/kaiten-test-{uuid.uuid4().hex[:8]}", driver="cgroupfs", version=1)
     shared = MEMORY_1 / place.path
     bot = shared / "bot"
     bot.mkdir(parents=True)
@@ -273,11 +275,11 @@ def used(group: Path) -> int:
 
 
 @pytest.mark.usefixtures("root")
-def test_overruns_are_counted(group_1: tuple[GroupPlace, Path, Path], on_disk: str) -> None:
+def test_overruns_are_counted(group_1: tuple[CgroupLocation, Path, Path], on_disk: str) -> None:
     """Neither caches that fill the shared group count, nor a bot that reaches its own limit."""
     place, shared, bot = group_1
     (shared / "memory.limit_in_bytes").write_text(str(48 << 20))
-    with closing(Overruns(place)) as overruns:
+    with closing(SharedMemoryOverruns(place)) as overruns:
         assert overruns.count() == 0
         assert not killed_in(bot, CACHE, on_disk)
         assert int((shared / "memory.max_usage_in_bytes").read_text()) > 47 << 20
@@ -293,7 +295,7 @@ def test_overruns_are_counted(group_1: tuple[GroupPlace, Path, Path], on_disk: s
 
 @pytest.mark.usefixtures("root")
 def test_what_ended_bots_leave_in_memory_is_freed(
-    group_1: tuple[GroupPlace, Path, Path], on_disk: str
+    group_1: tuple[CgroupLocation, Path, Path], on_disk: str
 ) -> None:
     """Names that a bot has looked up stay in the shared group, until they are much of its limit."""
     place, shared, bot = group_1
@@ -303,7 +305,7 @@ def test_what_ended_bots_leave_in_memory_is_freed(
     for parts, is_freed in ((12, False), (4, True)):
         left = used(shared)
         (shared / "memory.limit_in_bytes").write_text(str(parts * left))
-        make_room(place)
+        reclaim_cache(place)
         assert (used(shared) < left // 2) is is_freed
 
 
@@ -312,8 +314,8 @@ def test_overruns_are_events_in_version_2(tmp_path: Path) -> None:
     place = replace(V2, parent="/kaiten/b", root=tmp_path)
     (tmp_path / "kaiten" / "b").mkdir(parents=True)
     (tmp_path / "kaiten" / "b" / "memory.events.local").write_text("low 0\nmax 9\noom 2\noom_kill 3\n")
-    assert Overruns(place).count() == 2
-    assert Overruns(replace(place, parent="/none")).count() == 0
+    assert SharedMemoryOverruns(place).count() == 2
+    assert SharedMemoryOverruns(replace(place, parent="/none")).count() == 0
 
 
 @pytest.mark.docker
@@ -338,7 +340,7 @@ def test_a_bot_starts_on_its_cores_below_a_new_group(request: pytest.FixtureRequ
         connect(), runtime=stage.runtime.host.runtime, install=f"test{uuid.uuid4().hex[:12]}", cores="0"
     )
     group = runtime.common_group(LAUNCH_LIMITS, 5)
-    group.hold()
+    group.apply()
     try:
         with listening() as (folder, _):
             sandbox = runtime.launch(spec_for(stage, stage.source("raise SystemExit(5)"), folder))
@@ -359,7 +361,7 @@ def test_processes_left_in_the_group_are_killed(docker_stage: DockerStage) -> No
     install = f"test{uuid.uuid4().hex[:12]}"
     runtime = DockerRuntime(connect(), install=install)
     group = runtime.common_group(LAUNCH_LIMITS, 5)
-    group.hold()
+    group.apply()
     try:
         with listening() as (folder, _):
             source = docker_stage.source("import signal; signal.pause()")

@@ -7,7 +7,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.sandbox.docker.cgroups import GroupPlace, disk_rate
+from arena.sandbox.docker.cgroups import CgroupLocation, disk_rate
 from arena.sandbox.docker.images import disk_of_btrfs, disk_of_device, disk_of_engine
 
 INFO = {"KernelVersion": os.uname().release, "DockerRootDir": "/"}
@@ -108,9 +108,9 @@ def test_the_disk_of_this_engine_is_a_block_device(docker_client: docker.DockerC
 
 def test_the_limit_is_read_with_both_cgroup_versions() -> None:
     """The limit's file and format differ between v1 and v2."""
-    place = GroupPlace(parent="/kaiten/1", driver="cgroupfs", version=1)
+    place = CgroupLocation(parent="/kaiten/1", driver="cgroupfs", version=1)
     assert place.disk_limits("c" * 64) == f"blkio/kaiten/1/{'c' * 64}/blkio.throttle.read_bps_device"
-    place = GroupPlace(parent="kaiten-1.slice", driver="systemd", version=2)
+    place = CgroupLocation(parent="kaiten-1.slice", driver="systemd", version=2)
     assert place.disk_limits("c") == "kaiten.slice/kaiten-1.slice/docker-c.scope/io.max"
     assert disk_rate("8:0 33554432\n8:16 100\n") == 100
     assert disk_rate("8:0 rbps=33554432 wbps=max riops=1000 wiops=max\n") == 33554432

@@ -18,7 +18,7 @@ from arena.images.source import StoreSource
 from arena.images.store import ImageStore, Room
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.images import DockerImages, EngineImage
-from arena.sandbox.runtime import KeptImage, RuntimeTrouble
+from arena.sandbox.runtime import KeptImage, RuntimeFailure
 from tests.images.builders import NOW, keep, store_in
 from tests.images.tars import file, tar
 
@@ -149,7 +149,7 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
     blob = hall.folder / "images" / "blobs" / "sha256" / digest.removeprefix("sha256:")
     whole = blob.read_bytes()
     blob.write_bytes(whole[:-1] + b"x")
-    with pytest.raises(RuntimeTrouble, match=f"{digest}.*is damaged"):
+    with pytest.raises(RuntimeFailure, match=f"{digest}.*is damaged"):
         hall.images.find(image.id)
     for name in (image.id, hall.name(image)):
         with pytest.raises(ImageNotFound):
@@ -160,7 +160,7 @@ def test_a_damaged_blob_never_becomes_an_image(hall: Hall, part: str) -> None:
 
 def test_a_missing_image_is_an_arena_fault(hall: Hall) -> None:
     """The image is neither in the store nor in the engine."""
-    with pytest.raises(RuntimeTrouble, match="the image is missing"):
+    with pytest.raises(RuntimeFailure, match="the image is missing"):
         hall.images.find("sha256:" + "0" * 64)
 
 
@@ -210,7 +210,7 @@ def test_an_engine_that_loads_another_image_is_an_arena_fault(hall: Hall) -> Non
 
     images = DockerImages(hall.client, Wrong(hall.source.source))
     with pytest.raises(
-        RuntimeTrouble,
+        RuntimeFailure,
         match=r"kaiten/submitted-test-.* is missing or differs from the stored image; the engine reported: .",
     ):
         images.find(image.id)

@@ -18,7 +18,7 @@ import pytest
 from arena.sandbox.docker import sandbox as docker_sandbox
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure
 from tests.patience import WAIT_SECONDS
 from tests.sandbox.stage import LAUNCH_LIMITS, DockerStage, launched, listening, run, spec_for
 
@@ -74,7 +74,7 @@ def test_the_error_for_an_unknown_runtime_lists_the_known_ones() -> None:
     """The error also names the setting."""
     client = connect()
     with pytest.raises(
-        RuntimeTrouble, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
+        RuntimeFailure, match=r"no container runtime 'crum'; it has .*runc.*ARENA_CONTAINER_RUNTIME"
     ):
         DockerRuntime(client, runtime="crum")
     client.close()
@@ -95,15 +95,15 @@ def test_running_out_of_memory_is_reported(docker_stage: DockerStage) -> None:
 
 
 def test_a_missing_image_is_the_arenas_fault(docker_stage: DockerStage) -> None:
-    """An unknown image ID raises RuntimeTrouble, and nothing is left behind."""
-    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="the image is missing"):
+    """An unknown image ID raises RuntimeFailure, and nothing is left behind."""
+    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="the image is missing"):
         docker_stage.runtime.launch(spec_for(docker_stage, "sha256:" + "0" * 64, folder))
     assert docker_stage.leftovers() == []
 
 
 def test_only_ids_are_run(docker_stage: DockerStage) -> None:
     """An image's name is refused, since it could be moved to another image."""
-    with pytest.raises(RuntimeTrouble, match="is not an image id"):
+    with pytest.raises(RuntimeFailure, match="is not an image id"):
         docker_stage.runtime.check_source("kaiten/bot-base-python:latest")
 
 
@@ -129,7 +129,7 @@ def test_a_file_where_a_folder_must_be_is_the_bots_fault(docker_stage: DockerSta
 def test_a_missing_socket_folder_is_the_arenas_fault(docker_stage: DockerStage, tmp_path: Path) -> None:
     """Without its socket folder the bot isn't started, and isn't blamed."""
     spec = spec_for(docker_stage, docker_stage.source("pass"), tmp_path / "none")
-    with pytest.raises(RuntimeTrouble, match="is not a folder"):
+    with pytest.raises(RuntimeFailure, match="is not a folder"):
         docker_stage.runtime.launch(spec)
 
 
@@ -139,7 +139,7 @@ def test_a_name_in_use_leaves_the_other_alone(docker_stage: DockerStage) -> None
         spec = spec_for(docker_stage, docker_stage.source(LISTEN), folder)
         sandbox = docker_stage.runtime.launch(spec)
         try:
-            with pytest.raises(RuntimeTrouble, match="already in use"):
+            with pytest.raises(RuntimeFailure, match="already in use"):
                 docker_stage.runtime.launch(spec)
             channel, _ = server.accept()
             channel.close()
@@ -154,7 +154,7 @@ def test_a_container_that_others_removed_is_removed(docker_stage: DockerStage) -
         spec = spec_for(docker_stage, docker_stage.source("import signal; signal.pause()"), folder)
         sandbox = docker_stage.runtime.launch(spec)
         docker_stage.client.api.remove_container(spec.name, force=True)
-        with pytest.raises(RuntimeTrouble, match="find out what else uses the engine"):
+        with pytest.raises(RuntimeFailure, match="find out what else uses the engine"):
             sandbox.wait()
         sandbox.remove()
 
@@ -246,7 +246,7 @@ def test_a_hung_engine_raises_an_error(
         door.unlink()
         door.symlink_to(hung / SOCKET_NAME)
         patience, client.timeout = client.timeout, 1  # only for the calls that will not be answered
-        with pytest.raises(RuntimeTrouble, match="does not answer"):
+        with pytest.raises(RuntimeFailure, match="does not answer"):
             sandbox.wait()
         door.unlink()
         door.symlink_to("/var/run/docker.sock")
@@ -259,7 +259,7 @@ def test_a_hung_engine_raises_an_error(
 def test_the_error_without_an_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """If no engine answers, the error has its address and a remedy."""
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    with pytest.raises(RuntimeTrouble, match=r"none\.sock.*DOCKER_HOST"):
+    with pytest.raises(RuntimeFailure, match=r"none\.sock.*DOCKER_HOST"):
         connect()
     gc.collect()  # here, where its warnings are expected
 
@@ -268,13 +268,13 @@ def test_incomplete_settings_of_the_engine_are_named(monkeypatch: pytest.MonkeyP
     """TLS without certificates is reported as a wrong setting."""
     monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
     monkeypatch.setenv("DOCKER_CERT_PATH", "/nowhere")
-    with pytest.raises(RuntimeTrouble, match="certificate"):
+    with pytest.raises(RuntimeFailure, match="certificate"):
         connect()
 
 
 @DIAL_FAILURES_LEAK
 def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tmp_path: Path) -> None:
-    """If the engine disappears, all calls raise RuntimeTrouble."""
+    """If the engine disappears, all calls raise RuntimeFailure."""
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
     client = docker.APIClient(base_url=f"unix://{door}", version="auto")
@@ -282,9 +282,9 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
     source = docker_stage.source("pass")
     runtime.check_source(source)
     door.unlink()
-    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="does not answer"):
+    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="does not answer"):
         runtime.launch(spec_for(docker_stage, source, folder))
-    with pytest.raises(RuntimeTrouble, match="does not answer"):
+    with pytest.raises(RuntimeFailure, match="does not answer"):
         runtime.sweep("any")
     runtime.close()
     gc.collect()  # here, where its warnings are expected

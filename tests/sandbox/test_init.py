@@ -24,7 +24,7 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.init_program import Init, InitVolume, init_for
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.sandbox.docker.sandbox import DockerSandbox
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.sandbox.runtime import RuntimeFailure
 from tests.patience import WAIT_SECONDS, within
 from tests.sandbox.stage import DockerStage, launched, listening, run, run_source, spec_for
 
@@ -449,7 +449,7 @@ def test_a_process_that_died_while_creating_the_volume_does_not_block_others(
 
 def test_an_engine_on_another_processor_is_refused() -> None:
     """The arena has no init for the engine's processor."""
-    with pytest.raises(RuntimeTrouble, match=r"riscv64.*only for x86_64 and aarch64"):
+    with pytest.raises(RuntimeFailure, match=r"riscv64.*only for x86_64 and aarch64"):
         init_for("riscv64")
 
 

@@ -77,7 +77,7 @@ def test_every_limit_of_the_spec_is_used() -> None:
 def test_a_bot_that_gives_way_has_the_lowest_weight() -> None:
     """Bots in a person's game get the lowest CPU weight, others the engine's default."""
     assert "CpuShares" not in container_arguments(SPEC, HOST, COMMAND)["host_config"]
-    found = container_arguments(replace(SPEC, gives_way=True), HOST, COMMAND)["host_config"]
+    found = container_arguments(replace(SPEC, low_priority=True), HOST, COMMAND)["host_config"]
     assert found["CpuShares"] == 2
 
 

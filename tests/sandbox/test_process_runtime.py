@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
 from tests.sandbox.stage import ProcessStage, listening, run, spec_for
 
 LAUNCHER = """
@@ -102,6 +102,6 @@ def test_an_unusable_python_is_the_arenas_fault(
 ) -> None:
     """If no process can be started, the bot isn't blamed, and nothing is left behind."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    with listening() as (folder, _), pytest.raises(RuntimeTrouble, match="could not start a process"):
+    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="could not start a process"):
         process_stage.runtime.launch(spec_for(process_stage, process_stage.source("pass"), folder))
     assert process_stage.leftovers() == []

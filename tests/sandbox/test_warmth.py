@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from arena.sandbox.docker import policy
-from arena.sandbox.docker.images import DockerImages, Warmth
+from arena.sandbox.docker.images import DockerImages, PageCacheWarmer
 from tests.demo.running import await_that
 from tests.sandbox.stage import DockerStage, run_source
 
@@ -122,7 +122,7 @@ def test_a_bot_can_find_out_if_layers_are_not_read_first(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If the file is not in the page cache, nearly every bit arrives."""
-    monkeypatch.setattr(Warmth, "warm", lambda *_: None)
+    monkeypatch.setattr(PageCacheWarmer, "warm", lambda *_: None)
     assert pages.tell() > 0.9
 
 
@@ -131,7 +131,7 @@ def cold(pages: Pages, docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatc
     """Return the image with a file that isn't read into memory before a bot starts, on a known disk."""
     if not docker_stage.runtime.host.disk:
         pytest.skip("the disk of the engine's images is unknown")
-    monkeypatch.setattr(Warmth, "warm", lambda *_: "")
+    monkeypatch.setattr(PageCacheWarmer, "warm", lambda *_: "")
     return pages
 
 
@@ -155,7 +155,7 @@ def test_without_the_limit_reading_from_the_disk_is_faster(
 def test_layers_are_read_once_a_minute(pages: Pages) -> None:
     """Layers are assumed to stay in memory for a minute."""
     now = 0.0
-    warmth = Warmth(clock=lambda: now)
+    warmth = PageCacheWarmer(clock=lambda: now)
     assert not warmth.warm(pages.folders)
     assert resident(pages.file)
     pages.forget()
@@ -171,10 +171,10 @@ def test_layers_are_read_once_a_minute(pages: Pages) -> None:
 def test_a_host_without_memory_to_spare_is_left_alone(pages: Pages) -> None:
     """A layer is read only if it takes at most half of the available memory."""
     size = pages.file.stat().st_size
-    cold = Warmth(available=lambda: 2 * size - 1).warm([pages.file.parent])
+    cold = PageCacheWarmer(available=lambda: 2 * size - 1).warm([pages.file.parent])
     assert cold == f"{pages.file.parent} takes 32 MiB, but the host can spare only 31 MiB for it"
     assert not resident(pages.file)
-    assert not Warmth(available=lambda: 2 * size).warm([pages.file.parent])
+    assert not PageCacheWarmer(available=lambda: 2 * size).warm([pages.file.parent])
     assert resident(pages.file)
 
 
@@ -185,13 +185,13 @@ def test_only_files_of_the_layer_itself_are_read(tmp_path: Path) -> None:
     os.mkfifo(outside)
     os.mkfifo(layer / "pipe")
     (layer / "link").symlink_to(outside)
-    assert not Warmth().warm([layer])  # reading a pipe would wait forever
+    assert not PageCacheWarmer().warm([layer])  # reading a pipe would wait forever
 
 
 def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     """Unreadable layers are reported until the next attempt. The other layers are still read."""
     gone, now = tmp_path / "gone", 0.0
-    warmth = Warmth(clock=lambda: now)
+    warmth = PageCacheWarmer(clock=lambda: now)
     assert warmth.warm([gone, tmp_path]) == f"{gone} can't be read: No such file or directory"
     gone.mkdir()
     now = 59.0
@@ -202,12 +202,12 @@ def test_layers_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 
 def test_an_engine_that_lists_no_layers_is_reported() -> None:
     """Engines list no layers with most storage drivers."""
-    assert "neither overlay2 nor btrfs" in Warmth().warm(None)
+    assert "neither overlay2 nor btrfs" in PageCacheWarmer().warm(None)
 
 
 def test_containers_that_share_no_files_need_no_reading() -> None:
     """With btrfs, each container has its own snapshot."""
-    assert not Warmth().warm([])
+    assert not PageCacheWarmer().warm([])
 
 
 def resident(path: Path) -> bool:

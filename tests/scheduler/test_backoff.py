@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from arena.platform.recurring import Backoff
+from arena.platform.periodic import Backoff
 from arena.play.launcher.slots import SlotPool
 from arena.scheduler.settling import (
-    VOIDS_IN_A_ROW,
+    MAX_CONSECUTIVE_FAULTS,
     AttemptFailed,
+    ConsecutiveFaults,
     MatchBackoff,
     MatchEvent,
     MatchStarted,
     RetryDelays,
-    VoidsInARow,
 )
 from arena.scheduler.workers import HOST_BACKOFF, local_workers
 from tests.databases import sqlite_store
@@ -36,12 +36,12 @@ def test_a_backoff_grows_up_to_its_limit() -> None:
     """Each failure in a row multiplies the delay."""
     assert [HOST_BACKOFF.after(failures) for failures in range(1, 8)] == [1, 2, 4, 8, 16, 30, 30]
     assert HOST_BACKOFF.after(1_000_000) == 30
-    assert [RetryDelays().one.after(failures) for failures in (1, 2, 3)] == [2, 10, 10]
+    assert [RetryDelays().per_match.after(failures) for failures in (1, 2, 3)] == [2, 10, 10]
 
 
 def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
     """Other matches are not delayed. A match that is no longer queued is forgotten."""
-    backoff = MatchBackoff(RetryDelays(every=NONE))
+    backoff = MatchBackoff(RetryDelays(shared=NONE))
     backoff.fail("a", 1, 100.0)
     assert (backoff.matches(101.9), backoff.matches(102.0)) == (("a",), ())
     backoff.fail("b", 2, 105.0)
@@ -49,18 +49,18 @@ def test_each_failure_lengthens_the_backoff_of_a_match() -> None:
     assert (backoff.matches(106.9), backoff.matches(107.0)) == (("b", "a"), ("a",))
     backoff.forget("a")
     assert backoff.matches(107.0) == ()
-    assert not backoff.holds_all(105.0)
+    assert not backoff.blocks_all(105.0)
 
 
 def test_each_failure_in_a_row_lengthens_the_backoff_of_all_matches() -> None:
     """The delay grows up to a limit, until a match is played."""
-    backoff = MatchBackoff(RetryDelays(one=NONE))
+    backoff = MatchBackoff(RetryDelays(per_match=NONE))
     for in_a_row, delay in ((1, 0.5), (2, 1), (3, 2), (6, 15), (1_000_000, 15)):
         backoff.fail("a", in_a_row, 100.0)
-        assert backoff.holds_all(100.0 + delay - 0.01)
-        assert not backoff.holds_all(100.0 + delay)
-    backoff.play("a")
-    assert not backoff.holds_all(100.0)
+        assert backoff.blocks_all(100.0 + delay - 0.01)
+        assert not backoff.blocks_all(100.0 + delay)
+    backoff.succeed("a")
+    assert not backoff.blocks_all(100.0)
 
 
 def test_only_the_latest_failed_matches_have_a_backoff() -> None:
@@ -73,8 +73,8 @@ def test_only_the_latest_failed_matches_have_a_backoff() -> None:
 
 def test_an_arena_that_cannot_play_stops() -> None:
     """It stops after enough failures in a row with only house bots, or with different authors' bots."""
-    house, strangers = VoidsInARow(), VoidsInARow()
-    for number in range(VOIDS_IN_A_ROW):
+    house, strangers = ConsecutiveFaults(), ConsecutiveFaults()
+    for number in range(MAX_CONSECUTIVE_FAULTS):
         assert not house.too_many(1)
         assert not strangers.too_many(1)
         house.add((), "w")
@@ -85,8 +85,8 @@ def test_an_arena_that_cannot_play_stops() -> None:
 
 def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
     """The arena continues with other matches, however many fail."""
-    voids = VoidsInARow()
-    for number in range(5 * VOIDS_IN_A_ROW):
+    voids = ConsecutiveFaults()
+    for number in range(5 * MAX_CONSECUTIVE_FAULTS):
         voids.add(("spoiler", f"author {number}"), "w")
     assert not voids.too_many(1)
     voids.add(("another",), "w")
@@ -95,8 +95,8 @@ def test_one_author_in_all_failed_matches_does_not_stop_the_arena() -> None:
 
 def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
     """Others play its matches. The arena stops if it is the only worker, or if a second one fails too."""
-    voids = VoidsInARow()
-    for _ in range(VOIDS_IN_A_ROW):
+    voids = ConsecutiveFaults()
+    for _ in range(MAX_CONSECUTIVE_FAULTS):
         voids.add((), "one")
     assert voids.too_many(1)
     assert not voids.too_many(2)
@@ -106,13 +106,13 @@ def test_one_failing_worker_of_several_does_not_stop_the_arena() -> None:
 
 def test_a_played_match_resets_the_count() -> None:
     """The count starts again from one, and another author's bots may be to blame."""
-    voids = VoidsInARow()
-    for _ in range(VOIDS_IN_A_ROW - 1):
+    voids = ConsecutiveFaults()
+    for _ in range(MAX_CONSECUTIVE_FAULTS - 1):
         voids.add((), "w")
     voids.reset()
     voids.add(("spoiler",), "w")
     assert (voids.count, voids.too_many(1)) == (1, False)
-    for _ in range(2 * VOIDS_IN_A_ROW):
+    for _ in range(2 * MAX_CONSECUTIVE_FAULTS):
         voids.add(("spoiler",), "w")
     assert not voids.too_many(1)
 
@@ -137,7 +137,7 @@ class Mending(Notes):
 def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
     """Other matches are played, unless all are in backoff. The coordinator does not exit in either case."""
     long = Backoff(first=LONG, most=LONG)
-    delays = RetryDelays(one=long, every=long if all_wait else NONE)
+    delays = RetryDelays(per_match=long, shared=long if all_wait else NONE)
     with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:
         ladder = ladder_of(store)
         while store.activity.totals().matches_waiting < 4:
@@ -161,8 +161,8 @@ def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
                         break
                     time.sleep(0.05)
                 for _ in range(3):
-                    before = coordinator.ticked
-                    while coordinator.ticked == before and time.monotonic() < end:
+                    before = coordinator.last_tick
+                    while coordinator.last_tick == before and time.monotonic() < end:
                         time.sleep(0.01)
                 assert not run.done()
             finally:

@@ -21,7 +21,7 @@ from arena.db.matches import Claim, FinishedMatch
 from arena.db.people import NewAccount
 from arena.db.store import Store, open_store
 from arena.ladder.settings import LadderChange
-from arena.platform.recurring import Backoff
+from arena.platform.periodic import Backoff
 from arena.play.botfiles import samples
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
@@ -32,7 +32,7 @@ from arena.protocol.match import GameRecord, Limits, MatchRecord, MatchSpec, Run
 from arena.protocol.states import Role
 from arena.rules import Rules
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.coordinator import ArenaTrouble, Coordinator
+from arena.scheduler.coordinator import ArenaError, Coordinator
 from arena.scheduler.ladder import Entropy, Ladder
 from arena.scheduler.settling import (
     RETRY_DELAYS,
@@ -49,7 +49,7 @@ from tests.builders import host_report
 from tests.db.builders import new_challenge
 from tests.patience import WAIT_SECONDS
 
-AT_ONCE = RetryDelays(one=Backoff(first=0, most=0), every=Backoff(first=0, most=0))
+AT_ONCE = RetryDelays(per_match=Backoff(first=0, most=0), shared=Backoff(first=0, most=0))
 """Failed matches may be retried immediately."""
 
 
@@ -261,7 +261,7 @@ def test_an_arena_that_can_not_play_stops_before_it_voids_the_queue(store: Store
     blocked = run_dir / "file"
     blocked.write_text("no folder")
     notes = Notes()
-    with pytest.raises(ArenaTrouble, match="in a row failed"):
+    with pytest.raises(ArenaError, match="in a row failed"):
         play(store, blocked, notes)
     assert notes.quarantined <= 4
     totals = store.activity.totals()
@@ -422,11 +422,11 @@ def test_matches_locked_by_another_coordinator_block_nothing(postgresql_url: str
         with other.write() as connection:
             connection.execute(text("SELECT id FROM match FOR UPDATE"))
             run = thread.submit(coordinator.run, lambda: False)
-            turns = {coordinator.ticked}
+            turns = {coordinator.last_tick}
             end = time.monotonic() + 30
             while len(turns) < 4 and time.monotonic() < end:
                 time.sleep(0.01)
-                turns.add(coordinator.ticked)
+                turns.add(coordinator.last_tick)
             goes_round = len(turns) == 4
             if not goes_round:
                 coordinator.stop()

@@ -45,12 +45,12 @@ def test_a_house_bot_whose_folder_is_gone_is_left_out_until_it_is_back(
     aside = folders["greedy"].rename(tmp_path / "aside")
     with structlog.testing.capture_logs() as logs:
         for _ in range(3):
-            ladder.look_for_house_bots()
+            ladder.update_house_bots()
         assert drawn(store) == {"random", "spoiler"}
         assert {candidate.bot for candidate in store.ratings.candidates(house_only=True)} == drawn(store)
         aside.rename(folders["greedy"])
         for _ in range(3):
-            ladder.look_for_house_bots()
+            ladder.update_house_bots()
     assert drawn(store) == set(BOTS)
     assert [(line["event"].partition(":")[0], line["bot"]) for line in logs] == [
         ("house bot suspended", "greedy"),
@@ -83,7 +83,7 @@ def test_matches_that_were_drawn_wait_for_the_folder(
     """
     ladder.ensure_round()
     aside = folders["greedy"].rename(tmp_path / "aside")
-    ladder.look_for_house_bots()
+    ladder.update_house_bots()
     assert ladder.add_match()
     waiting = store.activity.totals().matches_waiting
     notes = Notes()
@@ -92,7 +92,7 @@ def test_matches_that_were_drawn_wait_for_the_folder(
     assert 0 < len(notes.finished) < waiting
     assert not any(str(folders["greedy"]) in claim.spec.seats for claim in notes.claims.values())
     aside.rename(folders["greedy"])
-    ladder.look_for_house_bots()
+    ladder.update_house_bots()
     play(store, run_dir, notes)
     assert notes.voided == []
     assert len(notes.finished) == waiting
@@ -105,13 +105,13 @@ def test_an_arena_with_too_few_bots_waits_for_more(
     """The arena logs that once, and continues when there are enough bots."""
     for name in ("greedy", "spoiler"):
         folders[name].rename(tmp_path / name)
-    ladder.look_for_house_bots()
+    ladder.update_house_bots()
     with structlog.testing.capture_logs() as logs:
         assert not ladder.refill()
         assert not ladder.refill()
     assert [line["event"] for line in logs] == ["too few bots"]
     (tmp_path / "greedy").rename(folders["greedy"])
-    ladder.look_for_house_bots()
+    ladder.update_house_bots()
     assert ladder.refill()
 
 

@@ -31,7 +31,7 @@ class Slow:
     cpus: float = 0.4
     taken: bool = False
 
-    def take(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any match
+    def reserve(self, seats: int) -> "Slow | None":  # noqa: ARG002 - there is room for any match
         """Return itself, but only once."""
         before, self.taken = self.taken, True
         return None if before else self
@@ -40,10 +40,10 @@ class Slow:
         """Return the result that the test will set."""
         return self.future
 
-    def judge(self, verdict: Verdict) -> None:
+    def report(self, verdict: Verdict) -> None:
         """Ignore the verdict."""
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Make the place available again."""
         self.taken = False
 
@@ -100,8 +100,8 @@ def test_a_late_match_that_then_fails_counts_once(store: Store, url: str) -> Non
 
     def go_round(times: int) -> None:
         for _ in range(times):
-            before, end = coordinator.ticked, time.monotonic() + WAIT_SECONDS
-            while coordinator.ticked == before:
+            before, end = coordinator.last_tick, time.monotonic() + WAIT_SECONDS
+            while coordinator.last_tick == before:
                 assert time.monotonic() < end
                 time.sleep(0.01)
 

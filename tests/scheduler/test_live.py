@@ -101,21 +101,21 @@ def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store
     """Reports that are altered, too large or unreadable are dropped and logged. The match continues."""
     live = LiveMatches(store.live)
     for _, wrong in altered(claim):
-        live.hear(claim, encode(wrong))
+        live.add(claim, encode(wrong))
         with capture_logs():
-            live.show()
+            live.publish()
     with capture_logs() as logs:
-        live.hear(claim, b"[]")
-        live.hear(claim, encode(progress(claim, 1)) + b" " * MOST_PROGRESS_BYTES)
+        live.add(claim, b"[]")
+        live.add(claim, encode(progress(claim, 1)) + b" " * MOST_PROGRESS_BYTES)
     assert [line["event"] for line in logs] == ["progress dropped"] * 2
     found = store.live.find("s-0")
     assert found is not None
     assert found.shown == ()
 
-    live.hear(claim, encode(progress(claim, 1)))
-    live.hear(claim, encode(progress(claim, 2)))
-    live.hear(claim, encode(progress(claim, 1, game=1)))
-    live.show()
+    live.add(claim, encode(progress(claim, 1)))
+    live.add(claim, encode(progress(claim, 2)))
+    live.add(claim, encode(progress(claim, 1, game=1)))
+    live.publish()
     found = store.live.find("s-0")
     assert found is not None
     assert found.shown == ((0, 2), (1, 1))
@@ -127,15 +127,15 @@ def test_the_newest_progress_is_kept_while_the_database_is_away(
 ) -> None:
     """When the database is available again, the last report on each game is shown."""
     live, away = LiveMatches(store.live), tmp_path.with_name(tmp_path.name + "-away")
-    live.hear(claim, encode(progress(claim, 1)))
-    live.hear(claim, encode(progress(claim, 1, game=1)))
+    live.add(claim, encode(progress(claim, 1)))
+    live.add(claim, encode(progress(claim, 1, game=1)))
     store.close()  # open files would still work
     tmp_path.rename(away)
     with pytest.raises(DatabaseUnavailable):
-        live.show()
-    live.hear(claim, encode(progress(claim, 2)))
+        live.publish()
+    live.add(claim, encode(progress(claim, 2)))
     away.rename(tmp_path)
-    live.show()
+    live.publish()
     found = store.live.find("s-0")
     assert found is not None
     assert found.shown == ((0, 2), (1, 1))
@@ -144,18 +144,18 @@ def test_the_newest_progress_is_kept_while_the_database_is_away(
 def test_a_stale_attempt_shows_nothing(store: Store, claim: Claim) -> None:
     """When a match is played again, reports from its previous worker are ignored."""
     live = LiveMatches(store.live)
-    live.hear(claim, encode(progress(claim, 1)))
-    live.show()
+    live.add(claim, encode(progress(claim, 1)))
+    live.publish()
     store.leases.release("here")
     again = store.leases.claim("other", "w", START, claim.spec.runtime)
     assert again is not None
-    live.hear(claim, encode(progress(claim, 2)))
-    live.show()
+    live.add(claim, encode(progress(claim, 2)))
+    live.publish()
     found = store.live.find("s-0")
     assert found is not None
     assert (found.attempt, found.shown) == (2, ())
-    live.hear(again, encode(progress(again, 1)))
-    live.show()
+    live.add(again, encode(progress(again, 1)))
+    live.publish()
     found = store.live.find("s-0")
     assert found is not None
     assert found.shown == ((0, 1),)

@@ -12,7 +12,7 @@ from arena.db.subscriptions import SubscriptionKind
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.protocol.states import MatchKind, MatchState
 from arena.scheduler.metrics import ArenaGauges, MatchMetrics
-from arena.scheduler.settling import AttemptFailed, LeasesKept, MatchStarted, ResultDropped
+from arena.scheduler.settling import AttemptFailed, LeasesRenewed, MatchStarted, ResultDropped
 from tests.db.builders import START, add_bot, add_matches, finished
 
 
@@ -58,10 +58,10 @@ def claim(store: Store) -> Claim:
 def test_a_match_is_counted_with_its_games_and_its_time(store: Store, counted: Counted) -> None:
     """Its time runs from the claim to the result. The time its bots took to start is measured too."""
     playing = claim(store)
-    counted.matches.hear(MatchStarted(playing, "w"))
+    counted.matches.record(MatchStarted(playing, "w"))
     counted.seconds += 7
     done = replace(finished(playing, [(1, 2)]), launch_seconds=0.3)
-    counted.matches.hear(done)
+    counted.matches.record(done)
     assert counted.outcomes() == {"finished": 1}
     assert counted.value("kaiten_games_total") == len(done.games)
     assert counted.value("kaiten_match_seconds_sum") == 7
@@ -73,12 +73,14 @@ def test_failures_are_counted_by_kind(store: Store, counted: Counted) -> None:
     """Failed attempts, other coordinators' too, are counted without a duration."""
     for attempt in (1, 2):
         playing = claim(store)
-        counted.matches.hear(MatchStarted(playing, "w"))
+        counted.matches.record(MatchStarted(playing, "w"))
         store.leases.void(playing.spec.match, attempt, "why", START)
-        counted.matches.hear(AttemptFailed(playing.spec.match, attempt, "why", lost=False, quarantined=False))
-    counted.matches.hear(AttemptFailed("of-another-coordinator", 4, "why", lost=True, quarantined=False))
-    counted.matches.hear(AttemptFailed("of-another-coordinator", 5, "why", lost=True, quarantined=True))
-    counted.matches.hear(LeasesKept(renewed=3, expired=2))
+        counted.matches.record(
+            AttemptFailed(playing.spec.match, attempt, "why", lost=False, quarantined=False)
+        )
+    counted.matches.record(AttemptFailed("of-another-coordinator", 4, "why", lost=True, quarantined=False))
+    counted.matches.record(AttemptFailed("of-another-coordinator", 5, "why", lost=True, quarantined=True))
+    counted.matches.record(LeasesRenewed(renewed=3, expired=2))
     assert counted.outcomes() == {"void": 2, "lost": 1, "quarantined": 1}
     assert counted.value("kaiten_match_seconds_count") == 0
     assert counted.value("kaiten_lease_renewals_total") == 3
@@ -91,19 +93,19 @@ def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
     The next attempt has its own duration, even if the loss is reported only after its start.
     """
     first = claim(store)
-    counted.matches.hear(MatchStarted(first, "w"))
+    counted.matches.record(MatchStarted(first, "w"))
     store.leases.lose(first.spec.match, 1, "its lease expired", START)
     counted.seconds += 40
     second = claim(store)
     assert second.spec.match == first.spec.match
-    counted.matches.hear(MatchStarted(second, "w"))
-    counted.matches.hear(
+    counted.matches.record(MatchStarted(second, "w"))
+    counted.matches.record(
         AttemptFailed(first.spec.match, 1, "its lease expired", lost=True, quarantined=False)
     )
     assert not store.results.record(finished(first, [(1, 2)]))
-    counted.matches.hear(ResultDropped(first.spec.match, 1))
+    counted.matches.record(ResultDropped(first.spec.match, 1))
     counted.seconds += 7
-    counted.matches.hear(finished(second, [(1, 2)]))
+    counted.matches.record(finished(second, [(1, 2)]))
     assert counted.outcomes() == {"lost": 1, "finished": 1}
     assert counted.value("kaiten_dropped_results_total") == 1
     assert counted.value("kaiten_match_seconds_sum") == 7

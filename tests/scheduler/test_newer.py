@@ -8,7 +8,7 @@ import pytest
 from arena.db.database import Database
 from arena.db.matches import FinishedMatch
 from arena.db.store import open_store
-from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.coordinator import ArenaError
 from arena.scheduler.settling import MatchEvent
 from tests.scheduler.test_coordinator import Notes, ladder_of, play
 
@@ -27,7 +27,7 @@ def test_nothing_is_played_or_stored_after_a_newer_migration(tmp_path: Path, run
     notes = Overtaken()
     with closing(open_store(url)) as store:
         ladder_of(store).add_match()
-        with pytest.raises(ArenaTrouble, match="at revision newer, but this program needs"):
+        with pytest.raises(ArenaError, match="at revision newer, but this program needs"):
             play(store, run_dir, notes)
         assert len(notes.finished) == 1
         assert store.activity.totals().games == len(notes.finished[0].games)

@@ -24,7 +24,7 @@ from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.person_games import GONE_SECONDS, PersonTables, person_tables
+from arena.scheduler.person_games import SILENCE_SECONDS, PersonTables, person_tables
 from tests.db.builders import START, add_bot
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import entropy
@@ -280,5 +280,5 @@ def test_a_stop_ends_games_in_progress(store: Store, run_dir: Path) -> None:
     with host(store, run_dir):
         until(store, id_, is_asked)
     assert known(store, id_).trouble == "the arena was stopped"
-    assert store.person_games.remove(datetime.now(UTC) + timedelta(seconds=GONE_SECONDS)) == 1
+    assert store.person_games.remove(datetime.now(UTC) + timedelta(seconds=SILENCE_SECONDS)) == 1
     assert store.person_games.find(id_) is None

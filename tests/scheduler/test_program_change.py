@@ -11,7 +11,7 @@ from arena.db.matches import FinishedMatch
 from arena.play.launcher import MatchVoid
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import MatchRecord, RuntimeName
-from arena.scheduler.coordinator import ArenaTrouble
+from arena.scheduler.coordinator import ArenaError
 from arena.scheduler.settling import MatchEvent
 from arena.scheduler.workers import local_workers
 from tests.databases import sqlite_store
@@ -65,7 +65,7 @@ def _play(
         ladder.add_match()
         with local_workers(launcher(run_dir), SlotPool(5, 0.4), "host") as workers:
             coordinator = coordinator_of(store, workers, notes, AT_ONCE, program_changed=files.changed)
-            with pytest.raises(ArenaTrouble, match="files have changed since it started"):
+            with pytest.raises(ArenaError, match="files have changed since it started"):
                 coordinator.run(ladder.add_match)
         return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
 

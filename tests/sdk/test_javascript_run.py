@@ -14,14 +14,14 @@ from tests.sdk.referee import Talk, first_state, play_command
 
 pytestmark = pytest.mark.docker
 
-NOWHERE = "unix:///nowhere/referee.sock"
+UNUSED_ADDRESS = "unix:///nowhere/referee.sock"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def alone(javascript_container: str) -> Iterator["Future[CompletedProcess[str]]"]:
     """Yield the result of a bot without a referee. It waits for one while the other tests run."""
     with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(run_alone, javascript_container, FIRST_CARD_JS, NOWHERE)
+        yield pool.submit(run_alone, javascript_container, FIRST_CARD_JS, UNUSED_ADDRESS)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_error_of_the_bot_is_shown_to_its_author(
 def test_a_wrong_argument_of_run_is_refused(javascript_container: str, bot: str, words: str) -> None:
     """The mistake is reported before anything else happens."""
     source = f'import {{ run }} from "kaiten";\n{bot};'
-    done = run_alone(javascript_container, source, NOWHERE)
+    done = run_alone(javascript_container, source, UNUSED_ADDRESS)
     assert done.returncode == 1
     assert words in done.stderr
 
@@ -83,5 +83,5 @@ def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -
     """If no referee answers, the bot gives up after ten seconds with one line."""
     done = alone.result(WAIT_SECONDS)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"kaiten: no referee answered at {NOWHERE}")
+    assert done.stderr.startswith(f"kaiten: no referee answered at {UNUSED_ADDRESS}")
     assert done.stderr.count("\n") == 1

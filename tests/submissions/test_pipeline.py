@@ -26,7 +26,7 @@ from arena.protocol.faults import Fault
 from arena.protocol.match import Limits, RuntimeName, WorkerStatus
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import CauseKind, Stage, UploadKind
-from arena.sandbox.runtime import LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
 from arena.scheduler.ladder import Entropy, Ladder
 from arena.submissions.pipeline import Pipeline
 from arena.submissions.receiver import Receiver, Upload
@@ -265,7 +265,7 @@ def test_a_submission_waits_while_there_is_no_room(place: Place, tmp_path: Path)
     assert (place.stage(id_), place.found(id_).waiting) == (Stage.INSPECTED, None)
 
 
-@pytest.mark.parametrize("error", [RuntimeTrouble("no engine"), ZeroDivisionError("a defect")])
+@pytest.mark.parametrize("error", [RuntimeFailure("no engine"), ZeroDivisionError("a defect")])
 def test_an_engine_failure_rejects_nothing(place: Place, error: Exception) -> None:
     """Engine failures and bugs of the arena are retried, while other submissions continue."""
     id_ = place.send()
@@ -285,7 +285,7 @@ def test_a_clock_that_is_set_back_delays_no_retry(place: Place) -> None:
     """A clock that is set ahead doesn't cause a retry too early either."""
     id_ = place.send()
     place.step()
-    place.engine.error = RuntimeTrouble("no engine")
+    place.engine.error = RuntimeFailure("no engine")
     place.step()
     place.engine.error = None
     place.now += timedelta(days=1)
@@ -363,15 +363,15 @@ def test_a_game_is_played_again_when_a_host_is_quiet(place: Place) -> None:
         place.step()
     place.play_late()
     busy = WorkerStatus(name="w", host="w", seats=5, busy=0, usable=3)
-    place.store.leases.tell("here", (busy,))
+    place.store.leases.publish_workers("here", (busy,))
     place.step()
     assert "the host was busy" in (place.found(sent).waiting or "")
     place.step(timedelta(seconds=30))
     assert not place.store.queue.waiting(RuntimeName.DOCKER)
-    place.store.leases.tell("here", (replace(busy, usable=None),))
+    place.store.leases.publish_workers("here", (replace(busy, usable=None),))
     place.step(timedelta(seconds=25))
     place.play_late()
-    place.store.leases.tell("here", (busy,))
+    place.store.leases.publish_workers("here", (busy,))
     place.step()
     place.step(timedelta(seconds=30))
     assert not place.store.queue.waiting(RuntimeName.DOCKER)

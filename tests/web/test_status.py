@@ -51,7 +51,7 @@ def busy(world: World) -> World:
         assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
     store.activity.record_host(host_report(), ())
     refused = RefusedWorker(name="<i>late", host="h", reason=OLD, since=START)
-    store.leases.tell("here", [], [refused])
+    store.leases.publish_workers("here", [], [refused])
     world.add("oper", Role.OPERATOR)
     return world
 
@@ -232,7 +232,7 @@ def test_slots_are_shown_with_busy_ones(busy: World) -> None:
     """A host with running matches shows busy slots; an old report has no slots."""
     assert "bots at once, <b>" not in browser(busy).get("/status").text
     here = WorkerStatus(name="ohanami", host="ohanami", seats=5, busy=4)
-    busy.store.leases.tell("here", [here])
+    busy.store.leases.publish_workers("here", [here])
     text = browser(busy).get("/status").text
     assert "5 bots at once, <b>4</b> now" in text
     assert text.count('<i class="taken">') == 4
@@ -247,7 +247,7 @@ def test_workers_are_shown_with_their_matches(busy: World) -> None:
     """They are shown without the bots of qualification matches."""
     plays = WorkerStatus(name="worker", host="<b>h", seats=5, busy=4, doubted=True)
     idle = WorkerStatus(name="idle", host="idle", seats=8, busy=0, usable=0)
-    busy.store.leases.tell("here", [plays, idle])
+    busy.store.leases.publish_workers("here", [plays, idle])
     visitor = browser(busy)
     found = visitor.get("/api/v1/status").json()
     first, second = found["workers"]

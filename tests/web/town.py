@@ -161,7 +161,7 @@ def _now(world: World, stable: Stable) -> dict[str, str]:
     put_aside(store)
     add_matches(store, "more", table, deals=6)
     refused = RefusedWorker(name="late", host="there", reason="it has version 0.0.9", since=START)
-    store.leases.tell("here", [], [refused])
+    store.leases.publish_workers("here", [], [refused])
     found = {}
     for name, rounds in (("live", 2), ("unseen", 0)):
         claim = present(store.leases.claim("here", "worker", datetime.now(UTC), RuntimeName.DOCKER))

@@ -10,5 +10,5 @@
 Build inputs are trusted: the arena's own sample bots and those of the local user. The steps of a Dockerfile
 run in the engine's ordinary containers, without network but outside the sandbox.
 
-Failures raise ImageTrouble, which says which image failed, why, and what to do.
+Failures raise ImageError, which says which image failed, why, and what to do.
 """

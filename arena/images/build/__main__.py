@@ -14,7 +14,7 @@ import docker
 from docker.errors import DockerException
 
 from arena.images.build.base import ensure_base_image
-from arena.images.build.context import ImageTrouble
+from arena.images.build.context import ImageError
 from arena.images.build.server import DATABASE_IMAGE, SERVER_IMAGE, build_database_image, build_server_image
 from arena.protocol.languages import LANGUAGES
 
@@ -41,7 +41,7 @@ def main() -> int:
                 build_database_image(client, _say)
             else:
                 ensure_base_image(client, language, _say)
-    except (ImageTrouble, DockerException) as error:
+    except (ImageError, DockerException) as error:
         _say(str(error))
         return 1
     made = language.base_image if language else f"{SERVER_IMAGE} and {DATABASE_IMAGE}"

@@ -14,7 +14,7 @@ from docker.errors import DockerException, ImageNotFound
 from requests.exceptions import RequestException
 
 import arena
-from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
+from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
 from arena.images.build.parent import PARENT_LABEL, Parent, Parents, ensure_parent
 from arena.play.botfiles import samples
 from arena.protocol.languages import JAVASCRIPT, PYTHON, Language
@@ -92,11 +92,11 @@ _OPTIONS = ("--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--no-u
 def fetch_modules(folder: Path, target: Path) -> None:
     """Unpack a folder's pinned packages (NPM_PINS), each checked against its hash. They run on any processor.
 
-    Raises ImageTrouble.
+    Raises ImageError.
     """
     npm = shutil.which("npm")
     if npm is None:
-        raise ImageTrouble(
+        raise ImageError(
             "building the base image of JavaScript bots needs npm, which is not installed. On Debian or "
             "Ubuntu run: sudo apt-get install npm. Or build it from a checkout on the engine's host: "
             ".venv/bin/python -m arena.images.build javascript"
@@ -113,7 +113,7 @@ def fetch_modules(folder: Path, target: Path) -> None:
             check=False,
         )
         if done.returncode:
-            raise ImageTrouble(
+            raise ImageError(
                 f"npm could not fetch the packages of {folder} (is the registry reachable?):\n"
                 f"{done.stderr.strip()}"
             )
@@ -167,7 +167,7 @@ _RECIPES = {PYTHON: python_recipe, JAVASCRIPT: _javascript_recipe}
 def ensure_base_image(client: docker.DockerClient, language: Language, say: Say = ignore) -> str:
     """Build a language's base image, unless the engine has one built from the same sources; return its id.
 
-    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageTrouble.
+    ``say`` receives a message for each slow stage, and none if the image is up to date. Raises ImageError.
     """
     return ensure_image(client, _RECIPES[language](), say)
 
@@ -179,7 +179,7 @@ def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore)
         return _find(client, recipe.language, wanted) or _make(client, recipe, wanted, say)
     except (DockerException, RequestException) as error:
         name = recipe.language.base_image
-        raise ImageTrouble(f"The Docker engine could not make {name}: {error}") from error
+        raise ImageError(f"The Docker engine could not make {name}: {error}") from error
 
 
 def _find(client: docker.DockerClient, language: Language, wanted: str) -> str | None:
@@ -230,5 +230,5 @@ def _fingerprint(recipe: Recipe) -> str:
             digest.update(f"\0{inside}\0{len(content)}\0".encode() + content)
     except OSError as error:
         name = recipe.language.base_image
-        raise ImageTrouble(f"The recipe for {name} is incomplete: {error}") from error
+        raise ImageError(f"The recipe for {name} is incomplete: {error}") from error
     return digest.hexdigest()

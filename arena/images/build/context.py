@@ -16,7 +16,7 @@ from arena.protocol.languages import PYTHON
 from arena.sandbox.canary import probe
 
 
-class ImageTrouble(Exception):
+class ImageError(Exception):
     """An image could not be built. The message says which one, why, and what to do."""
 
 
@@ -41,7 +41,7 @@ def build(
 ) -> str:
     """Build the image of a folder with a Dockerfile, without pulls and without network; return its id.
 
-    Raises ImageTrouble if the build failed. The error contains the end of the build's output.
+    Raises ImageError if the build failed. The error contains the end of the build's output.
     """
     output: list[str] = []
     try:
@@ -61,12 +61,12 @@ def build(
             output.append(message.get("stream", ""))
             if "error" in message:
                 tail = "".join(output).splitlines()[-_TAIL_LINES:]
-                raise ImageTrouble(
+                raise ImageError(
                     "\n".join([f"{folder}: {message['error'].strip()}; the build's output:", *tail])
                 )
         return str(client.images.get(tag).id)
     except (DockerException, RequestException) as error:
-        raise ImageTrouble(f"{folder}: the Docker engine could not build it: {error}") from error
+        raise ImageError(f"{folder}: the Docker engine could not build it: {error}") from error
 
 
 PINS = "requirements.lock"
@@ -85,10 +85,10 @@ def fetch_wheels(
 
     ``folder`` contains the lock file ``pins``; ``machine`` is the processor in the engine's terms. ``tools``
     is the lock file of the build tools for packages without a wheel; None if all have wheels. Raises
-    ImageTrouble.
+    ImageError.
     """
     if machine not in _MACHINES:
-        raise ImageTrouble(
+        raise ImageError(
             f"Images can't be built for the processor {machine}: use a host with {' or '.join(_MACHINES)}"
         )
     lock = folder / pins
@@ -100,7 +100,7 @@ def fetch_wheels(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise ImageTrouble(
+        raise ImageError(
             f"uv could not fetch the packages of {lock} (is the package index reachable? is uv in this "
             f"environment? `make setup` puts it there):\n{done.stderr.strip()}"
         )
@@ -115,16 +115,16 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
     Nothing is pulled and the steps have no network. The engine's layer cache makes repeated builds fast; the
     id stays the same if nothing has changed.
 
-    ``folder`` contains a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageTrouble.
+    ``folder`` contains a Dockerfile, usually `FROM kaiten/bot-base-python`. Raises ImageError.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9]+([_-][a-z0-9]+)*", name):
-        raise ImageTrouble(
+        raise ImageError(
             f"{folder}: an image can't be named after {name!r}. Rename the folder, using only "
             "lower-case letters, digits, - and _"
         )
     if not (folder / "Dockerfile").is_file():
-        raise ImageTrouble(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
+        raise ImageError(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
     say(f"Building the image of {name}")
     tag = f"kaiten/bot-{name}:latest"
     return build(client, folder, tag=tag, labels={_LABEL: name}, arguments={})
@@ -144,7 +144,7 @@ def build_canary_image(client: docker.DockerClient) -> str:
     """Build the image of the canary, which tries to break out of its container, and return the image's id.
 
     Like a hostile image, it has a world-writable folder, which only the read-only root file system protects.
-    The engine's layer cache makes repeated builds fast. Requires the base image. Raises ImageTrouble if the
+    The engine's layer cache makes repeated builds fast. Requires the base image. Raises ImageError if the
     build failed.
     """
     with tempfile.TemporaryDirectory(prefix="kaiten-canary-") as name:

@@ -24,7 +24,7 @@ from docker.errors import DockerException, ImageNotFound
 from docker.models.images import Image
 from requests.exceptions import RequestException
 
-from arena.images.build.context import ImageTrouble, Say
+from arena.images.build.context import ImageError, Say
 
 _RELEASE = "bookworm"
 
@@ -104,7 +104,7 @@ def is_present(client: docker.DockerClient, parents: Parents) -> bool:
 def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
     """Make the image from Debian packages.
 
-    Raises ImageTrouble if mmdebstrap failed, or is missing and can't be installed here.
+    Raises ImageError if mmdebstrap failed, or is missing and can't be installed here.
     """
     _require_mmdebstrap(parents, say)
     say(f"Making {parents.debian_image} from Debian's packages with mmdebstrap")
@@ -121,11 +121,9 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
                 changes=[f"LABEL {_LABEL}={parents.debian_recipe}"],
             )
         except (DockerException, RequestException) as error:
-            raise ImageTrouble(
-                f"The Docker engine could not import {parents.debian_image}: {error}"
-            ) from error
+            raise ImageError(f"The Docker engine could not import {parents.debian_image}: {error}") from error
     if not is_present(client, parents):
-        raise ImageTrouble(
+        raise ImageError(
             f"The Docker engine imported {parents.debian_image} but does not list it: see the engine's log"
         )
 
@@ -134,7 +132,7 @@ def _require_mmdebstrap(parents: Parents, say: Say) -> None:
     if shutil.which("mmdebstrap") and _KEYRING.exists():
         return
     if os.geteuid() != 0 or not _is_debian():
-        raise ImageTrouble(
+        raise ImageError(
             f"The engine could not pull {parents.official}. Building the image from Debian packages instead "
             f"requires {' and '.join(_NEEDED)}. Give the engine access to the registry or, on Debian or "
             f"Ubuntu, run: sudo apt-get install {' '.join(_NEEDED)}"
@@ -157,7 +155,7 @@ def _update_lists() -> None:
     while True:
         try:
             _apt_get("update")
-        except ImageTrouble as error:
+        except ImageError as error:
             if "Could not get lock" not in str(error) or time.monotonic() > last:
                 raise
             time.sleep(1)
@@ -184,12 +182,10 @@ def _run(command: list[str], out: int | None = None) -> None:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ImageTrouble(f"{command[0]} failed to run: {error}") from error
+        raise ImageError(f"{command[0]} failed to run: {error}") from error
     if done.returncode:
         tail = done.stderr.splitlines()[-_TAIL_LINES:]
-        raise ImageTrouble(
-            "\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail])
-        )
+        raise ImageError("\n".join([f"{command[0]} failed with code {done.returncode}; its output:", *tail]))
 
 
 PARENT_LABEL: Final = "kaiten.parent"
@@ -210,7 +206,7 @@ class Parent:
 def ensure_parent(client: docker.DockerClient, parents: Parents, say: Say) -> Parent:
     """Return a parent: one that the engine has, else one from a registry, else one from Debian packages.
 
-    Raises ImageTrouble if neither the registry nor Debian worked.
+    Raises ImageError if neither the registry nor Debian worked.
     """
     if not is_present(client, parents):
         if image := _recorded(client, parents, say) or _record(client, parents, say):

@@ -11,7 +11,7 @@ from requests.exceptions import RequestException
 
 import arena
 from arena.images.build.base import PYTHON_PARENTS, python_recipe
-from arena.images.build.context import PINS, ImageTrouble, Say, build, fetch_wheels, ignore
+from arena.images.build.context import PINS, ImageError, Say, build, fetch_wheels, ignore
 from arena.images.build.parent import PARENT_LABEL, Parents, ensure_parent
 
 SERVER_IMAGE = "localhost/kaiten/server:latest"
@@ -28,11 +28,11 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
     """Build SERVER_IMAGE from this checkout, on the parent of the bots' base image, and return its id.
 
     The engine's layer cache makes repeated builds fast; the id stays the same if nothing has changed. Raises
-    ImageTrouble.
+    ImageError.
     """
     checkout = Path(arena.__file__).parent.parent
     if not (checkout / _DOCKERFILE).is_file():
-        raise ImageTrouble(
+        raise ImageError(
             f"{SERVER_IMAGE} is built from a checkout, but {checkout} has no {_DOCKERFILE}: "
             "run this in a checkout"
         )
@@ -40,7 +40,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         stand = ensure_parent(client, PYTHON_PARENTS, say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
-        raise ImageTrouble(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
+        raise ImageError(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
         context = Path(name)
         shutil.copy(checkout / _DOCKERFILE, context)
@@ -77,17 +77,17 @@ _PARENTS: Final = Parents(
 def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
     """Build DATABASE_IMAGE from this checkout and return its id; ``say`` reports each stage.
 
-    Raises ImageTrouble.
+    Raises ImageError.
     """
     recipe = Path(arena.__file__).parent.parent / _DATABASE_FOLDER
     if not recipe.is_dir():
-        raise ImageTrouble(
+        raise ImageError(
             f"{DATABASE_IMAGE} is built from a checkout, but there is no {recipe}: run this in a checkout"
         )
     try:
         stand = ensure_parent(client, _PARENTS, say)
     except (DockerException, RequestException) as error:
-        raise ImageTrouble(f"The Docker engine could not make {DATABASE_IMAGE}: {error}") from error
+        raise ImageError(f"The Docker engine could not make {DATABASE_IMAGE}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="kaiten-database-") as name:
         context = Path(name, "context")
         shutil.copytree(recipe, context)

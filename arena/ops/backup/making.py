@@ -24,7 +24,7 @@ from arena import __version__
 from arena.db.dump import Snapshot, TableRows
 from arena.db.errors import StoreError
 from arena.db.store import Store
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.images.objects import Objects
 from arena.images.store import ImageStore, blobs_of
 from arena.ops.backup.archive import (
@@ -108,7 +108,7 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
     """Write a backup.
 
     The sources may be in use. ``file`` need not be seekable. ``now`` is UTC; ``say`` receives progress
-    messages. Raises IntakeTrouble, OSError, StoreError, or NotRestorable if the database has data that can't
+    messages. Raises IntakeError, OSError, StoreError, or NotRestorable if the database has data that can't
     be restored.
     """
     with ArchiveWriter(file) as archive:
@@ -233,7 +233,7 @@ def _copy_image(sources: BackupSources, archive: ArchiveWriter, id_: str) -> boo
             name = f"{IMAGES}/blobs/sha256/{_hex(digest)}"
             if name not in archive.parts:
                 archive.add(name, sources.images.blob(digest, size))
-    except IntakeTrouble:
+    except IntakeError:
         if records.image(id_) is None:
             return False
         raise

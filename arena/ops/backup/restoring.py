@@ -89,7 +89,7 @@ def restore(
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
     ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
-    OSError. Raises BackupDamaged if the backup was changed, IntakeTrouble if images are invalid or can't be
+    OSError. Raises BackupDamaged if the backup was changed, IntakeError if images are invalid or can't be
     written, PlaceNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
     can't be used.
     """

@@ -28,14 +28,14 @@ from arena.ops.export.manifest import (
     MANIFEST,
     PARQUET,
     ExportedFile,
+    ExportError,
     ExportManifest,
-    ExportTrouble,
     exports_folder,
     read_manifest,
     write_manifest,
 )
 from arena.platform.files import Disk, sync
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.platform.settings import Settings
 
 _log = structlog.get_logger()
@@ -74,7 +74,7 @@ class Exporter:
     def make(self) -> None:
         """Make all missing files of finished days, and remove old ones.
 
-        Raises ExportTrouble, OSError or StoreError. Days that were already exported are kept, and the next
+        Raises ExportError, OSError or StoreError. Days that were already exported are kept, and the next
         call exports the rest.
         """
         manifest = read_manifest(self._folder)
@@ -86,7 +86,7 @@ class Exporter:
         while not self._closed and (day := self._next_day(manifest, oldest)) is not None:
             try:
                 manifest = self._make_day(day, manifest, oldest)
-            except ExportTrouble:
+            except ExportError:
                 if not self._closed:
                     raise
 
@@ -157,13 +157,13 @@ class Exporter:
             said = process.stderr.read().decode(errors="replace").strip()
         if process.returncode:
             reason = said.splitlines()[-1] if said else f"exit code {process.returncode}"
-            raise ExportTrouble(f"a day's files could not be written: {reason}")
+            raise ExportError(f"a day's files could not be written: {reason}")
         return rows
 
     def _found(self, numbers: range, since: datetime) -> Iterator[PublicGame]:
         for start in range(0, len(numbers), _BATCH):
             if not self._disk.has_room():
-                raise ExportTrouble(
+                raise ExportError(
                     f"a day's files were not written: the disk of {self._folder} has less free space than "
                     "ARENA_DISK_FLOOR_GIB requires. Free some space"
                 )
@@ -173,7 +173,7 @@ class Exporter:
         """Start the process, which writes to a folder."""
         with self._lock:
             if self._closed:
-                raise ExportTrouble("the arena is stopping")
+                raise ExportError("the arena is stopping")
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-I", "-m", "arena.ops.export", str(folder)],
                 stdin=subprocess.PIPE,
@@ -223,8 +223,8 @@ def exporter(games: PublicGames, settings: Settings, now: Callable[[], datetime]
     folder = exports_folder(settings)
     disk = Disk(folder, settings.least_free)
     made = Exporter(games, folder, settings.keep_replays_days, disk, now)
-    with Recurring(
-        made.make, name="exporter", seconds=_SECONDS, expected=(ExportTrouble, OSError, StoreError)
+    with PeriodicTask(
+        made.make, name="exporter", seconds=_SECONDS, expected=(ExportError, OSError, StoreError)
     ):
         try:
             yield

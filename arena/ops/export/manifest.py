@@ -17,7 +17,7 @@ PARQUET: Final = "parquet"
 JSON_LINES: Final = "jsonl.gz"
 
 
-class ExportTrouble(Exception):
+class ExportError(Exception):
     """No files can be made or read now. The message gives the reason and the remedy, if any."""
 
 
@@ -52,14 +52,14 @@ def exports_folder(settings: Settings) -> Path:
 
 
 def read_manifest(folder: Path) -> ExportManifest:
-    """Read a folder's manifest; it is empty if the file is missing. Raises ExportTrouble if it is damaged."""
+    """Read a folder's manifest; it is empty if the file is missing. Raises ExportError if it is damaged."""
     file = folder / MANIFEST
     try:
         return msgspec.json.decode(file.read_bytes(), type=prepared(ExportManifest))
     except FileNotFoundError:
         return ExportManifest()
     except msgspec.DecodeError as error:
-        raise ExportTrouble(
+        raise ExportError(
             f"{file} is damaged ({error}): delete it, and the arena will make all files again"
         ) from error
 

@@ -60,7 +60,7 @@ class RefereeProcess:
         self._remove_bots = remove_bots
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the context is left
         self._write_lock = threading.Lock()
-        self._over_time = 0.0
+        self._killed_after = 0.0
         self._process = subprocess.Popen(
             # Isolated mode, a new session and only these variables, so that nothing leaks from the launcher.
             [sys.executable, "-I", "-m", "arena.play.referee"],
@@ -71,7 +71,7 @@ class RefereeProcess:
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "GRPC_VERBOSITY": "NONE"},
             start_new_session=True,
         )
-        self.tell(spec)
+        self.send(spec)
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +104,7 @@ class RefereeProcess:
         """Kill the referee after ``seconds`` unless the caller cancels the timer."""
 
         def over() -> None:
-            self._over_time = seconds
+            self._killed_after = seconds
             self.kill()
 
         timer = threading.Timer(seconds, over)
@@ -112,7 +112,7 @@ class RefereeProcess:
         timer.start()
         return timer
 
-    def tell(self, message: RefereeSpec | FromLauncher) -> None:
+    def send(self, message: RefereeSpec | FromLauncher) -> None:
         """Send the referee a message. Does nothing if it has ended; :meth:`messages` reports that."""
         line = msgspec.json.encode(message) + b"\n"
         with self._write_lock, suppress(BrokenPipeError, ValueError):
@@ -130,14 +130,16 @@ class RefereeProcess:
             except msgspec.DecodeError as error:
                 raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 
-    def last_words(self) -> str:
+    def describe_end(self) -> str:
         """Describe how the referee ended, with the last part of its stderr."""
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
         printed = self._stderr.read().decode(errors="replace").strip()
-        if self._over_time:
-            return f"the match did not end within {self._over_time:.0f} s, the maximum that its clocks allow"
+        if self._killed_after:
+            return (
+                f"the match did not end within {self._killed_after:.0f} s, the maximum that its clocks allow"
+            )
         return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
 
 
@@ -154,11 +156,11 @@ _PERSON_SECONDS: Final = 3600.0
 """Maximum total time of a person's decisions."""
 
 
-def _unwatched(_: bytes) -> None:
+def _discard_progress(_: bytes) -> None:
     """Discard progress."""
 
 
-class PersonLine:
+class PersonChannel:
     """Passes a person's choices to a running match. Thread-safe."""
 
     def __init__(self, referee: RefereeProcess) -> None:
@@ -166,7 +168,7 @@ class PersonLine:
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:
         """Play a choice, which must be legal and answer the open request."""
-        self._referee.tell(PersonAnswered(round_number, turn, move))
+        self._referee.send(PersonAnswered(round_number, turn, move))
 
     def leave(self) -> None:
         """End the match because the person has left."""
@@ -176,11 +178,11 @@ class PersonLine:
 class Person(Protocol):
     """A person who plays a match."""
 
-    def sits(self, line: PersonLine) -> None:
-        """The match begins; the person may choose when asked. Called once."""
+    def started(self, channel: PersonChannel) -> None:
+        """Called once, when the match begins; the person may choose when asked."""
 
     def asked(self, view: View) -> None:
-        """The person must decide. Called in the thread that plays the match; must return quickly."""
+        """Called when the person must decide, in the thread that plays the match; must return quickly."""
 
 
 class Launcher:
@@ -203,7 +205,7 @@ class Launcher:
         self,
         spec: bytes,
         slots: tuple[int, ...],
-        progress: Callable[[bytes], None] = _unwatched,
+        progress: Callable[[bytes], None] = _discard_progress,
         person: Person | None = None,
     ) -> bytes:
         """Play a match.
@@ -236,9 +238,9 @@ class Launcher:
             for referee in self._referees:
                 referee.kill()
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return why this host can't run bots now, or None if no reason is known."""
-        return self._runtime.trouble()
+        return self._runtime.unavailable_reason()
 
     def owns(self, name: str) -> bool:
         """Return True if the sandbox with this name belongs to a running match."""
@@ -266,14 +268,14 @@ class Launcher:
             self._names.update(seats.names)
         try:
             with RefereeProcess(_referee_spec(match, sockets), seats.remove) as referee:
-                self._enter(referee)
+                self._register(referee)
                 reach("referee-started")
                 deadline = referee.kill_after(longest)
                 try:
                     finished = self._conduct(referee, seats, sockets, _progress_of(match, progress), person)
                 finally:
                     deadline.cancel()
-                    self._leave(referee)
+                    self._unregister(referee)
             return MatchRecord(
                 match=match.match,
                 attempt=match.attempt,
@@ -301,12 +303,12 @@ class Launcher:
                 case Listening():
                     sockets.hand_over()
                     seats.start(
-                        started=lambda seat, cpu: referee.tell(Started(seat, cpu)),
-                        ended=lambda seat, why: referee.tell(Ended(seat, why)),
+                        started=lambda seat, cpu: referee.send(Started(seat, cpu)),
+                        ended=lambda seat, why: referee.send(Ended(seat, why)),
                     )
                     reach("sandboxes-started")
                     if person is not None:
-                        person.sits(PersonLine(referee))
+                        person.started(PersonChannel(referee))
                 case RoundsOver():
                     progress(message)
                 case PersonAsked():
@@ -315,15 +317,15 @@ class Launcher:
                 case Finished():
                     reach("played")
                     return message
-        raise MatchVoid(referee.last_words())
+        raise MatchVoid(referee.describe_end())
 
-    def _enter(self, referee: RefereeProcess) -> None:
+    def _register(self, referee: RefereeProcess) -> None:
         with self._lock:
             self._referees.add(referee)
             if self._stopping.is_set():
                 referee.kill()
 
-    def _leave(self, referee: RefereeProcess) -> None:
+    def _unregister(self, referee: RefereeProcess) -> None:
         with self._lock:
             self._referees.discard(referee)
 
@@ -338,12 +340,12 @@ def _has_faults(finished: Finished) -> bool:
 
 
 def _progress_of(match: MatchSpec, progress: Callable[[bytes], None]) -> Callable[[RoundsOver], None]:
-    def tell(over: RoundsOver) -> None:
+    def send(over: RoundsOver) -> None:
         data = encode(Progress(match=match.match, attempt=match.attempt, game=over.game, steps=over.steps))
         if len(data) <= MOST_PROGRESS_BYTES:
             progress(data)
 
-    return tell
+    return send
 
 
 def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:

@@ -25,11 +25,11 @@ from arena.sandbox.runtime import (
     MATCH_LABEL,
     SEAT_LABEL,
     SOCKET_NAME,
-    EngineGone,
+    EngineUnavailable,
     Exit,
     LaunchRefused,
     Runtime,
-    RuntimeTrouble,
+    RuntimeFailure,
     Sandbox,
     SandboxSpec,
 )
@@ -106,7 +106,7 @@ class _Seat:
         self.sandbox: Sandbox | None = None
         self.refused: str | None = None
         self.exit: Exit | None = None
-        self.trouble: RuntimeTrouble | None = None
+        self.trouble: RuntimeFailure | None = None
         self.ended = threading.Event()
         self.watcher: threading.Thread | None = None
 
@@ -159,7 +159,7 @@ class Seats:
         for launch in launches:
             try:
                 launch.result()
-            except RuntimeTrouble as error:
+            except RuntimeFailure as error:
                 raise self._void(error) from error
 
     def finish(self, ends: tuple[SeatEnd, ...], *, faults: bool) -> tuple[SeatReport, ...]:
@@ -190,7 +190,7 @@ class Seats:
             if seat.sandbox is not None:
                 try:
                     seat.sandbox.check_untouched()
-                except RuntimeTrouble as error:
+                except RuntimeFailure as error:
                     raise self._void(error) from error
 
     def remove(self) -> None:
@@ -228,12 +228,12 @@ class Seats:
         try:
             seat.exit = sandbox.wait()
             why = self._how_it_ended(seat.exit)
-        except RuntimeTrouble as error:
+        except RuntimeFailure as error:
             seat.trouble = error
             why = str(error)
         except Exception as error:  # noqa: BLE001 - whatever the error, an unwatched bot isn't to blame
             _log.exception("sandbox watch failed", seat=index)
-            seat.trouble = RuntimeTrouble(repr(error))
+            seat.trouble = RuntimeFailure(repr(error))
             why = repr(error)
         finally:
             seat.ended.set()
@@ -263,12 +263,12 @@ class Seats:
             return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
         return f"it ended with exit code {how.code}"
 
-    def _void(self, error: RuntimeTrouble) -> MatchVoid:
+    def _void(self, error: RuntimeFailure) -> MatchVoid:
         """Return HostFailed if this host can't run bots now, otherwise MatchVoid.
 
         An engine that is shutting down still answers, so the runtime checks whether it can run bots.
         """
-        if isinstance(error, EngineGone) or self._runtime.trouble() is not None:
+        if isinstance(error, EngineUnavailable) or self._runtime.unavailable_reason() is not None:
             return HostFailed(str(error))
         return MatchVoid(str(error))
 
@@ -289,5 +289,5 @@ def _sandbox_spec(  # noqa: PLR0913 - everything that a sandbox needs
             ATTEMPT_LABEL: str(spec.attempt),
             SEAT_LABEL: str(seat),
         },
-        gives_way=spec.person is not None,
+        low_priority=spec.person is not None,
     )

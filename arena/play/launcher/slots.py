@@ -7,10 +7,10 @@ from typing import Final
 
 import structlog
 
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.play.launcher import HostTooSmall
 from arena.protocol.match import Limits
-from arena.sandbox.runtime import Runtime, RuntimeTrouble
+from arena.sandbox.runtime import Runtime, RuntimeFailure
 
 FULL_TABLE: Final = 5
 """Minimum number of bots that a host must be able to run."""
@@ -65,7 +65,7 @@ class SlotPool:
         """Number of usable slots; lower while the host has other work."""
         return self._usable
 
-    def use(self, usable: int) -> None:
+    def set_usable(self, usable: int) -> None:
         """Limit the slots in use; reserved ones stay reserved.
 
         Unless the limit is 0, a match of any size may run if no other match is running.
@@ -73,21 +73,21 @@ class SlotPool:
         with self._lock:
             self._usable = usable
 
-    def take(self, count: int, *, promised: bool = False) -> tuple[int, ...] | None:
+    def reserve(self, count: int, *, already_sent: bool = False) -> tuple[int, ...] | None:
         """Reserve slots, lowest first, or return None if not enough are free and usable.
 
-        If ``promised``, the limit of :meth:`use` is ignored, because the match has already been sent here.
+        ``already_sent`` ignores the limit of :meth:`set_usable`, because this host already has the match.
         """
         with self._lock:
             busy = self.size - len(self._free)
-            used = self.size if promised else self._usable
+            used = self.size if already_sent else self._usable
             if len(self._free) < count or not used or (busy and busy + count > used):
                 return None
             taken = tuple(sorted(self._free)[:count])
             self._free.difference_update(taken)
             return taken
 
-    def give_back(self, slots: tuple[int, ...]) -> None:
+    def release(self, slots: tuple[int, ...]) -> None:
         """Free slots."""
         with self._lock:
             self._free.update(slots)
@@ -101,7 +101,7 @@ SWEEP_SECONDS: Final = 20.0
 
 def sweeper(
     runtime: Runtime, install: str, owns: Callable[[str], bool], *, seconds: float = SWEEP_SECONDS
-) -> Recurring:
+) -> PeriodicTask:
     """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
@@ -112,4 +112,4 @@ def sweeper(
         if left := runtime.sweep(install, owns):
             _log.warning("orphaned sandboxes removed", sandboxes=left)
 
-    return Recurring(sweep, name="sweeper", seconds=seconds, expected=(RuntimeTrouble,))
+    return PeriodicTask(sweep, name="sweeper", seconds=seconds, expected=(RuntimeFailure,))

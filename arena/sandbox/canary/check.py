@@ -20,12 +20,12 @@ import docker
 
 from arena.platform.cpu_time import why_unmeasured
 from arena.protocol.match import Limits
-from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_words
+from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_observations
 from arena.sandbox.docker.cgroups import CommonGroup
 from arena.sandbox.docker.engine import engine_errors
 from arena.sandbox.docker.policy import OPEN_FILES, TMP_FILES, container_arguments, slot_owner
 from arena.sandbox.docker.sandbox import DockerSandbox
-from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeTrouble, SandboxSpec
+from arena.sandbox.runtime import INSTALL_LABEL, SOCKET_NAME, LaunchRefused, RuntimeFailure, SandboxSpec
 
 if TYPE_CHECKING:
     from arena.sandbox.docker.runtime import DockerRuntime
@@ -73,10 +73,10 @@ _UNMEASURED: Final = (
 )
 
 _DEADLINE_SECONDS: Final = 1
-_PATIENCE_SECONDS: Final = 20.0
+_TIMEOUT_SECONDS: Final = 20.0
 """Time limit of a probe on a busy host. A slower probe counts as one that did not answer."""
 
-_DEADLINE_PATIENCE_SECONDS: Final = 6.0
+_DEADLINE_TIMEOUT_SECONDS: Final = 6.0
 """Time limit of the probe that tests the deadline. If it runs this long, the deadline did not end it."""
 
 _SHARE_SECONDS: Final = 1.0
@@ -119,21 +119,21 @@ class Canary:
     def check(self) -> Evidence:
         """Test all controls, and return the evidence.
 
-        Raises RuntimeTrouble if the engine doesn't answer, or can't start containers.
+        Raises RuntimeFailure if the engine doesn't answer, or can't start containers.
         """
         engine = self._engine()
         self._sweep()
         asked = container_arguments(self._spec("look", self._run_dir), self._runtime.host, ())
         with ThreadPoolExecutor(len(TASKS), thread_name_prefix="canary") as executor:
-            trials = dict(zip(TASKS, executor.map(self._try, TASKS), strict=True))
+            trials = dict(zip(TASKS, executor.map(self._run_task, TASKS), strict=True))
         return Evidence(
             engine=engine,
             limits=self._limits,
             pids=asked["host_config"]["PidsLimit"],
-            owner=self._owned(_SLOT + TASKS.index("look")),
+            owner=self._owner_of(_SLOT + TASKS.index("look")),
             environment=self._expected(asked),
             deadline_seconds=_DEADLINE_SECONDS,
-            cold=self._runtime.why_cold(self._image),
+            cold=self._runtime.why_not_cached(self._image),
             trials=trials,
         )
 
@@ -163,7 +163,7 @@ class Canary:
         image = dict(line.split("=", 1) for line in config.get("Env") or ())
         return {**image, "HOSTNAME": asked["hostname"], **asked["environment"]}
 
-    def _owned(self, slot: int) -> tuple[int, int]:
+    def _owner_of(self, slot: int) -> tuple[int, int]:
         return self._owner(slot, os.geteuid(), os.getegid())
 
     def _spec(self, task: str, folder: Path) -> SandboxSpec:
@@ -173,46 +173,46 @@ class Canary:
             socket_dir=folder,
             slot=_SLOT + TASKS.index(task),
             limits=self._limits,
-            deadline_seconds=_DEADLINE_SECONDS if task == "deadline" else int(3 * _PATIENCE_SECONDS),
+            deadline_seconds=_DEADLINE_SECONDS if task == "deadline" else int(3 * _TIMEOUT_SECONDS),
             labels={INSTALL_LABEL: INSTALL},
         )
 
-    def _try(self, task: str) -> Trial:
+    def _run_task(self, task: str) -> Trial:
         with self._folder(task) as folder:
             spec = self._spec(task, folder)
             try:
                 sandbox = self._runtime.launch(spec)
             except LaunchRefused as error:
-                raise RuntimeTrouble(f"the canary's image can't be started: {error}") from error
+                raise RuntimeFailure(f"the canary's image can't be started: {error}") from error
             try:
                 if task == "cpu":
-                    return self._spin(sandbox, spec.name)
-                patience = _DEADLINE_PATIENCE_SECONDS if task == "deadline" else _PATIENCE_SECONDS
-                return self._await(sandbox, spec.name, patience)
+                    return self._measure_cpu(sandbox, spec.name)
+                timeout = _DEADLINE_TIMEOUT_SECONDS if task == "deadline" else _TIMEOUT_SECONDS
+                return self._await_end(sandbox, spec.name, timeout)
             finally:
                 sandbox.remove()
 
-    def _await(self, sandbox: DockerSandbox, name: str, patience: float) -> Trial:
-        """Wait for a probe to end, and remove it after ``patience`` seconds."""
+    def _await_end(self, sandbox: DockerSandbox, name: str, timeout: float) -> Trial:
+        """Wait for a probe to end, and remove it after ``timeout`` seconds."""
         late = threading.Event()
 
         def end() -> None:
             late.set()
-            with suppress(RuntimeTrouble):  # wait() below fails, too
+            with suppress(RuntimeFailure):  # wait() below fails, too
                 sandbox.remove()
 
-        timer = threading.Timer(patience, end)
+        timer = threading.Timer(timeout, end)
         timer.start()
         try:
             ended = sandbox.wait()
         finally:
             timer.cancel()
-        said = last_words(sandbox.stderr())
+        observations = last_observations(sandbox.stderr())
         if late.is_set():
-            return Trial(said=said, exit=ended, in_time=False, warnings=sandbox.warnings)
+            return Trial(observations=observations, exit=ended, in_time=False, warnings=sandbox.warnings)
         found = self._inspect(name)
         return Trial(
-            said=said,
+            observations=observations,
             exit=ended,
             in_time=True,
             seconds=seconds_of_life(found["State"]),
@@ -222,11 +222,11 @@ class Canary:
             warnings=sandbox.warnings,
         )
 
-    def _spin(self, sandbox: DockerSandbox, name: str) -> Trial:
+    def _measure_cpu(self, sandbox: DockerSandbox, name: str) -> Trial:
         """Measure the CPU share of a probe that computes forever."""
         share: Share | None = None
         found = self._inspect(name)
-        together = self._group.held(found["Id"])
+        shared_limit = self._group.check(found["Id"])
         disk_rate = self._disk_rate(found)
         before = self._usage(name)
         for _ in range(_SHARE_ROUNDS):
@@ -238,12 +238,12 @@ class Canary:
         unmeasured = why_unmeasured(sandbox.cpu)
         sandbox.remove()
         return Trial(
-            said=None,
+            observations=None,
             exit=sandbox.wait(),
             in_time=True,
             cpus=found["HostConfig"]["NanoCpus"] / _NANO,
             share=share,
-            together=together,
+            shared_limit=shared_limit,
             disk_rate=disk_rate,
             warnings=(*sandbox.warnings, *([_UNMEASURED.format(unmeasured)] if unmeasured else [])),
         )
@@ -278,7 +278,7 @@ class Canary:
     def _folder(self, task: str) -> Iterator[Path]:
         """Create a socket folder as for a match; it also contains the task and another slot's socket."""
         slot = _SLOT + TASKS.index(task)
-        mine, others = self._owned(slot), self._owned(slot + len(TASKS))
+        mine, others = self._owner_of(slot), self._owner_of(slot + len(TASKS))
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._run_dir))
         try:
             folder.chmod(0o711)
@@ -315,7 +315,7 @@ def _listening(path: Path, owner: tuple[int, int]) -> Iterator[None]:
         try:
             server.bind(str(path))
         except OSError as error:
-            raise RuntimeTrouble(
+            raise RuntimeFailure(
                 f"can't create the socket {path}: {error}; choose another ARENA_RUN_DIR"
             ) from error
         server.listen()

@@ -43,7 +43,7 @@ class Share:
 class Trial:
     """The result of one container."""
 
-    said: Mapping[str, Any] | None  # the probe's last readable line, or None
+    observations: Mapping[str, Any] | None  # the probe's last readable line, or None
     exit: Exit  # how it ended
     in_time: bool  # False if it had to be killed
     seconds: float | None = None  # time from its start to its end, by the engine's clock; None if unknown
@@ -54,7 +54,7 @@ class Trial:
     log_bytes: int = 0  # size of the output that the engine stored
     share: Share | None = None  # share of the processor; None if not measured
     # The finding about the limit on all bots, while the container ran; None if not checked.
-    together: Finding | None = None
+    shared_limit: Finding | None = None
     warnings: tuple[str, ...] = ()  # the engine's warnings when it created the container
 
 
@@ -72,7 +72,7 @@ class Evidence:
     trials: Mapping[str, Trial] = field(default_factory=dict)  # one per task
 
 
-def last_words(stderr: str) -> dict[str, Any] | None:
+def last_observations(stderr: str) -> dict[str, Any] | None:
     """Return the content of the probe's last readable line, or None."""
     for line in reversed(stderr.splitlines()):
         if line.startswith(MARK):

@@ -29,7 +29,7 @@ Verdict = tuple[bool, str]
 
 
 def _look(evidence: Evidence) -> dict[str, Any]:
-    return dict(evidence.trials["look"].said or {})
+    return dict(evidence.trials["look"].observations or {})
 
 
 def _network(evidence: Evidence) -> Verdict:
@@ -144,7 +144,7 @@ def _terminals(evidence: Evidence) -> Verdict:
 
 def _memory(evidence: Evidence) -> Verdict:
     trial, limit = evidence.trials["memory"], evidence.limits.memory_mib * _MIB
-    got = int(_said(trial)["bytes"])
+    got = int(_observations(trial)["bytes"])
     words = f"{got // _MIB} MiB could be allocated ({evidence.limits.memory_mib} allowed)"
     if got > limit + _MEMORY_SLACK or got < limit // 4 or trial.exit.code == 0:
         return False, words
@@ -167,7 +167,7 @@ def _swap(evidence: Evidence) -> Verdict:
 
 
 def _processes(evidence: Evidence) -> Verdict:
-    got = int(_said(evidence.trials["processes"])["processes"])
+    got = int(_observations(evidence.trials["processes"])["processes"])
     return 1 < got <= evidence.pids, f"{got} processes ({evidence.pids} allowed)"
 
 
@@ -250,12 +250,12 @@ def _deadline(evidence: Evidence) -> Verdict:
 
 
 def _all_bots_memory(evidence: Evidence) -> Verdict:
-    found = evidence.trials["cpu"].together
+    found = evidence.trials["cpu"].shared_limit
     return (False, NO_ANSWER) if found is None else (found.held, found.detail)
 
 
-def _said(trial: Trial) -> dict[str, Any]:
-    return dict(trial.said or {})
+def _observations(trial: Trial) -> dict[str, Any]:
+    return dict(trial.observations or {})
 
 
 RULES: Final[dict[str, Callable[[Evidence], Verdict]]] = {
@@ -351,8 +351,8 @@ def _verdict(name: str, evidence: Evidence) -> Verdict:
             held, detail = True, _OWN_KERNEL[name].format(kernel)
     except (KeyError, TypeError, ValueError):
         # The probe was cut short, or it couldn't try this control; it reported the error if possible.
-        said = evidence.trials["look"].said or {}
-        errors = "; ".join(f"{part}: {error}" for part, error in said.get("errors", {}).items())
+        observations = evidence.trials["look"].observations or {}
+        errors = "; ".join(f"{part}: {error}" for part, error in observations.get("errors", {}).items())
         return False, f"{NO_ANSWER} ({errors})" if errors else NO_ANSWER
     return held, detail
 

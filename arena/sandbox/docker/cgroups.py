@@ -37,7 +37,7 @@ class Cap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class CgroupSetting:
     """One file of a control group."""
 
     file: str  # path below the root of the control groups
@@ -48,7 +48,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPlace:
+class CgroupLocation:
     """The location of the bots' shared control group."""
 
     parent: str  # in the engine's form, such as `/kaiten/1a2b` or `kaiten-1a2b.slice`
@@ -79,12 +79,12 @@ class GroupPlace:
         stat = f"{group}/cpu.stat"
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
-    def quota(self, container: str) -> Line:
+    def quota(self, container: str) -> CgroupSetting:
         """Return the file with a container's processor quota, and the value for none."""
         folder = f"{self._folder('cpu')}/{self.child(container).rpartition('/')[2]}"
         if self.version == 1:
-            return Line(file=f"{folder}/cpu.cfs_quota_us", value="-1")
-        return Line(file=f"{folder}/cpu.max", value="max")
+            return CgroupSetting(file=f"{folder}/cpu.cfs_quota_us", value="-1")
+        return CgroupSetting(file=f"{folder}/cpu.max", value="max")
 
     def disk_limits(self, container: str) -> str:
         """Return the file with a container's limit on disk reads per second."""
@@ -100,14 +100,14 @@ class GroupPlace:
             return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
 
-    def tops(self) -> list[Path]:
+    def existing_folders(self) -> list[Path]:
         """Return the group's existing folders. In version 1 the engine creates one in every hierarchy."""
         return list(self.root.glob(f"*/{self.path}" if self.version == 1 else self.path))
 
     def _folder(self, controller: str) -> str:
         return f"{controller}/{self.path}" if self.version == 1 else self.path
 
-    def lines(self, cap: Cap) -> tuple[Line, ...]:
+    def settings(self, cap: Cap) -> tuple[CgroupSetting, ...]:
         """Return the values to write, in order."""
         memory, quota = str(cap.memory_mib * _MIB), str(round(cap.cpus * _PERIOD_MICROS))
         if self.version == 1:
@@ -118,32 +118,32 @@ class GroupPlace:
         )
         return (
             *(
-                Line(
+                CgroupSetting(
                     file=f"{folder}/cgroup.subtree_control".lstrip("/"),
                     value="+cpu +memory +pids",
                     checked=False,
                 )
                 for folder in above
             ),
-            Line(file=f"{self.path}/memory.max", value=memory),
-            Line(file=f"{self.path}/memory.swap.max", value="0", checked=False),
-            Line(file=f"{self.path}/pids.max", value=str(cap.pids)),
-            Line(file=f"{self.path}/cpu.max", value=f"{quota} {_PERIOD_MICROS}"),
+            CgroupSetting(file=f"{self.path}/memory.max", value=memory),
+            CgroupSetting(file=f"{self.path}/memory.swap.max", value="0", checked=False),
+            CgroupSetting(file=f"{self.path}/pids.max", value=str(cap.pids)),
+            CgroupSetting(file=f"{self.path}/cpu.max", value=f"{quota} {_PERIOD_MICROS}"),
         )
 
-    def _version_1(self, memory: str, pids: str, quota: str) -> tuple[Line, ...]:
+    def _version_1(self, memory: str, pids: str, quota: str) -> tuple[CgroupSetting, ...]:
         both = f"{self._folder('memory')}/memory.memsw.limit_in_bytes"
         period = f"{self._folder('cpu')}/cpu.cfs_period_us"
         return (
             # Kernels before 5.11 include child groups only if this is set before the first one exists.
-            Line(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
+            CgroupSetting(file=f"{self._folder('memory')}/memory.use_hierarchy", value="1", checked=False),
             # The limit on memory plus swap can't be below the memory limit.
-            Line(file=both, value="-1", checked=False),
-            Line(file=f"{self._folder('memory')}/memory.limit_in_bytes", value=memory),
-            Line(file=both, value=memory, checked=False),
-            Line(file=f"{self._folder('pids')}/pids.max", value=pids),
-            Line(file=period, value=str(_PERIOD_MICROS), exact=True),
-            Line(file=f"{self._folder('cpu')}/cpu.cfs_quota_us", value=quota),
+            CgroupSetting(file=both, value="-1", checked=False),
+            CgroupSetting(file=f"{self._folder('memory')}/memory.limit_in_bytes", value=memory),
+            CgroupSetting(file=both, value=memory, checked=False),
+            CgroupSetting(file=f"{self._folder('pids')}/pids.max", value=pids),
+            CgroupSetting(file=period, value=str(_PERIOD_MICROS), exact=True),
+            CgroupSetting(file=f"{self._folder('cpu')}/cpu.cfs_quota_us", value=quota),
         )
 
     def remedy(self, cap: Cap) -> str:
@@ -173,11 +173,11 @@ def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
     )
 
 
-def holds(line: Line, found: str) -> bool:
+def is_within(setting: CgroupSetting, found: str) -> bool:
     """Return True if the content of a file sets the cap or a lower limit."""
-    if line.exact:
-        return found == line.value
-    return _amount(found) <= _amount(line.value)
+    if setting.exact:
+        return found == setting.value
+    return _amount(found) <= _amount(setting.value)
 
 
 def disk_rate(found: str) -> int | None:
@@ -198,7 +198,7 @@ def _amount(text: str) -> float:
 
 CONTROL: Final = "all-bots-memory"
 
-_PATIENCE_SECONDS: Final = 2.0
+_TIMEOUT_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.05
 
 _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
@@ -207,59 +207,61 @@ _CONTAINER: Final = re.compile(r"[0-9a-f]{64}")
 class CommonGroup:
     """Sets and checks the cap on the shared control group."""
 
-    def __init__(self, place: GroupPlace, cap: Cap) -> None:
-        self._place = place
+    def __init__(self, location: CgroupLocation, cap: Cap) -> None:
+        self._location = location
         self._cap = cap
-        self._root = place.root
+        self._root = location.root
 
     @property
     def exists(self) -> bool:
         """True if the group exists."""
-        return bool(self._place.tops())
+        return bool(self._location.existing_folders())
 
-    def hold(self) -> None:
-        """Create the group with its limits before there are bots. ``held`` reports limits that can't be set.
+    def apply(self) -> None:
+        """Create the group with its limits before there are bots. ``check`` reports limits that can't be set.
 
         Does nothing if the driver is systemd, which overwrites changes to its slices.
         """
-        if self._place.driver == "systemd":
+        if self._location.driver == "systemd":
             return
-        for folder in self._place.folders:
+        for folder in self._location.folders:
             with contextlib.suppress(OSError):
                 (self._root / folder).mkdir(parents=True, exist_ok=True)
-        for line in self._place.lines(self._cap):
+        for setting in self._location.settings(self._cap):
             with contextlib.suppress(OSError):
-                (self._root / line.file).write_text(line.value)
-        if self._place.version == 1:
-            self._hand_down_cores()
+                (self._root / setting.file).write_text(setting.value)
+        if self._location.version == 1:
+            self._copy_cpuset_from_parents()
 
-    def _hand_down_cores(self) -> None:
+    def _copy_cpuset_from_parents(self) -> None:
         """Copy the cores of the group's ancestors to it. In version 1 a new group has no cores.
 
         runc does this itself; with gVisor, a container with a cpuset couldn't start otherwise.
         """
         above = self._root / "cpuset"
-        for part in self._place.path.split("/"):
+        for part in self._location.path.split("/"):
             for name in ("cpuset.cpus", "cpuset.mems"):
                 with contextlib.suppress(OSError):
                     if not (above / part / name).read_text().strip():
                         (above / part / name).write_text((above / name).read_text())
             above /= part
 
-    def held(self, container: str | None = None) -> Finding:
+    def check(self, container: str | None = None) -> Finding:
         """Check the limits.
 
         If ``container`` is the id of a running container in the group, also check that this is the engine's
         group, and not one with the same name that only this process sees.
         """
-        wrong = [self._wrong(line) for line in self._place.lines(self._cap) if line.checked]
-        if container is not None and not (self._root / self._place.child(container)).is_dir():
-            wrong.append(f"the engine's container does not appear in {self._root / self._place.folders[0]}")
+        wrong = [self._wrong(setting) for setting in self._location.settings(self._cap) if setting.checked]
+        if container is not None and not (self._root / self._location.child(container)).is_dir():
+            wrong.append(
+                f"the engine's container does not appear in {self._root / self._location.folders[0]}"
+            )
         found = "; ".join(words for words in wrong if words)
         if found:
-            detail = f"{found}. To fix this, {self._place.remedy(self._cap)}"
+            detail = f"{found}. To fix this, {self._location.remedy(self._cap)}"
         else:
-            detail = f"{self._place.parent} is limited to {self._cap}"
+            detail = f"{self._location.parent} is limited to {self._cap}"
         return Finding(control=CONTROL, held=not found, detail=detail)
 
     def disk_rate(self, container: str) -> int | None:
@@ -267,34 +269,38 @@ class CommonGroup:
 
         Raises OSError.
         """
-        return disk_rate((self._root / self._place.disk_limits(container)).read_text())
+        return disk_rate((self._root / self._location.disk_limits(container)).read_text())
 
     def remove(self) -> None:
         """Remove the group, and kill leftover processes in it.
 
         Call this only while none of the installation's bots is running.
         """
-        if self._place.driver == "systemd":
+        if self._location.driver == "systemd":
             return
-        _clear(self._place.tops())
+        _kill_and_remove(self._location.existing_folders())
 
-    def _wrong(self, line: Line) -> str | None:
+    def _wrong(self, setting: CgroupSetting) -> str | None:
         try:
-            found = (self._root / line.file).read_text().strip()
+            found = (self._root / setting.file).read_text().strip()
         except OSError as error:
-            return f"{self._root / line.file} can't be read: {error.strerror}"
-        return None if holds(line, found) else f"{self._root / line.file} is {found} instead of {line.value}"
+            return f"{self._root / setting.file} can't be read: {error.strerror}"
+        return (
+            None
+            if is_within(setting, found)
+            else f"{self._root / setting.file} is {found} instead of {setting.value}"
+        )
 
 
-class Overruns:
+class SharedMemoryOverruns:
     """Counts how often all bots together have run out of their shared memory. Thread-safe.
 
     Counts only the times when the kernel found nothing to reclaim: a bot could fill the shared group with
     data that the kernel caches for it, and this data stays there after the bot has ended.
     """
 
-    def __init__(self, place: GroupPlace) -> None:
-        self._place = place
+    def __init__(self, location: CgroupLocation) -> None:
+        self._location = location
         self._lock = threading.Lock()
         self._seen = 0
         self._group = 0  # the inode of the group that the event is registered for; version 1 only
@@ -303,13 +309,13 @@ class Overruns:
     def count(self) -> int:
         """Return the count so far, or the last known count if it can't be read."""
         try:
-            return self._version_1() if self._place.version == 1 else self._version_2()
+            return self._version_1() if self._location.version == 1 else self._version_2()
         except (OSError, ValueError):
             return self._seen
 
     def _version_1(self) -> int:
         # The counters in the group's files either include kills by bots' own limits, or count nothing.
-        folder = self._place.root / "memory" / self._place.path
+        folder = self._location.root / "memory" / self._location.path
         with self._lock:
             group = folder.stat().st_ino
             if group != self._group:
@@ -343,73 +349,73 @@ class Overruns:
 
     def _version_2(self) -> int:
         # Not memory.events, which also counts when bots reach their own limits.
-        lines = (self._place.root / self._place.path / "memory.events.local").read_text().splitlines()
+        lines = (self._location.root / self._location.path / "memory.events.local").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom "))
 
 
-_LEFT_OVER: Final = 8
+_RECLAIM_FRACTION: Final = 8
 """Ended bots may leave 1/8 of all bots' memory in use. With five slots, that is less than the reserve."""
 
-_FREEING_SECONDS: Final = 1.0
+_RECLAIM_SECONDS: Final = 1.0
 """Time limit, because the kernel frees memory for as long as running bots make it cache more."""
 
 
-def make_room(place: GroupPlace) -> None:
+def reclaim_cache(location: CgroupLocation) -> None:
     """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
 
     For example, the kernel still caches the names that a bot looked up after the bot has ended. If the group
     were full, the next bot to need memory would have to free some in its own time, which takes seconds for
     100 MiB of names.
     """
-    if place.version == 1:
+    if location.version == 1:
         folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
     else:
         folder, used, most, free = "", "current", "max", "reclaim"
-    path = place.root / folder / place.path
+    path = location.root / folder / location.path
     with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
         in_use = sum(int(file.read_text()) for file in path.glob(f"*/memory.{used}"))
         left = int((path / f"memory.{used}").read_text()) - in_use
-        if left > int((path / f"memory.{most}").read_text()) // _LEFT_OVER:
+        if left > int((path / f"memory.{most}").read_text()) // _RECLAIM_FRACTION:
             command = f"echo {left} >{shlex.quote(str(path))}/memory.{free}"
             # In a child process, which the timeout can kill while the kernel frees memory.
-            subprocess.run(["sh", "-c", command], check=False, timeout=_FREEING_SECONDS)  # noqa: S603, S607 - ours
+            subprocess.run(["sh", "-c", command], check=False, timeout=_RECLAIM_SECONDS)  # noqa: S603, S607 - ours
 
 
-def containers_below(place: GroupPlace) -> frozenset[str]:
+def containers_below(location: CgroupLocation) -> frozenset[str]:
     """Return the ids of all containers that have a group below the shared group."""
     names: list[str] = []
-    for top in place.tops():
+    for top in location.existing_folders():
         with contextlib.suppress(OSError):  # it was just removed: systemd removes empty slices
             names += [folder.name for folder in top.iterdir() if folder.is_dir()]
     return frozenset(found[0] for name in names if (found := _CONTAINER.search(name)))
 
 
-def lift_quota(place: GroupPlace, container: str) -> None:
+def lift_quota(location: CgroupLocation, container: str) -> None:
     """Remove a container's processor quota before its processes are killed.
 
     They can use far more than the quota within system calls, and then wait for minutes before they can end.
     """
-    line = place.quota(container)
+    setting = location.quota(container)
     with contextlib.suppress(OSError):  # the container has already ended, or this process may not
-        (place.root / line.file).write_text(line.value)
+        (location.root / setting.file).write_text(setting.value)
 
 
-def end_container(place: GroupPlace, container: str) -> None:
+def end_container(location: CgroupLocation, container: str) -> None:
     """Kill all processes of a container, and remove its group.
 
     The engine kills only a container's first process. gVisor's own processes can outlive the engine's record
     of the container.
     """
-    _clear([folder for top in place.tops() for folder in top.glob(f"*{container}*")])
+    _kill_and_remove([folder for top in location.existing_folders() for folder in top.glob(f"*{container}*")])
 
 
-def _clear(tops: list[Path]) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while any([not _cleared(top) for top in tops]) and time.monotonic() < deadline:  # noqa: C419 - all of them
+def _kill_and_remove(groups: list[Path]) -> None:
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    while any([not _try_to_remove(top) for top in groups]) and time.monotonic() < deadline:  # noqa: C419 - all of them
         time.sleep(_POLL_SECONDS)
 
 
-def _cleared(top: Path) -> bool:
+def _try_to_remove(top: Path) -> bool:
     """Kill the processes in a group and below it, and return whether the group could be removed."""
     with contextlib.suppress(OSError):  # the kernel and the engine remove groups too
         # Innermost first.

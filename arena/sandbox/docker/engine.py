@@ -11,7 +11,7 @@ import docker
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from docker.utils import kwargs_from_env
 
-from arena.sandbox.runtime import EngineGone, LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import EngineUnavailable, LaunchRefused, RuntimeFailure
 
 _PING_SECONDS: Final = 5
 _CALL_SECONDS: Final = 60
@@ -26,13 +26,13 @@ _IMAGE_FAULTS: Final = {
 
 
 def connect() -> docker.APIClient:
-    """Return a client of the engine in DOCKER_HOST; the default is this host's engine. Raises EngineGone."""
+    """Return a client of the engine in DOCKER_HOST, by default this host's. Raises EngineUnavailable."""
     address = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         where = kwargs_from_env()
         client = docker.APIClient(version="auto", timeout=_PING_SECONDS, max_pool_size=_CONNECTIONS, **where)
     except (DockerException, OSError) as error:
-        raise EngineGone(
+        raise EngineUnavailable(
             f"No Docker engine answers at {address}: {error}. Start one, make sure that you are allowed "
             "to use it (the docker group), or name another in DOCKER_HOST. Without an engine, bots can run "
             "only as plain processes, which is safe only for your own bots."
@@ -41,39 +41,39 @@ def connect() -> docker.APIClient:
     return client
 
 
-def impatient(client: docker.APIClient) -> docker.APIClient:
+def with_short_timeout(client: docker.APIClient) -> docker.APIClient:
     """Return a client with the same connections and a timeout of a few seconds. It needn't be closed."""
-    asks = docker.APIClient.__new__(docker.APIClient)
-    vars(asks).update(vars(client))  # copy.copy copies only what requests.Session pickles
-    asks.timeout = _PING_SECONDS
-    return asks
+    copy = docker.APIClient.__new__(docker.APIClient)
+    vars(copy).update(vars(client))  # copy.copy copies only what requests.Session pickles
+    copy.timeout = _PING_SECONDS
+    return copy
 
 
 @contextmanager
 def engine_errors(doing: str) -> Iterator[None]:
     """Convert the engine's failures. ``doing`` is the action, such as ``start container arena-…``.
 
-    Raises EngineGone, or RuntimeTrouble for anything else, so that no bot is blamed without evidence.
+    Raises EngineUnavailable, or RuntimeFailure for anything else, so that no bot is blamed without evidence.
     """
     try:
         yield
     except ImageNotFound as error:
-        raise RuntimeTrouble(
+        raise RuntimeFailure(
             f"could not {doing}: the image is missing ({error.explanation}); build or load it again"
         ) from error
     except APIError as error:
-        raise RuntimeTrouble(
+        raise RuntimeFailure(
             f"could not {doing}: the engine reported: {error.explanation or error}"
         ) from error
     except (DockerException, OSError) as error:
-        raise EngineGone(f"could not {doing}: the engine does not answer: {error}") from error
+        raise EngineUnavailable(f"could not {doing}: the engine does not answer: {error}") from error
 
 
 @contextmanager
 def launch_errors(doing: str) -> Iterator[None]:
     """Like :func:`engine_errors`, but recognises a faulty image.
 
-    Raises LaunchRefused if the engine's message says that the image can't be run, or RuntimeTrouble for
+    Raises LaunchRefused if the engine's message says that the image can't be run, or RuntimeFailure for
     anything else.
     """
     with engine_errors(doing):
@@ -86,7 +86,7 @@ def launch_errors(doing: str) -> Iterator[None]:
             raise
 
 
-def is_gone(error: APIError) -> bool:
+def is_already_removed(error: APIError) -> bool:
     """Return whether a call failed because the container doesn't exist or is already being removed."""
     return isinstance(error, NotFound) or (
         error.response is not None
@@ -99,17 +99,17 @@ _LOG: Final = Path("/dev/kmsg")
 _RECORD_BYTES: Final = 8192
 """The kernel's limit for one record."""
 
-_MEDDLING: Final = ("kill", "pause", "restart", "stop", "update")
+_INTERFERING_EVENTS: Final = ("kill", "pause", "restart", "stop", "update")
 """The engine's events that end, stop or slow a container. A ``die`` event doesn't say what caused it."""
 
 
-def asked_of_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
+def requests_to_engine(client: docker.APIClient, container: str, until: float) -> tuple[str, ...]:
     """Return the requests that the engine got for a running container, such as ``kill``, in order.
 
     The engine remembers its last 256 events, of all containers, and filters only what it remembers.
     ``until`` is in seconds since 1970 by the engine's clock.
     """
-    wanted = {"container": container, "event": list(_MEDDLING)}
+    wanted = {"container": container, "event": list(_INTERFERING_EVENTS)}
     events = client.events(since=0, until=until, filters=wanted, decode=True)  # type: ignore[call-overload] # float
     with closing(events):
         return tuple(event["Action"] for event in events)

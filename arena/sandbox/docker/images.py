@@ -18,7 +18,7 @@ import msgspec
 from docker.errors import APIError, ImageNotFound
 
 from arena.sandbox.docker.engine import engine_errors
-from arena.sandbox.runtime import ImageSource, KeptImage, LaunchRefused, RuntimeTrouble
+from arena.sandbox.runtime import ImageSource, KeptImage, LaunchRefused, RuntimeFailure
 
 _IMAGE_ID: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _RUN_FIELDS: Final = ("Entrypoint", "Cmd", "Env", "WorkingDir")
@@ -59,12 +59,12 @@ class DockerImages:
     def find(self, source: str) -> EngineImage:
         """Return the image with this id, loading it if necessary.
 
-        Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeTrouble if
+        Raises LaunchRefused if the image has no start command, or declares volumes. Raises RuntimeFailure if
         it doesn't exist or can't be loaded, or if ``source`` is a name, which could be moved to another
         image.
         """
         if not is_image_id(source):
-            raise RuntimeTrouble(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
+            raise RuntimeFailure(f"{source!r} is not an image id; use sha256: and 64 hexadecimal digits")
         kept = None if self._source is None else self._source.find(source)
         if self._source is None or kept is None:
             with engine_errors(f"inspect image {source}"):
@@ -77,7 +77,7 @@ class DockerImages:
     def prune(self) -> int:
         """Remove loaded images that the source no longer has, and return their number.
 
-        Images that a container uses are not removed. Raises RuntimeTrouble if other such images may be left.
+        Images that a container uses are not removed. Raises RuntimeFailure if other such images may be left.
         """
         if self._source is None:
             return 0
@@ -107,7 +107,7 @@ class DockerImages:
             said = self._load(name, kept)
             image = self._inspect(name)
             if image is None or not _is(image, kept):
-                raise RuntimeTrouble(
+                raise RuntimeFailure(
                     f"{name} was loaded, but is missing or differs from the stored image; "
                     f"the engine reported: {said or 'nothing'}"
                 )
@@ -135,7 +135,7 @@ class DockerImages:
 def export_image(client: docker.APIClient, id_: str) -> Iterator[bytes]:
     """Yield an image in chunks, as ``docker save`` writes it.
 
-    Raises RuntimeTrouble if it doesn't exist, or the engine doesn't answer.
+    Raises RuntimeFailure if it doesn't exist, or the engine doesn't answer.
     """
     with engine_errors(f"export image {id_}"):
         yield from client.get_image(id_)
@@ -269,7 +269,7 @@ _PORTION: Final = 1024**2
 _MEMINFO: Final = Path("/proc/meminfo")
 
 
-class Warmth:
+class PageCacheWarmer:
     """Reads layers into the page cache. Thread-safe; callers with the same layer wait for each other.
 
     ``clock`` is monotonic; ``available`` returns the bytes of memory that the host can spare.

@@ -22,7 +22,7 @@ from docker.errors import APIError, ImageNotFound, NotFound
 from arena.sandbox.docker.engine import engine_errors
 from arena.sandbox.docker.policy import INIT_FILE
 from arena.sandbox.docker.sandbox import remove_container
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.sandbox.runtime import RuntimeFailure
 
 INIT_FOLDER: Final = "/init"
 """The program's folder in the image, which has no other files."""
@@ -109,10 +109,10 @@ class Init:
 def init_for(machine: str, *, readable: bool = False) -> Init:
     """Return the program for an engine's architecture, as ``docker info`` names it, such as ``x86_64``.
 
-    Raises RuntimeTrouble if the program doesn't exist for this architecture.
+    Raises RuntimeFailure if the program doesn't exist for this architecture.
     """
     if machine not in _ARCHITECTURES:
-        raise RuntimeTrouble(
+        raise RuntimeFailure(
             f"the engine runs on {machine}, but the init program for bots' containers, {INIT_FILE}, exists "
             f"only for {' and '.join(_ARCHITECTURES)}: use an engine on one of these architectures"
         )
@@ -129,7 +129,7 @@ def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> None:
     archive.addfile(member, io.BytesIO(data))
 
 
-_PATIENCE_SECONDS: Final = 30.0
+_TIMEOUT_SECONDS: Final = 30.0
 _STALE_SECONDS: Final = 5.0
 """Filling the volume takes a tenth of this time, so a container that has existed longer was abandoned."""
 
@@ -148,7 +148,7 @@ class InitVolume:
     def ensure(self) -> None:
         """Create the volume with its content unless it exists.
 
-        Raises RuntimeTrouble if it can't be created, or contains something else.
+        Raises RuntimeFailure if it can't be created, or contains something else.
         """
         with self._lock, engine_errors(f"create the volume {self._init.volume}"):
             if self._known is None or self._known != self._made_at():
@@ -167,7 +167,7 @@ class InitVolume:
             return None
 
     def _fill(self) -> None:
-        deadline = time.monotonic() + _PATIENCE_SECONDS
+        deadline = time.monotonic() + _TIMEOUT_SECONDS
         others: dict[str, float] = {}
         while time.monotonic() < deadline:
             held = self._try_to_fill()
@@ -176,10 +176,10 @@ class InitVolume:
             if held is False:
                 self._client.remove_volume(self._init.volume)  # it may be only partly filled
             else:
-                self._clear_the_way(others)
+                self._remove_abandoned(others)
             time.sleep(_POLL_SECONDS)
-        raise RuntimeTrouble(
-            f"the volume {self._init.volume} could not be created within {_PATIENCE_SECONDS:g} s: look "
+        raise RuntimeFailure(
+            f"the volume {self._init.volume} could not be created within {_TIMEOUT_SECONDS:g} s: look "
             "for its name with `docker ps -a` and `docker volume ls`, and remove the container and the volume"
         )
 
@@ -204,20 +204,20 @@ class InitVolume:
                 return None
             raise
         try:
-            return self._holds_init(container)
+            return self._contains_init(container)
         except NotFound:  # removed by a process that considered it abandoned
             return None
         finally:
             remove_container(self._client, container, self._init.volume)
 
-    def _clear_the_way(self, others: dict[str, float]) -> None:
+    def _remove_abandoned(self, others: dict[str, float]) -> None:
         """Remove an abandoned container. ``others`` maps containers to the time when they were first seen."""
         with contextlib.suppress(NotFound):
             other = self._client.inspect_container(self._init.volume)["Id"]
             if time.monotonic() - others.setdefault(other, time.monotonic()) > _STALE_SECONDS:
                 remove_container(self._client, other, self._init.volume)
 
-    def _holds_init(self, container: str) -> bool:
+    def _contains_init(self, container: str) -> bool:
         chunks, _ = self._client.get_archive(container, f"{INIT_FOLDER}/{INIT_FILE}")
         with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
             member = archive.next()
@@ -232,6 +232,6 @@ class InitVolume:
     def _load(self) -> None:
         for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in its stubs
             if "error" in said:
-                raise RuntimeTrouble(
+                raise RuntimeFailure(
                     f"the engine could not load the image {self._init.image}: {said['error']}"
                 )

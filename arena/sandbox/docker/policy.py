@@ -157,7 +157,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "CgroupParent": host.cgroup_parent,
         "CpusetCpus": host.cores,
         "NanoCpus": round(limits.cpus * 1e9),
-        **({"CpuShares": _LEAST_SHARES} if spec.gives_way else {}),
+        **({"CpuShares": _LEAST_SHARES} if spec.low_priority else {}),
         "Memory": memory,
         "MemorySwap": memory,  # includes memory, so there is no swap
         "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel ends bots first

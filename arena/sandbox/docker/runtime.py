@@ -17,16 +17,22 @@ from arena.protocol.match import Limits
 from arena.sandbox.canary.check import Canary
 from arena.sandbox.canary.judge import report_of
 from arena.sandbox.docker.cgroups import (
+    CgroupLocation,
     CommonGroup,
-    GroupPlace,
-    Overruns,
+    SharedMemoryOverruns,
     cap_for,
     containers_below,
     end_container,
-    make_room,
+    reclaim_cache,
 )
-from arena.sandbox.docker.engine import engine_errors, impatient, launch_errors
-from arena.sandbox.docker.images import DockerImages, EngineImage, Warmth, disk_of_engine, is_image_id
+from arena.sandbox.docker.engine import engine_errors, launch_errors, with_short_timeout
+from arena.sandbox.docker.images import (
+    DockerImages,
+    EngineImage,
+    PageCacheWarmer,
+    disk_of_engine,
+    is_image_id,
+)
 from arena.sandbox.docker.init_program import InitVolume, init_for
 from arena.sandbox.docker.policy import (
     EngineHost,
@@ -39,11 +45,11 @@ from arena.sandbox.docker.sandbox import DockerSandbox, remove_bot
 from arena.sandbox.runtime import (
     INSTALL_LABEL,
     CanaryParts,
-    EngineGone,
+    EngineUnavailable,
     ImageSource,
-    RuntimeTrouble,
+    RuntimeFailure,
     SandboxSpec,
-    nobody,
+    none_in_use,
 )
 
 _log = structlog.get_logger()
@@ -52,7 +58,7 @@ _log = structlog.get_logger()
 class DockerRuntime:
     """One container per bot.
 
-    Raises RuntimeTrouble if the engine doesn't answer, or can't run bots this way.
+    Raises RuntimeFailure if the engine doesn't answer, or can't run bots this way.
     """
 
     isolates = True
@@ -71,15 +77,15 @@ class DockerRuntime:
             info = client.info()
         self._client = client
         self._images = DockerImages(client, images)
-        self._warmth = Warmth()
+        self._page_cache_warmer = PageCacheWarmer()
         self._cold: dict[str, str] = {}
         chosen = _choose(info, runtime)
         gvisor = _is_gvisor(info["Runtimes"][chosen])
         init = init_for(info["Architecture"], readable=gvisor)
         self._init = InitVolume(client, init)
         # Health checks must not wait behind slow calls to the engine.
-        self._asks = impatient(client)
-        self._init_asked = InitVolume(self._asks, init)
+        self._health_client = with_short_timeout(client)
+        self._health_init = InitVolume(self._health_client, init)
         self.describe = f"docker/{chosen}"
         self.host = EngineHost(
             runtime=chosen,
@@ -92,16 +98,16 @@ class DockerRuntime:
             disk=disk_of_engine(client.base_url, info),
         )
         self._alone = bool(install)  # True if no bot of another engine can be in the control group
-        self._place = GroupPlace(
+        self._location = CgroupLocation(
             parent=self.host.cgroup_parent,
             driver=info["CgroupDriver"],
             version=int(info["CgroupVersion"]),
         )
-        self._overruns = Overruns(self._place)
+        self._overruns = SharedMemoryOverruns(self._location)
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
         """Return the control group of all bots, capped for ``slots`` bots with these limits."""
-        return CommonGroup(self._place, cap_for(limits, slots, pids_limit(limits, self.host)))
+        return CommonGroup(self._location, cap_for(limits, slots, pids_limit(limits, self.host)))
 
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]
@@ -114,7 +120,7 @@ class DockerRuntime:
         ).check()
         return replace(report_of(evidence, self.describe, now()), slots=slots)
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return why the engine can't run bots, or None.
 
         An engine that is shutting down answers pings for some seconds but does nothing else. If the engine
@@ -122,9 +128,9 @@ class DockerRuntime:
         """
         try:
             with engine_errors("reach the engine"):
-                self._asks.ping()
-            self._init_asked.ensure()
-        except RuntimeTrouble as error:
+                self._health_client.ping()
+            self._health_init.ensure()
+        except RuntimeFailure as error:
             return str(error)
         return None
 
@@ -135,7 +141,7 @@ class DockerRuntime:
     def check_source(self, source: str) -> None:
         """Check that the image exists, loading it if necessary, and fits the template.
 
-        Raises LaunchRefused if the image has no start command, or declares volumes; or RuntimeTrouble if it
+        Raises LaunchRefused if the image has no start command, or declares volumes; or RuntimeFailure if it
         doesn't exist, or if ``source`` is a name, which could be moved to another image.
         """
         self._images.find(source)
@@ -144,10 +150,10 @@ class DockerRuntime:
         """Start a bot's container."""
         image = self._images.find(spec.source)
         if not spec.socket_dir.is_dir():
-            raise RuntimeTrouble(f"{spec.socket_dir} is not a folder; create it and open the socket first")
+            raise RuntimeFailure(f"{spec.socket_dir} is not a folder; create it and open the socket first")
         self._init.ensure()
         self._warm(image)
-        make_room(self._place)
+        reclaim_cache(self._location)
         try:
             sandbox = self._create(replace(spec, source=image.id), image.command)
             self._start(sandbox)
@@ -160,16 +166,16 @@ class DockerRuntime:
         try:
             sandbox.start()
         except BaseException:
-            with contextlib.suppress(RuntimeTrouble):
+            with contextlib.suppress(RuntimeFailure):
                 sandbox.remove()
             raise
 
-    def why_cold(self, source: str) -> str:
+    def why_not_cached(self, source: str) -> str:
         """Return why an image's layers are not all in memory, or "". Raises the same errors as ``launch``."""
         return self._warm(self._images.find(source))
 
     def _warm(self, image: EngineImage) -> str:
-        cold = self._warmth.warm(image.layers)
+        cold = self._page_cache_warmer.warm(image.layers)
         if cold and self._cold.get(image.id) != cold:  # log once, not on every launch
             _log.warning("image not in memory", image=image.id, reason=cold)
         self._cold[image.id] = cold
@@ -191,40 +197,40 @@ class DockerRuntime:
         limits = limits_in_words(spec, self.host, warnings)
         return DockerSandbox(
             self._client,
-            self._place,
+            self._location,
             answer["Id"],
             spec.name,
             limits=limits,
-            cpu=self._place.cpu(answer["Id"], spec.limits.cpus),
+            cpu=self._location.cpu(answer["Id"], spec.limits.cpus),
             warnings=warnings,
             overruns=self._overruns.count,
         )
 
-    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
         """Remove every leftover container of an installation, including running ones.
 
         Also kills the processes in control groups of containers that the engine has forgotten. Raises
-        RuntimeTrouble if some may be left.
+        RuntimeFailure if some may be left.
         """
         # Read before asking the engine, because a container is known to the engine before it has a group.
-        grouped = containers_below(self._place) if self._alone else frozenset()
+        grouped = containers_below(self._location) if self._alone else frozenset()
         with engine_errors(f"list the containers of {install}"):
             found = self._client.containers(all=True, filters={"label": f"{INSTALL_LABEL}={install}"})
-        left = [container for container in found if not spare(container["Names"][0].removeprefix("/"))]
-        failed: RuntimeTrouble | None = None
+        left = [container for container in found if not is_in_use(container["Names"][0].removeprefix("/"))]
+        failed: RuntimeFailure | None = None
         for container in left:
             try:
-                remove_bot(self._client, self._place, container["Id"], container["Id"])
-            except EngineGone:  # each further attempt would only take the time until it fails, too
+                remove_bot(self._client, self._location, container["Id"], container["Id"])
+            except EngineUnavailable:  # each further attempt would only take the time until it fails, too
                 raise
-            except RuntimeTrouble as error:
+            except RuntimeFailure as error:
                 failed = error
         forgotten = grouped - {container["Id"] for container in found}
         if forgotten:
             with engine_errors("list all containers"):
                 forgotten -= {container["Id"] for container in self._client.containers(all=True)}
         for container_id in forgotten:
-            end_container(self._place, container_id)
+            end_container(self._location, container_id)
         if failed is not None:
             raise failed
         return len(left) + len(forgotten)
@@ -245,7 +251,7 @@ def _choose(info: Mapping[str, Any], wanted: str | None) -> str:
     if wanted is None:
         return str(info["DefaultRuntime"])
     if wanted not in known:
-        raise RuntimeTrouble(
+        raise RuntimeFailure(
             f"the engine has no container runtime {wanted!r}; it has {', '.join(sorted(known))}. "
             "Register it in the engine's daemon.json (scripts/gvisor does that for runsc), or name another "
             "in ARENA_CONTAINER_RUNTIME"

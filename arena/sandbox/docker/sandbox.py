@@ -12,19 +12,19 @@ from docker.errors import APIError, NotFound
 from docker.utils.socket import frames_iter
 
 from arena.platform.cpu_time import CpuFiles
-from arena.sandbox.docker.cgroups import GroupPlace, end_container, lift_quota
+from arena.sandbox.docker.cgroups import CgroupLocation, end_container, lift_quota
 from arena.sandbox.docker.engine import (
-    asked_of_engine,
     engine_errors,
     host_ran_out_of_memory,
-    is_gone,
+    is_already_removed,
     kernel_log,
     launch_errors,
     reached_its_limit,
+    requests_to_engine,
 )
-from arena.sandbox.runtime import Capture, EngineGone, Exit, RuntimeTrouble
+from arena.sandbox.runtime import Capture, EngineUnavailable, Exit, RuntimeFailure
 
-_PATIENCE_SECONDS: Final = 30
+_WAIT_SECONDS: Final = 30
 """Time to wait for a container to end before checking that the engine still answers."""
 
 _KILLED: Final = 137
@@ -33,7 +33,7 @@ _KILLED: Final = 137
 _OOM_SECONDS: Final = 1.0
 """Time that the engine may take to notice that a bot ran out of memory."""
 
-_LAST_WORDS_SECONDS: Final = 2.0
+_STDERR_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended container's stderr."""
 
 
@@ -46,7 +46,7 @@ class DockerSandbox:
     def __init__(  # noqa: PLR0913 - the properties of a container
         self,
         client: docker.APIClient,
-        place: GroupPlace,
+        location: CgroupLocation,
         container: str,
         name: str,
         *,
@@ -56,7 +56,7 @@ class DockerSandbox:
         overruns: Callable[[], int],
     ) -> None:
         self._client = client
-        self._place = place
+        self._location = location
         self._container = container
         self._name = name
         self.limits = limits
@@ -71,7 +71,7 @@ class DockerSandbox:
         self._exit: Exit | None = None
 
     def start(self) -> None:
-        """Start the container, and capture all of its stderr. Raises LaunchRefused or RuntimeTrouble."""
+        """Start the container, and capture all of its stderr. Raises LaunchRefused or RuntimeFailure."""
         with launch_errors(f"start container {self._name}"):
             stream: SocketIO = self._client.attach_socket(self._container, params={"stderr": 1, "stream": 1})
             self._reader = threading.Thread(target=self._read, args=(stream,), name="bot-stderr", daemon=True)
@@ -87,20 +87,20 @@ class DockerSandbox:
             for _, data in frames:
                 self._capture.feed(data)
 
-    def _await_last_words(self) -> None:
+    def _await_stderr(self) -> None:
         if self._reader is not None:
-            self._reader.join(_LAST_WORDS_SECONDS)
+            self._reader.join(_STDERR_SECONDS)
 
     def wait(self) -> Exit:
         """Wait for the container to end, and return how it ended; ``code`` is None after :meth:`remove`.
 
-        Raises RuntimeTrouble, an arena fault, if the engine lost track of the container, something else
+        Raises RuntimeFailure, an arena fault, if the engine lost track of the container, something else
         stopped, ended or removed it, or it was killed because the host or all bots together ran out of
         memory.
         """
         with engine_errors(f"wait for container {self._name}"):
             ended = self._await_end()
-        self._await_last_words()
+        self._await_stderr()
         with self._lock:
             self._exit = self._exit or ended
             return self._exit
@@ -109,7 +109,7 @@ class DockerSandbox:
         code: int | None = None
         try:
             while code is None:
-                code = self._wait_a_while()
+                code = self._wait_once()
             with self._lock:  # held during a removal
                 removed = self._removed
             if not removed:
@@ -120,7 +120,7 @@ class DockerSandbox:
             with self._lock:  # held during a removal
                 if self._removed:
                     return Exit(code)
-            raise RuntimeTrouble(
+            raise RuntimeFailure(
                 f"container {self._name} was removed, but not by the arena: find out what else "
                 "uses the engine"
             ) from error
@@ -128,7 +128,7 @@ class DockerSandbox:
     def _check_cause(self, code: int) -> None:
         # The engine reports that memory ran out only if a bot reached its own limit.
         if code == _KILLED and self._overruns() > self._overruns_before:
-            raise RuntimeTrouble(
+            raise RuntimeFailure(
                 f"container {self._name} was killed because the bots reached their shared memory limit: "
                 "check what else is running in the bots' control group"
             )
@@ -147,10 +147,10 @@ class DockerSandbox:
                 return reached_its_limit(kernel_log(), self._container)
             time.sleep(_OOM_SECONDS / 20)
 
-    def _wait_a_while(self) -> int | None:
+    def _wait_once(self) -> int | None:
         """Return the exit code, or None if the container is still running. Raises if the engine hangs."""
         try:
-            return self._client.wait(self._container, timeout=_PATIENCE_SECONDS)["StatusCode"]
+            return self._client.wait(self._container, timeout=_WAIT_SECONDS)["StatusCode"]
         except APIError:
             raise
         except OSError:
@@ -160,7 +160,7 @@ class DockerSandbox:
     def check_untouched(self) -> None:
         """Check that nothing outside the container stopped or ended it.
 
-        Raises RuntimeTrouble if the engine was asked to do so or can't tell whether it was, or if the host
+        Raises RuntimeFailure if the engine was asked to do so or can't tell whether it was, or if the host
         ran out of memory.
         """
         with engine_errors(f"find out what ended container {self._name}"):
@@ -169,17 +169,17 @@ class DockerSandbox:
     def _check_untouched(self) -> None:
         # This answer waits for a request in progress, so the engine has logged all requests before `until`.
         state: dict[str, Any] = self._client.inspect_container(self._container)["State"]
-        asked = asked_of_engine(self._client, self._container, until=time.time())
+        asked = requests_to_engine(self._client, self._container, until=time.time())
         if state["Paused"]:  # known even if the event has been forgotten
             asked += ("pause",)
         if asked:
-            raise RuntimeTrouble(
+            raise RuntimeFailure(
                 f"another program asked the engine to {' and '.join(dict.fromkeys(asked))} "
                 f"container {self._name}: find out what else uses the engine"
             )
         # Check this whatever the exit code: the kernel may have killed a child of the bot.
         if host_ran_out_of_memory(kernel_log(), self._container):
-            raise RuntimeTrouble(
+            raise RuntimeFailure(
                 f"a process of container {self._name} was killed because the host ran out of memory: "
                 "check what else is running on it"
             )
@@ -189,36 +189,36 @@ class DockerSandbox:
         with self._lock:
             if self._removed:
                 return
-            remove_bot(self._client, self._place, self._container, self._name)
+            remove_bot(self._client, self._location, self._container, self._name)
             self._removed = True
-        self._await_last_words()
+        self._await_stderr()
 
     def stderr(self) -> str:
         """Return the head and the tail of the container's stderr so far."""
         return self._capture.text()
 
 
-def remove_bot(client: docker.APIClient, place: GroupPlace, container: str, name: str) -> None:
+def remove_bot(client: docker.APIClient, location: CgroupLocation, container: str, name: str) -> None:
     """Remove a bot's container, whatever the bot does against it.
 
-    Raises RuntimeTrouble if it may still exist.
+    Raises RuntimeFailure if it may still exist.
     """
-    lift_quota(place, container)
+    lift_quota(location, container)
     try:
         remove_container(client, container, name)
-    except EngineGone:
+    except EngineUnavailable:
         raise
-    except RuntimeTrouble:
+    except RuntimeFailure:
         # Its first process may wait for another one, which the engine doesn't kill.
-        end_container(place, container)
+        end_container(location, container)
         remove_container(client, container, name)
 
 
 def remove_container(client: docker.APIClient, container: str, name: str) -> None:
-    """Remove a container in any state, if it exists. Raises RuntimeTrouble if it may still exist."""
+    """Remove a container in any state, if it exists. Raises RuntimeFailure if it may still exist."""
     with engine_errors(f"remove container {name}"):
         try:
             client.remove_container(container, v=True, force=True)
         except APIError as error:
-            if not is_gone(error):
+            if not is_already_removed(error):
                 raise

@@ -26,14 +26,14 @@ from arena.sandbox.runtime import (
     Capture,
     Exit,
     LaunchRefused,
-    RuntimeTrouble,
+    RuntimeFailure,
     SandboxSpec,
-    nobody,
+    none_in_use,
 )
 
 _CHUNK: Final = 64 * 1024
 _SIGNALLED: Final = 128
-_LAST_WORDS_SECONDS: Final = 2.0
+_STDERR_SECONDS: Final = 2.0
 """Maximum wait for the rest of an ended process's stderr, which a grandchild may keep open."""
 
 
@@ -73,7 +73,7 @@ class ProcessSandbox:
             ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         except ChildProcessError:  # removed by another thread
             ended = None
-        self._reader.join(_LAST_WORDS_SECONDS)
+        self._reader.join(_STDERR_SECONDS)
         if ended is not None:
             return Exit(ended.si_status if ended.si_code == os.CLD_EXITED else _SIGNALLED + ended.si_status)
         with self._lock:
@@ -93,7 +93,7 @@ class ProcessSandbox:
             self._removed = True
             os.close(self._lifeline)
             shutil.rmtree(self._home, ignore_errors=True)
-        self._reader.join(_LAST_WORDS_SECONDS)
+        self._reader.join(_STDERR_SECONDS)
 
     def stderr(self) -> str:
         """Return the head and the tail of the process's stderr so far."""
@@ -142,7 +142,7 @@ class ProcessRuntime:
             slots=slots,
         )
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return None: there is no engine to fail."""
         return None
 
@@ -166,7 +166,7 @@ class ProcessRuntime:
             os.close(held)
             shutil.rmtree(home, ignore_errors=True)
             if isinstance(error, OSError):
-                raise RuntimeTrouble(f"could not start a process for {spec.name}: {error}") from error
+                raise RuntimeFailure(f"could not start a process for {spec.name}: {error}") from error
             raise
         finally:
             os.close(lifeline)
@@ -186,10 +186,10 @@ class ProcessRuntime:
             start_new_session=True,
         )
 
-    def sweep(self, install: str, spare: Callable[[str], bool] = nobody) -> int:
+    def sweep(self, install: str, is_in_use: Callable[[str], bool] = none_in_use) -> int:
         """Remove the home folders of processes that died with their launcher; return their number."""
         found = list(Path(tempfile.gettempdir()).glob(f"{glob.escape(_home_prefix(install))}*"))
-        homes = [home for home in found if not spare(home.name.split(".")[2])]
+        homes = [home for home in found if not is_in_use(home.name.split(".")[2])]
         for home in homes:
             shutil.rmtree(home, ignore_errors=True)
         return len(homes)
@@ -207,7 +207,7 @@ class _NoGroup:
 
     exists = False
 
-    def hold(self) -> None:
+    def apply(self) -> None:
         """Do nothing."""
 
     def remove(self) -> None:

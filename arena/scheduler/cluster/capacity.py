@@ -18,15 +18,15 @@ class ClusterMember:
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _Worker:
     """The capacity of an admitted worker."""
 
     member: ClusterMember
-    given: int = 0  # seats of this coordinator's matches in flight
+    in_flight: int = 0  # seats of this coordinator's matches in flight
     # Seats of matches whose records this coordinator has not checked yet. They count as in use, so that a
     # worker that instantly returns bad records can't void the whole queue before the first check.
-    unjudged: int = 0
-    rests_until: float = 0.0  # end of the backoff after the worker failed to run bots
+    unchecked: int = 0
+    backoff_until: float = 0.0  # end of the backoff after the worker failed to run bots
     # Set after a void match. Until this time the worker gets no match that other workers could play, and
     # afterwards one match at a time. Otherwise one worker could get a match quarantined. None unless on
     # probation.
@@ -34,11 +34,11 @@ class _Room:
 
     def busy(self, session: str) -> int:
         """Return the seats in use. The coordinator's own count is newer than the one in the heartbeat."""
-        return min(self.given + self._others(session), self.member.card.seats)
+        return min(self.in_flight + self._others(session), self.member.card.seats)
 
     def free(self, session: str) -> int:
         """Return the number of free seats."""
-        taken = self._others(session) + max(self.given, self.unjudged)
+        taken = self._others(session) + max(self.in_flight, self.unchecked)
         usable = self.member.state.usable
         # An idle worker with at least one usable seat may use all of its seats, so that any table fits.
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
@@ -46,11 +46,11 @@ class _Room:
 
     def open(self, now: float) -> bool:
         """Return True if it accepts matches."""
-        return self.member.state.takes_matches and self.rests_until <= now
+        return self.member.state.takes_matches and self.backoff_until <= now
 
     def trusted(self, now: float) -> bool:
         """Return True if it gets matches that other workers could play."""
-        return self.probation_until is None or (self.probation_until <= now and not self.unjudged)
+        return self.probation_until is None or (self.probation_until <= now and not self.unchecked)
 
     def _others(self, session: str) -> int:
         return sum(seats for whose, seats in self.member.state.busy.items() if whose != session)
@@ -61,51 +61,52 @@ class ClusterCapacity:
 
     def __init__(self, session: str) -> None:
         self._session = session
-        self._rooms: dict[str, _Room] = {}
+        self._workers: dict[str, _Worker] = {}
 
     def __contains__(self, run: str) -> bool:
-        return run in self._rooms
+        return run in self._workers
 
     def update(self, members: Iterable[ClusterMember]) -> None:
         """Replace the workers with these admitted members, keeping the data on known ones."""
-        self._rooms = {
-            member.card.run: replace(self._rooms.get(member.card.run, _Room(member)), member=member)
+        self._workers = {
+            member.card.run: replace(self._workers.get(member.card.run, _Worker(member)), member=member)
             for member in members
         }
 
-    def take(self, seats: int, now: float) -> ClusterMember | None:
+    def reserve(self, seats: int, now: float) -> ClusterMember | None:
         """Reserve seats at the worker with the most free seats, or return None if no worker has enough.
 
         ``now`` is in seconds of a monotonic clock.
         """
-        used = {run: room for run, room in self._rooms.items() if room.open(now)}
+        used = {run: worker for run, worker in self._workers.items() if worker.open(now)}
         # If a trusted worker has enough seats, wait for it, even if it is busy or in backoff.
         if any(
-            room.probation_until is None and room.member.card.seats >= seats for room in self._rooms.values()
+            worker.probation_until is None and worker.member.card.seats >= seats
+            for worker in self._workers.values()
         ):
-            used = {run: room for run, room in used.items() if room.trusted(now)}
-        free = {run: room.free(self._session) for run, room in used.items()}
+            used = {run: worker for run, worker in used.items() if worker.trusted(now)}
+        free = {run: worker.free(self._session) for run, worker in used.items()}
         run = max(free, key=free.__getitem__, default=None)
         if run is None or free[run] < seats:
             return None
-        self._count(run, given=seats, unjudged=seats)
-        return self._rooms[run].member
+        self._count(run, in_flight=seats, unchecked=seats)
+        return self._workers[run].member
 
-    def give_back(self, run: str, seats: int) -> None:
+    def release(self, run: str, seats: int) -> None:
         """Release unused seats. This and the methods below ignore workers that have left."""
-        self._count(run, given=-seats, unjudged=-seats)
+        self._count(run, in_flight=-seats, unchecked=-seats)
 
     def answered(self, run: str, seats: int) -> None:
         """Release the seats of an answered match."""
-        self._count(run, given=-seats)
+        self._count(run, in_flight=-seats)
 
-    def judged(self, run: str, seats: int) -> None:
+    def checked(self, run: str, seats: int) -> None:
         """Record that the coordinator has checked a match."""
-        self._count(run, unjudged=-seats)
+        self._count(run, unchecked=-seats)
 
-    def rest(self, run: str, until: float) -> None:
+    def back_off(self, run: str, until: float) -> None:
         """Send a worker no matches before this time."""
-        self._change(run, rests_until=until)
+        self._change(run, backoff_until=until)
 
     def put_on_probation(self, run: str, until: float) -> None:
         """Send a worker no match that others could play until this time, then one match at a time."""
@@ -117,11 +118,11 @@ class ClusterCapacity:
 
     def on_probation(self, run: str) -> bool:
         """Return True if a worker is on probation."""
-        return run in self._rooms and self._rooms[run].probation_until is not None
+        return run in self._workers and self._workers[run].probation_until is not None
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return why no worker accepts matches, or None if one does."""
-        members = [room.member for room in self._rooms.values()]
+        members = [worker.member for worker in self._workers.values()]
         if not members:
             return "no admitted worker is connected"
         if any(member.state.takes_matches for member in members):
@@ -133,24 +134,24 @@ class ClusterCapacity:
         """Return the status of each worker, sorted by name."""
         known = (
             WorkerStatus(
-                name=room.member.card.name,
-                host=room.member.card.host,
-                seats=room.member.card.seats,
-                busy=room.busy(self._session),
-                doubted=room.probation_until is not None,
-                usable=room.member.state.usable,
+                name=worker.member.card.name,
+                host=worker.member.card.host,
+                seats=worker.member.card.seats,
+                busy=worker.busy(self._session),
+                doubted=worker.probation_until is not None,
+                usable=worker.member.state.usable,
             )
-            for room in self._rooms.values()
+            for worker in self._workers.values()
         )
         return tuple(sorted(known, key=lambda worker: worker.name))
 
-    def _count(self, run: str, *, given: int = 0, unjudged: int = 0) -> None:
-        if run in self._rooms:
-            room = self._rooms[run]
+    def _count(self, run: str, *, in_flight: int = 0, unchecked: int = 0) -> None:
+        if run in self._workers:
+            worker = self._workers[run]
             # The match may be from before the worker disappeared and came back.
-            unjudged = max(0, room.unjudged + unjudged)
-            self._change(run, given=room.given + given, unjudged=unjudged)
+            unchecked = max(0, worker.unchecked + unchecked)
+            self._change(run, in_flight=worker.in_flight + in_flight, unchecked=unchecked)
 
     def _change(self, run: str, **changes: Any) -> None:  # noqa: ANN401 - fields of a room
-        if run in self._rooms:
-            self._rooms[run] = replace(self._rooms[run], **changes)
+        if run in self._workers:
+            self._workers[run] = replace(self._workers[run], **changes)

@@ -28,7 +28,7 @@ _SKEW: Final = timedelta(hours=1)
 _USES: Final = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH])
 
 
-class KeysTrouble(Exception):
+class CertificateError(Exception):
     """Keys can't be created; the message says why."""
 
 
@@ -36,20 +36,20 @@ def make_keys(folder: Path, names: Sequence[str], now: datetime) -> tuple[Path, 
     """Create the authority if it is missing, then a certificate for each member; return the members' folders.
 
     Folders are readable only by the current user. Certificates are never overwritten, but a key without a
-    certificate, left by an interrupted call, is replaced. ``now`` is in UTC. Raises KeysTrouble if a name is
-    in use or invalid, or a file can't be read or written.
+    certificate, left by an interrupted call, is replaced. ``now`` is in UTC. Raises CertificateError if a
+    name is in use or invalid, or a file can't be read or written.
     """
     for name in names:
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            raise KeysTrouble(f"{name!r} can't be a member's name: use letters, digits, - and _")
+            raise CertificateError(f"{name!r} can't be a member's name: use letters, digits, - and _")
         if (folder / name / f"{MEMBER}.pem").exists():
-            raise KeysTrouble(f"{folder / name} already exists: remove it first, or choose another name")
+            raise CertificateError(f"{folder / name} already exists: remove it first, or choose another name")
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         authority, key = _authority(folder, now)
         return tuple(_member(folder / name, authority, key, now) for name in names)
     except (OSError, ValueError, TypeError) as error:
-        raise KeysTrouble(f"keys can't be created in {folder}: {error}") from error
+        raise CertificateError(f"keys can't be created in {folder}: {error}") from error
 
 
 def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:

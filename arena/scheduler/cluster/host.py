@@ -24,14 +24,14 @@ from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import MatchSpec, decode
 from arena.sandbox.runtime import Runtime
 from arena.scheduler.cluster.member import (
-    NOWHERE,
+    UNUSED_ADDRESS,
     SchedulerHealth,
     ShutdownSignal,
+    configure_dask,
     is_loopback,
     shutdown_signals,
-    tune,
-    until,
     wait_for,
+    wait_until,
 )
 from arena.scheduler.cluster.messages import (
     EXTRA,
@@ -55,7 +55,7 @@ class _Playing:
     seats: int
 
 
-class Seating:
+class MatchRunner:
     """Plays matches in this host's slots. Thread-safe.
 
     ``install`` is the installation's id, part of sandbox names. ``run_dir`` contains the sockets' folders.
@@ -67,7 +67,7 @@ class Seating:
         self._run_dir = run_dir
         self._slots = slots
         self._playing: dict[str, _Playing] = {}
-        self._leaving = self._shut = False
+        self._leaving = self._rejecting = False
         self._trouble: str | None = None
         self._ended = dict.fromkeys(("record", "void", "dropped"), 0)
         self._lock = threading.RLock()
@@ -107,18 +107,18 @@ class Seating:
         # One launcher per match, so that each can be stopped separately.
         launcher = Launcher(self._runtime, self._install, self._run_dir)
         with self._lock:
-            slots = None if self._shut else self._slots.take(seats, promised=True)
+            slots = None if self._rejecting else self._slots.reserve(seats, already_sent=True)
             if slots is None:
-                return Dropped("the worker is leaving" if self._shut else "the worker has no room")
+                return Dropped("the worker is leaving" if self._rejecting else "the worker has no room")
             self._playing[key] = _Playing(launcher, session, seats)
         try:
-            return self._played(launcher, spec, slots, progress)
+            return self._launch(launcher, spec, slots, progress)
         finally:
             with self._lock:
                 del self._playing[key]
-                self._slots.give_back(slots)
+                self._slots.release(slots)
 
-    def _played(
+    def _launch(
         self, launcher: Launcher, spec: bytes, slots: tuple[int, ...], progress: Callable[[bytes], None]
     ) -> Answer:
         try:
@@ -148,27 +148,27 @@ class Seating:
             for playing in self._playing.values():
                 playing.launcher.stop()
 
-    def leave(self) -> None:
+    def announce_leaving(self) -> None:
         """Report that this host is leaving; still accept matches that were already sent."""
         with self._lock:
             self._leaving = True
 
-    def shut(self) -> None:
+    def reject_matches(self) -> None:
         """Reject all further matches."""
         with self._lock:
-            self._shut = True
+            self._rejecting = True
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check whether a failed host has recovered; call this at intervals."""
         if self._trouble is not None:
-            self._trouble = self._runtime.trouble()
+            self._trouble = self._runtime.unavailable_reason()
 
 
 @dataclass(frozen=True, slots=True)
 class HostGauges(Collector):
     """Metrics of this host; ``disk_free`` returns the free bytes of the worker's data directory."""
 
-    seating: Seating
+    runner: MatchRunner
     seats: int
     disk_free: Callable[[], int]
 
@@ -179,11 +179,11 @@ class HostGauges(Collector):
             "Attempts to play a match on this host that have ended, whatever happened to their results.",
             labels=("outcome",),
         )
-        for outcome, count in self.seating.ended().items():
+        for outcome, count in self.runner.ended().items():
             matches.add_metric((outcome,), count)
         yield matches
         yield GaugeMetricFamily("kaiten_host_slots", "Number of bots that this host can run.", self.seats)
-        busy = sum(self.seating.state().busy.values())
+        busy = sum(self.runner.state().busy.values())
         yield GaugeMetricFamily("kaiten_host_busy_slots", "Number of bots that this host is running.", busy)
         yield GaugeMetricFamily(
             "kaiten_disk_free_bytes", "Free bytes on the data directory's disk.", self.disk_free()
@@ -193,22 +193,22 @@ class HostGauges(Collector):
 NAME: Final = "kaiten-seats"
 
 
-class HostSeats(WorkerPlugin):
+class MatchRunnerPlugin(WorkerPlugin):
     """Gives a dask worker's tasks access to the seats, and aborts matches of cancelled tasks."""
 
     name = NAME
 
-    def __init__(self, seating: Seating) -> None:
-        self.seating = seating
+    def __init__(self, runner: MatchRunner) -> None:
+        self.runner = runner
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
         """Abort a match whose coordinator has left or cancelled it."""
         if finish in {"cancelled", "released", "forgotten"}:
-            self.seating.stop(str(key))
+            self.runner.stop(str(key))
 
     def teardown(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - dask's signature
         """Abort all matches: the connection for their results is lost."""
-        self.seating.stop_all()
+        self.runner.stop_all()
 
 
 def play_here(spec: bytes, session: str, ticket: str) -> bytes:
@@ -217,15 +217,15 @@ def play_here(spec: bytes, session: str, ticket: str) -> bytes:
     Progress messages carry ``session`` and ``ticket``, which identify the coordinator and its match.
     """
     worker = get_worker()
-    seats = worker.plugins[NAME]
-    if not isinstance(seats, HostSeats):
-        raise TypeError(f"the plugin {NAME} is {seats!r}")
+    plugin = worker.plugins[NAME]
+    if not isinstance(plugin, MatchRunnerPlugin):
+        raise TypeError(f"the plugin {NAME} is {plugin!r}")
 
     def progress(data: bytes) -> None:
         with suppress(Exception):  # lost progress must not fail the match
             worker.log_event(topic_of(session), {"ticket": ticket, "data": data})
 
-    return write(seats.seating.play(spec, session, str(worker.get_current_task()), progress))
+    return write(plugin.runner.play(spec, session, str(worker.get_current_task()), progress))
 
 
 _log = structlog.get_logger()
@@ -233,7 +233,7 @@ _log = structlog.get_logger()
 SEAT: Final = "seat"
 """Name of the dask resource that a match takes, one per bot."""
 
-_AGAIN_SECONDS: Final = 0.5
+_RETRY_SECONDS: Final = 0.5
 _CALL_SECONDS: Final = 2.0
 _NOTICE_SECONDS: Final = 3.0
 """Seconds for coordinators to notice that a worker is leaving, and for matches already sent to arrive."""
@@ -243,7 +243,7 @@ _FETCH_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class WorkerOptions:
     """A worker's connection settings."""
 
     scheduler: str  # the scheduler's address, as dask writes it
@@ -255,62 +255,62 @@ class Post:
 
 
 async def run_worker(
-    post: Post, seating: Seating, health: SchedulerHealth, say: Callable[[str], None]
+    options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth, say: Callable[[str], None]
 ) -> None:
     """Play coordinators' matches until a shutdown signal, then drain; a second signal aborts all matches.
 
     If the scheduler is lost, matches are aborted because their results can't be delivered, and the worker
     rejoins once the scheduler is back. ``say`` receives a message on joining and on leaving.
     """
-    tune()
+    configure_dask()
     health.missing = "the worker has not joined yet"
-    async with health.turning():
+    async with health.ticking():
         with shutdown_signals() as shutdown:
-            while await _reached(post, shutdown, health):
-                await _serve(post, seating, shutdown, health, say)
-                seating.stop_all()
-                await until(lambda: seating.idle)
+            while await _await_scheduler(options, shutdown, health):
+                await _serve(options, runner, shutdown, health, say)
+                runner.stop_all()
+                await wait_until(lambda: runner.idle)
 
 
-async def _reached(post: Post, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
+async def _await_scheduler(options: WorkerOptions, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
     """Wait until the scheduler answers; return False on a shutdown signal."""
     said = ""
     while not shutdown.once.is_set():
         try:
-            comm = await connect(post.scheduler, **post.security.get_connection_args("worker"))
+            comm = await connect(options.scheduler, **options.security.get_connection_args("worker"))
             await comm.close()
         except (OSError, ssl.SSLError) as error:
             if str(error) != said:
                 said = str(error)
                 health.missing = f"the scheduler can't be reached: {said}"
-                _log.warning("scheduler unreachable; will retry", scheduler=post.scheduler, error=said)
-            await wait_for(shutdown.once, _AGAIN_SECONDS)
+                _log.warning("scheduler unreachable; will retry", scheduler=options.scheduler, error=said)
+            await wait_for(shutdown.once, _RETRY_SECONDS)
         else:
             return True
     return False
 
 
 async def _serve(
-    post: Post,
-    seating: Seating,
+    options: WorkerOptions,
+    runner: MatchRunner,
     shutdown: ShutdownSignal,
     health: SchedulerHealth,
     say: Callable[[str], None],
 ) -> None:
     """Join, play, and leave on a shutdown signal or when the connection is lost."""
-    worker = _worker(post, seating, health)
+    worker = _worker(options, runner, health)
     try:
         await worker
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
-        reason = _in_words(error)
+        reason = _join_error(error)
         missing = f"the worker could not join: {reason}"
         if health.missing != missing:
-            _log.warning("join failed; will retry", scheduler=post.scheduler, error=reason)
+            _log.warning("join failed; will retry", scheduler=options.scheduler, error=reason)
         health.missing = missing
         await worker.close()
-        await wait_for(shutdown.once, _AGAIN_SECONDS)
+        await wait_for(shutdown.once, _RETRY_SECONDS)
         return
-    begun = asyncio.create_task(_begin(worker, post, health, say))
+    begun = asyncio.create_task(_accept_matches(worker, options, health, say))
     gone = asyncio.create_task(worker.finished())
     asked = asyncio.create_task(shutdown.once.wait())
     await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
@@ -318,20 +318,20 @@ async def _serve(
     if shutdown.once.is_set():
         health.missing = "the worker is stopping and accepts no new matches"
         say("accepting no new matches; stopping when the running ones are finished")
-        seating.leave()
+        runner.announce_leaving()
         await worker.heartbeat()
         await wait_for(shutdown.twice, _NOTICE_SECONDS)
-        seating.shut()
-        await _play_out(worker, seating, shutdown, gone)
+        runner.reject_matches()
+        await _drain(worker, runner, shutdown, gone)
         await worker.close()
     else:
         asked.cancel()
         health.missing = "the scheduler is unavailable"
-        _log.warning("scheduler lost: matches aborted", scheduler=post.scheduler)
+        _log.warning("scheduler lost: matches aborted", scheduler=options.scheduler)
     await gone
 
 
-def _in_words(error: Exception) -> str:
+def _join_error(error: Exception) -> str:
     """Return why a worker could not join; dask wraps the scheduler's reason."""
     said = str(error.__cause__ or error)
     if "name taken" in said:
@@ -341,19 +341,21 @@ def _in_words(error: Exception) -> str:
     return said
 
 
-async def _begin(worker: Worker, post: Post, health: SchedulerHealth, say: Callable[[str], None]) -> None:
+async def _accept_matches(
+    worker: Worker, options: WorkerOptions, health: SchedulerHealth, say: Callable[[str], None]
+) -> None:
     """Accept matches once the scheduler can call this worker; otherwise results can't be fetched."""
-    while missing := await _uncalled(worker):
+    while missing := await _why_unreachable(worker):
         if health.missing != missing:
-            _log.warning("worker not accepting matches", scheduler=post.scheduler, error=missing)
+            _log.warning("worker not accepting matches", scheduler=options.scheduler, error=missing)
         health.missing = missing
         await asyncio.sleep(_CALL_SECONDS)
     health.missing = None
-    say(f"{post.card.name} plays for {post.scheduler} with {post.card.seats} seats")
+    say(f"{options.card.name} plays for {options.scheduler} with {options.card.seats} seats")
     await worker.heartbeat()
 
 
-async def _uncalled(worker: Worker) -> str | None:
+async def _why_unreachable(worker: Worker) -> str | None:
     """Have the scheduler call this worker; return why it can't, or None."""
     try:
         await worker.scheduler.broadcast(msg={"op": "identity"}, workers=[worker.address])
@@ -362,42 +364,42 @@ async def _uncalled(worker: Worker) -> str | None:
     return None
 
 
-async def _play_out(
-    worker: Worker, seating: Seating, shutdown: ShutdownSignal, gone: asyncio.Task[None]
+async def _drain(
+    worker: Worker, runner: MatchRunner, shutdown: ShutdownSignal, gone: asyncio.Task[None]
 ) -> None:
     """Wait until all matches have ended and their results are fetched, or until a second signal."""
 
-    def hurried() -> bool:
+    def must_stop() -> bool:
         return shutdown.twice.is_set() or gone.done()
 
-    await until(lambda: seating.idle or hurried())
+    await wait_until(lambda: runner.idle or must_stop())
     with suppress(TimeoutError):
         async with asyncio.timeout(_FETCH_SECONDS):
-            await until(lambda: not (worker.data or worker.active_keys) or hurried())
+            await wait_until(lambda: not (worker.data or worker.active_keys) or must_stop())
 
 
-def _worker(post: Post, seating: Seating, health: SchedulerHealth) -> Worker:
-    card = write(msgspec.structs.replace(post.card, run=token_hex(8)))
+def _worker(options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth) -> Worker:
+    card = write(msgspec.structs.replace(options.card, run=token_hex(8)))
 
     def state() -> bytes:
-        said = seating.state()
+        said = runner.state()
         return write(msgspec.structs.replace(said, trouble=said.trouble or health.missing))
 
     return Worker(
-        post.scheduler,
-        name=post.card.name,
+        options.scheduler,
+        name=options.card.name,
         # Without keys, accept connections from this machine only.
-        host=post.host if is_loopback(post.host) else None,
-        port=post.port,
-        security=post.security,
-        nthreads=post.card.seats,
-        resources={SEAT: post.card.seats},
+        host=options.host if is_loopback(options.host) else None,
+        port=options.port,
+        security=options.security,
+        nthreads=options.card.seats,
+        resources={SEAT: options.card.seats},
         # Bots run in their own processes with their own limits.
         memory_limit=0,
-        local_directory=str(post.folder),
+        local_directory=str(options.folder),
         dashboard=False,
-        dashboard_address=NOWHERE,
-        plugins=(HostSeats(seating),),
+        dashboard_address=UNUSED_ADDRESS,
+        plugins=(MatchRunnerPlugin(runner),),
         startup_information={EXTRA: lambda _: card},
         metrics={EXTRA: lambda _: state()},
     )

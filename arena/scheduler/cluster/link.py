@@ -13,7 +13,7 @@ from tornado.ioloop import IOLoop
 
 from arena.scheduler.cluster.capacity import ClusterMember
 from arena.scheduler.cluster.host import SEAT
-from arena.scheduler.cluster.member import tune
+from arena.scheduler.cluster.member import configure_dask
 from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, read, topic_of
 
 _SECONDS: Final = 10.0
@@ -21,30 +21,30 @@ _SECONDS: Final = 10.0
 
 _MOST_NAME: Final = 64
 
-Heard = Callable[[str, bytes], None]
+OnProgress = Callable[[str, bytes], None]
 """Receives a match's ticket and progress data from its worker."""
 
 
-class SchedulerAway(Exception):
+class SchedulerUnreachable(Exception):
     """The scheduler does not answer; the message says why."""
 
 
 class Link:
-    """A single connection, never re-established. ``heard`` receives the progress of this session's matches.
+    """A single connection, never re-established. ``on_progress`` receives this session's progress messages.
 
-    Raises SchedulerAway.
+    Raises SchedulerUnreachable.
     """
 
-    def __init__(self, address: str, security: Security, session: str, heard: Heard) -> None:
-        tune()
+    def __init__(self, address: str, security: Security, session: str, on_progress: OnProgress) -> None:
+        configure_dask()
         self.address = address
         # Workers whose card or state can't be read: (name, reason) by address.
         self.unreadable: dict[str, tuple[str, str]] = {}
 
-        def hear(event: tuple[float, Any]) -> None:
+        def receive(event: tuple[float, Any]) -> None:
             message = event[1]
             if isinstance(message, dict) and isinstance(message.get("data"), bytes):
-                heard(str(message.get("ticket")), message["data"])
+                on_progress(str(message.get("ticket")), message["data"])
 
         with ExitStack() as opened:
             try:
@@ -62,20 +62,20 @@ class Link:
                         direct_to_workers=False,
                     )
                 opened.callback(self._client.end)
-                self._client.subscribe_topic(topic_of(session), hear)
+                self._client.subscribe_topic(topic_of(session), receive)
             except Exception as error:  # after any error of dask there is no connection
-                raise SchedulerAway(str(error) or type(error).__name__) from error
+                raise SchedulerUnreachable(str(error) or type(error).__name__) from error
             self._opened = opened.pop_all()
 
     def members(self) -> tuple[ClusterMember, ...]:
-        """Return the workers whose cards and states can be read. Raises SchedulerAway."""
+        """Return the workers whose cards and states can be read. Raises SchedulerUnreachable."""
         scheduler = self._client.scheduler
         if self._client.status != "running" or scheduler is None:
-            raise SchedulerAway(f"the connection to {self.address} was lost")
+            raise SchedulerUnreachable(f"the connection to {self.address} was lost")
         try:
             known = self._client.sync(scheduler.identity, callback_timeout=_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
-            raise SchedulerAway(str(error) or f"{self.address} does not answer") from error
+            raise SchedulerUnreachable(str(error) or f"{self.address} does not answer") from error
         found = [self._read(address, said) for address, said in known["workers"].items()]
         self.unreadable = {
             address: why for address, why in self.unreadable.items() if address in known["workers"]

@@ -15,8 +15,8 @@ from typing import Any, Final
 import dask.config
 from distributed import Scheduler, Security
 
-_LOOK_SECONDS: Final = 0.1
-_TURN_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.1
+_TICK_SECONDS: Final = 1.0
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -38,22 +38,22 @@ class SchedulerHealth:
     def __init__(self, missing: str) -> None:
         self.missing: str | None = missing  # why it is not a member now, or None
         # When its event loop last ran, in seconds of the monotonic clock; None if no loop runs.
-        self.turned: float | None = None
+        self.last_tick: float | None = None
 
     @asynccontextmanager
-    async def turning(self) -> AsyncIterator[None]:
-        """Keep ``turned`` up to date while the running event loop runs."""
-        task = asyncio.create_task(self._turn())
+    async def ticking(self) -> AsyncIterator[None]:
+        """Keep ``last_tick`` up to date while the running event loop runs."""
+        task = asyncio.create_task(self._tick())
         try:
             yield
         finally:
             task.cancel()
-            self.turned = None
+            self.last_tick = None
 
-    async def _turn(self) -> None:
+    async def _tick(self) -> None:
         while True:
-            self.turned = time.monotonic()
-            await asyncio.sleep(_TURN_SECONDS)
+            self.last_tick = time.monotonic()
+            await asyncio.sleep(_TICK_SECONDS)
 
 
 @contextmanager
@@ -69,10 +69,10 @@ def shutdown_signals() -> Iterator[ShutdownSignal]:
             loop.remove_signal_handler(number)
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition that depends on other threads is true."""
     while not condition():  # noqa: ASYNC110 - threads can't set this loop's events
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
@@ -164,22 +164,22 @@ _SETTINGS: Final[dict[str, Any]] = {
     "distributed.diagnostics.cudf": False,
 }
 
-NOWHERE: Final = "127.0.0.1:0"
+UNUSED_ADDRESS: Final = "127.0.0.1:0"
 """dask always listens for HTTP; on a free loopback port it is reachable only from this machine."""
 
 
-def tune() -> None:
+def configure_dask() -> None:
     """Apply the settings to this process; call this before creating a cluster member."""
     dask.config.set(_SETTINGS)
     # Importing dask installs log handlers. The arena logs the relevant events itself.
-    for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dasks(each))):
+    for name in ("distributed", *(each for each in logging.root.manager.loggerDict if _is_dask_logger(each))):
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
         logger.setLevel(logging.CRITICAL + 1)
 
 
-def _is_dasks(name: str) -> bool:
+def _is_dask_logger(name: str) -> bool:
     return name.partition(".")[0] in {"distributed", "tornado", "bokeh", "asyncio"}
 
 
@@ -191,18 +191,18 @@ async def run_scheduler(
     ``port`` 0 means any free port. Without ``keys``, ``host`` must be a loopback address. Raises OSError if
     the address can't be used, or WrongCluster if keys are missing or can't be read.
     """
-    tune()
+    configure_dask()
     address = address_of(host, port, keys)
     with shutdown_signals() as shutdown:
         # The coordinator, not dask, retries matches lost with their worker.
         async with (
-            health.turning(),
+            health.ticking(),
             Scheduler(
                 host=address,
                 security=security_of(keys),
                 allowed_failures=0,
                 dashboard=False,
-                dashboard_address=NOWHERE,
+                dashboard_address=UNUSED_ADDRESS,
             ) as scheduler,
         ):
             health.missing = None

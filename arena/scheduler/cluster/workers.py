@@ -14,19 +14,19 @@ from typing import Any, Final
 import structlog
 from distributed.scheduler import KilledWorker
 
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.match import WorkerStatus
 from arena.protocol.status import RefusedWorker
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
 from arena.scheduler.cluster.host import play_here
-from arena.scheduler.cluster.link import Heard, Link, SchedulerAway
+from arena.scheduler.cluster.link import Link, OnProgress, SchedulerUnreachable
 from arena.scheduler.cluster.messages import Answer, Dropped, Record, Void, read_answer
 from arena.scheduler.workers import Verdict, WorkerLost
 
 
 @dataclass(slots=True, eq=False)
-class InFlight:
+class MatchInFlight:
     """A match in flight."""
 
     ticket: str  # identifies the match in its worker's messages
@@ -38,53 +38,53 @@ class InFlight:
     answer: Future[Any] | None = None  # the worker's answer; None until the match is sent
 
 
-class Tickets:
+class MatchesInFlight:
     """The matches in flight. Thread-safe: only the first caller can settle a match."""
 
     def __init__(self) -> None:
-        self._given: dict[str, InFlight] = {}
+        self._by_ticket: dict[str, MatchInFlight] = {}
         self._lock = threading.RLock()
 
-    def add(self, given: InFlight) -> None:
+    def add(self, match: MatchInFlight) -> None:
         """Add a match before it is sent."""
         with self._lock:
-            self._given[given.ticket] = given
+            self._by_ticket[match.ticket] = match
 
-    def sent(self, given: InFlight, answer: Future[Any]) -> bool:
+    def mark_sent(self, match: MatchInFlight, answer: Future[Any]) -> bool:
         """Store the future answer to a match that was sent; return False if the match is already settled."""
         with self._lock:
-            given.answer = answer
-            return given.ticket in self._given
+            match.answer = answer
+            return match.ticket in self._by_ticket
 
-    def find(self, ticket: str) -> InFlight | None:
+    def find(self, ticket: str) -> MatchInFlight | None:
         """Return an unsettled match."""
         with self._lock:
-            return self._given.get(ticket)
+            return self._by_ticket.get(ticket)
 
-    def settle(self, ticket: str) -> InFlight | None:
+    def settle(self, ticket: str) -> MatchInFlight | None:
         """Remove a match; only the caller who gets it may resolve its promise."""
         with self._lock:
-            return self._given.pop(ticket, None)
+            return self._by_ticket.pop(ticket, None)
 
-    def elsewhere(self, runs: Collection[str]) -> tuple[InFlight, ...]:
+    def at_other_workers(self, runs: Collection[str]) -> tuple[MatchInFlight, ...]:
         """Return the matches at all workers except these."""
         with self._lock:
-            return tuple(given for given in self._given.values() if given.run not in runs)
+            return tuple(match for match in self._by_ticket.values() if match.run not in runs)
 
 
 _log = structlog.get_logger()
 
-_LOOK_SECONDS: Final = 0.5
+_POLL_SECONDS: Final = 0.5
 """Interval between updates of the workers."""
 
-_REST_SECONDS: Final = 4.0
+_BACKOFF_SECONDS: Final = 4.0
 """Backoff after a worker failed, during which its reported state is not trusted."""
 
 _PROBATION_SECONDS: Final = 60.0
 """Seconds after a void match during which a worker gets no match that others could play."""
 
-Connect = Callable[[str, Heard], Link]
-"""Opens a connection for a session; raises SchedulerAway if it can't."""
+Connect = Callable[[str, OnProgress], Link]
+"""Opens a connection for a session; raises SchedulerUnreachable if it can't."""
 
 Refuse = Callable[[ClusterMember], str | None]
 """Called when a worker joins, and again after an expected error; returns why the worker must not be used,
@@ -101,7 +101,7 @@ def cluster_workers(
     """Keep the connection and the list of workers up to date; see :class:`ClusterWorkers`."""
     workers = ClusterWorkers(connect, refuse, now, expected)
     try:
-        with Recurring(workers.look, name="cluster", seconds=_LOOK_SECONDS, expected=()):
+        with PeriodicTask(workers.poll, name="cluster", seconds=_POLL_SECONDS, expected=()):
             yield workers
     finally:
         workers.close()
@@ -110,9 +110,9 @@ def cluster_workers(
 class ClusterWorkers:
     """The workers of a cluster; ``connect`` is called again after each lost connection.
 
-    A place is released only when its worker has answered or left, even if the coordinator gave up on the
-    match earlier. If ``refuse`` raises an ``expected`` error, it is called again later; after any other error
-    the worker is rejected. ``now`` returns the time in UTC.
+    A reservation is released only when its worker has answered or left, even if the coordinator gave up on
+    the match earlier. If ``refuse`` raises an ``expected`` error, it is called again later; after any other
+    error the worker is rejected. ``now`` returns the time in UTC.
     """
 
     def __init__(
@@ -127,26 +127,26 @@ class ClusterWorkers:
         self._now = now
         self._expected = expected
         self._session = token_hex(8)
-        self._rooms = ClusterCapacity(self._session)
+        self._capacity = ClusterCapacity(self._session)
         self._refused: dict[str, RefusedWorker] = {}
-        self._tickets = Tickets()
+        self._in_flight = MatchesInFlight()
         self._link: Link | None = None
         self._trouble = ""
         self._stopped = threading.Event()
         self._lock = threading.RLock()
 
-    def take(self, seats: int) -> "ClusterPlace | None":
+    def reserve(self, seats: int) -> "ClusterReservation | None":
         """Reserve seats at the worker with the most free seats."""
         with self._lock:
             if self._stopped.is_set():
                 return None
-            member = self._rooms.take(seats, time.monotonic())
-            return None if member is None else ClusterPlace(self, member, seats)
+            member = self._capacity.reserve(seats, time.monotonic())
+            return None if member is None else ClusterReservation(self, member, seats)
 
     def status(self) -> tuple[WorkerStatus, ...]:
         """Return the status of each worker."""
         with self._lock:
-            return self._rooms.status()
+            return self._capacity.status()
 
     def refused(self) -> tuple[RefusedWorker, ...]:
         """Return the workers that get no matches, sorted by name."""
@@ -154,11 +154,11 @@ class ClusterWorkers:
             known = () if self._link is None else self._refused.values()
             return tuple(sorted(known, key=lambda worker: worker.name))
 
-    def trouble(self) -> str | None:
+    def unavailable_reason(self) -> str | None:
         """Return why no worker accepts matches, regardless of capacity, or None if one does."""
         with self._lock:
             if self._link is not None:
-                return self._rooms.trouble()
+                return self._capacity.unavailable_reason()
             return (
                 f"the scheduler is unavailable: {self._trouble}"
                 if self._trouble
@@ -166,34 +166,34 @@ class ClusterWorkers:
             )
 
     def stop(self) -> None:
-        """Abort all matches at the next :meth:`look`, and start no new ones. Safe in a signal handler."""
+        """Abort all matches at the next :meth:`poll`, and start no new ones. Safe in a signal handler."""
         self._stopped.set()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Update the workers, and fail the matches of those that left; call this at intervals."""
         if self._stopped.is_set():
-            self._fail_elsewhere((), lambda _: LauncherStopped("the arena is stopping"))
+            self._fail_at_other_workers((), lambda _: LauncherStopped("the arena is stopping"))
             return
         try:
-            link = self._linked()
+            link = self._connected_link()
             found = link.members()
             members = self._admitted(found)
             self._refuse_unreadable(link.unreadable)
             self._forget_refused({member.card.run for member in found} | link.unreadable.keys())
-        except SchedulerAway as error:
-            self._lose_link(str(error))
+        except SchedulerUnreachable as error:
+            self._drop_link(str(error))
             return
         with self._lock:
-            self._rooms.update(members)
-        self._fail_elsewhere(
+            self._capacity.update(members)
+        self._fail_at_other_workers(
             {member.card.run for member in members},
-            lambda given: WorkerLost(f"worker {given.worker} has left"),
+            lambda match: WorkerLost(f"worker {match.worker} has left"),
         )
 
     def close(self) -> None:
         """Fail all matches in flight and close the connection."""
         self.stop()
-        self.look()
+        self.poll()
         link, self._link = self._link, None
         if link is not None:
             link.close()
@@ -201,66 +201,66 @@ class ClusterWorkers:
     def play(
         self, member: ClusterMember, seats: int, spec: bytes, progress: Callable[[bytes], None]
     ) -> Future[bytes]:
-        """See :meth:`arena.scheduler.workers.Place.play`."""
+        """See :meth:`arena.scheduler.workers.Reservation.play`."""
         promise: Future[bytes] = Future()
         promise.set_running_or_notify_cancel()
-        given = InFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
-        self._tickets.add(given)
+        match = MatchInFlight(token_hex(8), member.card.run, member.card.name, seats, progress, promise)
+        self._in_flight.add(match)
         link = self._link
         try:
             if link is None:
-                raise SchedulerAway("not connected to the scheduler")  # noqa: TRY301 - as for a lost connection
-            answer = link.executor(member, seats).submit(play_here, spec, self._session, given.ticket)
+                raise SchedulerUnreachable("not connected to the scheduler")  # noqa: TRY301 - as for a lost connection
+            answer = link.executor(member, seats).submit(play_here, spec, self._session, match.ticket)
         except Exception as error:  # noqa: BLE001 - after any dask error, the match is not being played
-            lost = WorkerLost(f"worker {given.worker}: {error}")
-            self._settle(given.ticket, lambda given: given.promise.set_exception(lost))
+            lost = WorkerLost(f"worker {match.worker}: {error}")
+            self._settle(match.ticket, lambda match: match.promise.set_exception(lost))
             return promise
-        if not self._tickets.sent(given, answer):
+        if not self._in_flight.mark_sent(match, answer):
             answer.cancel()
-        answer.add_done_callback(lambda done: self._answered(given.ticket, done))
+        answer.add_done_callback(lambda done: self._answered(match.ticket, done))
         return promise
 
-    def judge(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
-        """See :meth:`arena.scheduler.workers.Place.judge`.
+    def report(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
+        """See :meth:`arena.scheduler.workers.Reservation.report`.
 
         A void match may be the worker's fault, for example if it can't load images. So other workers get the
         next matches.
         """
         run, now = member.card.run, time.monotonic()
         with self._lock:
-            self._rooms.judged(run, seats)
-            was_on_probation = self._rooms.on_probation(run)
+            self._capacity.checked(run, seats)
+            was_on_probation = self._capacity.on_probation(run)
             if verdict is Verdict.FAILED:
-                self._rooms.rest(run, now + _REST_SECONDS)
-                self._rooms.put_on_probation(run, now + _PROBATION_SECONDS)
+                self._capacity.back_off(run, now + _BACKOFF_SECONDS)
+                self._capacity.put_on_probation(run, now + _PROBATION_SECONDS)
             elif verdict is Verdict.VALID:
-                self._rooms.trust(run)
+                self._capacity.trust(run)
         if verdict is Verdict.FAILED and not was_on_probation:
             _log.warning("worker on probation", worker=member.card.name)
         elif verdict is Verdict.VALID and was_on_probation:
             _log.info("worker off probation", worker=member.card.name)
 
-    def give_back(self, member: ClusterMember, seats: int) -> None:
+    def release(self, member: ClusterMember, seats: int) -> None:
         """Release unused seats."""
         with self._lock:
-            self._rooms.give_back(member.card.run, seats)
+            self._capacity.release(member.card.run, seats)
 
-    def _linked(self) -> Link:
+    def _connected_link(self) -> Link:
         if self._link is None:
-            self._link = self._connect(self._session, self._heard)
+            self._link = self._connect(self._session, self._pass_progress)
             _log.info("scheduler connected", scheduler=self._link.address)
             self._trouble = ""
         return self._link
 
-    def _lose_link(self, why: str) -> None:
+    def _drop_link(self, why: str) -> None:
         with self._lock:
             link, self._link = self._link, None
-            self._rooms.update(())
+            self._capacity.update(())
         if why != self._trouble:
             _log.warning("scheduler unavailable; will retry", error=why)
         self._trouble = why
-        self._fail_elsewhere(
-            (), lambda given: WorkerLost(f"worker {given.worker} was lost with the scheduler")
+        self._fail_at_other_workers(
+            (), lambda match: WorkerLost(f"worker {match.worker} was lost with the scheduler")
         )
         if link is not None:
             link.close()
@@ -273,7 +273,7 @@ class ClusterWorkers:
             if run in self._refused:
                 continue
             with self._lock:
-                known = run in self._rooms
+                known = run in self._capacity
             try:
                 reason = None if known else self._refuse(member)
             except self._expected:
@@ -299,18 +299,20 @@ class ClusterWorkers:
         with self._lock:
             self._refused[key] = refused
 
-    def _forget_refused(self, there: Collection[str]) -> None:
+    def _forget_refused(self, connected: Collection[str]) -> None:
         with self._lock:
-            self._refused = {key: refused for key, refused in self._refused.items() if key in there}
+            self._refused = {key: refused for key, refused in self._refused.items() if key in connected}
 
-    def _fail_elsewhere(self, runs: Collection[str], why: Callable[[InFlight], Exception]) -> None:
-        for given in self._tickets.elsewhere(runs):
-            self._settle(given.ticket, lambda lost: lost.promise.set_exception(why(lost)))
+    def _fail_at_other_workers(
+        self, runs: Collection[str], why: Callable[[MatchInFlight], Exception]
+    ) -> None:
+        for match in self._in_flight.at_other_workers(runs):
+            self._settle(match.ticket, lambda lost: lost.promise.set_exception(why(lost)))
 
-    def _heard(self, ticket: str, data: bytes) -> None:
-        given = self._tickets.find(ticket)
-        if given is not None:
-            given.progress(data)
+    def _pass_progress(self, ticket: str, data: bytes) -> None:
+        match = self._in_flight.find(ticket)
+        if match is not None:
+            match.progress(data)
 
     def _answered(self, ticket: str, done: Future[Any]) -> None:
         """Settle a match whose dask future is done."""
@@ -318,47 +320,47 @@ class ClusterWorkers:
             answer = read_answer(done.result())
         except (CancelledError, KilledWorker):
             # The worker has left, whatever it last reported. If it comes back, it has a new run id.
-            self._settle(ticket, lambda given: self._lose(given, "it was lost", math.inf))
+            self._settle(ticket, lambda match: self._fail_as_lost(match, "it was lost", math.inf))
         except Exception as error:  # noqa: BLE001 - raised by dask or by the worker's code
             reason = f"{type(error).__name__}: {error}"
-            self._settle(ticket, lambda given: self._lose(given, reason, _REST_SECONDS))
+            self._settle(ticket, lambda match: self._fail_as_lost(match, reason, _BACKOFF_SECONDS))
         else:
-            self._settle(ticket, lambda given: self._tell(given, answer))
+            self._settle(ticket, lambda match: self._resolve(match, answer))
 
-    def _settle(self, ticket: str, tell: Callable[[InFlight], None]) -> None:
-        """Release the seats, then call ``tell``; do nothing if the match is already settled."""
-        given = self._tickets.settle(ticket)
-        if given is None:
+    def _settle(self, ticket: str, resolve: Callable[[MatchInFlight], None]) -> None:
+        """Release the seats, then call ``resolve``; do nothing if the match is already settled."""
+        match = self._in_flight.settle(ticket)
+        if match is None:
             return
         with self._lock:
-            self._rooms.answered(given.run, given.seats)
-        if given.answer is not None and not given.answer.done():
-            given.answer.cancel()
-        tell(given)
+            self._capacity.answered(match.run, match.seats)
+        if match.answer is not None and not match.answer.done():
+            match.answer.cancel()
+        resolve(match)
 
-    def _tell(self, given: InFlight, answer: Answer) -> None:
+    def _resolve(self, match: MatchInFlight, answer: Answer) -> None:
         match answer:
             case Record(data):
-                given.promise.set_result(data)
+                match.promise.set_result(data)
             case Dropped(reason):
-                self._lose(given, reason, _REST_SECONDS)
+                self._fail_as_lost(match, reason, _BACKOFF_SECONDS)
             case Void(reason, host=True):
-                self._rest(given.run, _REST_SECONDS)
-                given.promise.set_exception(HostFailed(f"worker {given.worker}: {reason}"))
+                self._back_off(match.run, _BACKOFF_SECONDS)
+                match.promise.set_exception(HostFailed(f"worker {match.worker}: {reason}"))
             case Void(reason):
-                given.promise.set_exception(MatchVoid(f"worker {given.worker}: {reason}"))
+                match.promise.set_exception(MatchVoid(f"worker {match.worker}: {reason}"))
 
-    def _lose(self, given: InFlight, reason: str, seconds: float) -> None:
-        self._rest(given.run, seconds)
-        given.promise.set_exception(WorkerLost(f"worker {given.worker}: {reason}"))
+    def _fail_as_lost(self, match: MatchInFlight, reason: str, seconds: float) -> None:
+        self._back_off(match.run, seconds)
+        match.promise.set_exception(WorkerLost(f"worker {match.worker}: {reason}"))
 
-    def _rest(self, run: str, seconds: float) -> None:
+    def _back_off(self, run: str, seconds: float) -> None:
         with self._lock:
-            self._rooms.rest(run, time.monotonic() + seconds)
+            self._capacity.back_off(run, time.monotonic() + seconds)
 
 
-class ClusterPlace:
-    """See :class:`arena.scheduler.workers.Place`."""
+class ClusterReservation:
+    """See :class:`arena.scheduler.workers.Reservation`."""
 
     def __init__(self, workers: ClusterWorkers, member: ClusterMember, seats: int) -> None:
         self.worker = member.card.name
@@ -371,10 +373,10 @@ class ClusterPlace:
         """Play a match on the reserved seats."""
         return self._workers.play(self._member, self.seats, spec, progress)
 
-    def judge(self, verdict: Verdict) -> None:
+    def report(self, verdict: Verdict) -> None:
         """Record the checked outcome."""
-        self._workers.judge(self._member, self.seats, verdict)
+        self._workers.report(self._member, self.seats, verdict)
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Release the seats."""
-        self._workers.give_back(self._member, self.seats)
+        self._workers.release(self._member, self.seats)

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import inspect
 
 from arena.db.database import Database
-from arena.images.image import IntakeTrouble
+from arena.images.image import IntakeError
 from arena.ops.backup.archive import (
     FORMAT,
     BackupArchive,
@@ -149,7 +149,7 @@ def restored(path: Path, spot: Spot) -> str | None:
     said = None
     try:
         spot.restore(path)
-    except (BackupError, IntakeTrouble) as error:
+    except (BackupError, IntakeError) as error:
         said = str(error)
     if said is None:
         with spot.store() as store:

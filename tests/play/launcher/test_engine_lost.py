@@ -22,7 +22,7 @@ from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import Clock, encode
 from arena.sandbox.docker import engine
 from arena.sandbox.docker.runtime import DockerRuntime
-from arena.scheduler.workers import LOOK_SECONDS, LocalWorkers, local_workers
+from arena.scheduler.workers import POLL_SECONDS, LocalWorkers, local_workers
 from tests.demo.running import await_that
 from tests.patience import WAIT_SECONDS
 from tests.play.launcher import programs
@@ -127,7 +127,7 @@ class _Place:
 
     def play(self, *programs: str, clock: Clock | None = None) -> "Future[bytes]":
         """Start a match."""
-        place = self.workers.take(len(programs))
+        place = self.workers.reserve(len(programs))
         assert place is not None
         return place.play(encode(self.hall.spec(*programs, clock=clock)), lambda _: None)
 
@@ -162,11 +162,11 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         _kill_all(at)
         assert isinstance(match.exception(60), HostFailed)
         assert at.workers.status()[0].busy == 0
-        assert at.workers.take(2) is None
-        time.sleep(4 * LOOK_SECONDS)  # the worker checks again, and there is still no engine
-        assert at.workers.take(2) is None
+        assert at.workers.reserve(2) is None
+        time.sleep(4 * POLL_SECONDS)  # the worker checks again, and there is still no engine
+        assert at.workers.reserve(2) is None
         line = EngineLine(at.line.path)
-        await_that(lambda: at.workers.take(2) is not None, "room for two")
+        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
         line.cut()
 
 
@@ -189,10 +189,10 @@ def test_no_match_is_played_while_the_engine_shuts_down(
     with _hall_on(docker_client, base_image, folder) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
-        time.sleep(4 * LOOK_SECONDS)  # the worker checks again, and the engine's ping succeeds
-        assert at.workers.take(2) is None
+        time.sleep(4 * POLL_SECONDS)  # the worker checks again, and the engine's ping succeeds
+        assert at.workers.reserve(2) is None
         at.line.ending = False
-        await_that(lambda: at.workers.take(2) is not None, "room for two")
+        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
 
 
 def test_an_engine_that_hangs_blocks_nothing(
@@ -209,19 +209,19 @@ def test_an_engine_that_hangs_blocks_nothing(
         at.workers.host_failed(HostFailed("the engine does not answer"))
 
         def ask() -> bool:
-            end = time.monotonic() + 4 * LOOK_SECONDS
+            end = time.monotonic() + 4 * POLL_SECONDS
             while time.monotonic() < end:
-                if at.workers.take(2) is not None:
+                if at.workers.reserve(2) is not None:
                     return True
                 time.sleep(0.05)
             return False
 
         assert threads.submit(ask).result(WAIT_SECONDS) is False
-        trouble = threads.submit(at.workers.launcher.trouble).result(WAIT_SECONDS)
+        trouble = threads.submit(at.workers.launcher.unavailable_reason).result(WAIT_SECONDS)
         assert trouble is not None
         assert "the engine does not answer" in trouble
         at.line.silent = False
-        await_that(lambda: at.workers.take(2) is not None, "room for two")
+        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
 
 
 @contextmanager

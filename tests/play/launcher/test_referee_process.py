@@ -51,7 +51,7 @@ def test_a_match_that_takes_too_long_says_so(spec: RefereeSpec) -> None:
             assert isinstance(message, Listening)
             timer = referee.kill_after(0.2)
         assert timer is not None
-        assert referee.last_words() == "the match did not end within 0 s, the maximum that its clocks allow"
+        assert referee.describe_end() == "the match did not end within 0 s, the maximum that its clocks allow"
 
 
 def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> None:
@@ -59,7 +59,7 @@ def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> No
     with RefereeProcess(spec, lambda: None) as referee:
         for _ in referee.messages():
             referee.kill()
-        assert referee.last_words().startswith("the referee ended with exit code -9")
+        assert referee.describe_end().startswith("the referee ended with exit code -9")
 
 
 def test_bots_are_removed_if_one_keeps_the_referee_from_ending(

@@ -46,41 +46,41 @@ def test_slots_fit_into_the_memory(cores: int, memory: int) -> None:
 def test_fewer_slots_are_used_while_the_host_has_other_work() -> None:
     """Slots in use stay in use. With a limit above 0 one table always fits; with 0 none does."""
     pool = SlotPool(10, 0.4)
-    first = pool.take(5)
+    first = pool.reserve(5)
     assert first is not None
-    pool.use(7)
-    assert (pool.take(3), pool.take(2)) == (None, (5, 6))
-    pool.use(1)
-    assert pool.take(1) is None
-    pool.give_back(first)
-    assert pool.take(1) is None
-    pool.give_back((5, 6))
-    assert pool.take(5) == first
-    pool.give_back(first)
-    pool.use(0)
-    assert pool.take(2) is None
-    pool.use(10)
-    assert pool.take(10) is not None
+    pool.set_usable(7)
+    assert (pool.reserve(3), pool.reserve(2)) == (None, (5, 6))
+    pool.set_usable(1)
+    assert pool.reserve(1) is None
+    pool.release(first)
+    assert pool.reserve(1) is None
+    pool.release((5, 6))
+    assert pool.reserve(5) == first
+    pool.release(first)
+    pool.set_usable(0)
+    assert pool.reserve(2) is None
+    pool.set_usable(10)
+    assert pool.reserve(10) is not None
 
 
 @given(st.lists(st.integers(1, 5), max_size=20))
 def test_a_slot_is_taken_once(wanted: list[int]) -> None:
     """No slot is in use twice; slots that are given back can be taken again."""
     pool = SlotPool(7, 0.4)
-    taken = [slots for count in wanted if (slots := pool.take(count)) is not None]
+    taken = [slots for count in wanted if (slots := pool.reserve(count)) is not None]
     used = [slot for slots in taken for slot in slots]
     assert len(set(used)) == len(used) <= 7
     for slots in taken:
-        pool.give_back(slots)
-    assert pool.take(7) == tuple(range(7))
-    assert pool.take(1) is None
+        pool.release(slots)
+    assert pool.reserve(7) == tuple(range(7))
+    assert pool.reserve(1) is None
 
 
 def test_a_promised_match_is_played_even_if_fewer_slots_are_usable_by_then() -> None:
     """The host had room when it was assigned the match, and became busy before the match arrived."""
     slots = SlotPool(5, 0.4)
-    assert slots.take(2) == (0, 1)
-    slots.use(0)
-    assert slots.take(2) is None
-    assert slots.take(2, promised=True) == (2, 3)
-    assert slots.take(2, promised=True) is None
+    assert slots.reserve(2) == (0, 1)
+    slots.set_usable(0)
+    assert slots.reserve(2) is None
+    assert slots.reserve(2, already_sent=True) == (2, 3)
+    assert slots.reserve(2, already_sent=True) is None

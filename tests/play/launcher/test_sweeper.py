@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from arena.play.launcher.slots import sweeper
-from arena.sandbox.runtime import RuntimeTrouble
+from arena.sandbox.runtime import RuntimeFailure
 from tests.demo.running import await_that
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
@@ -24,7 +24,7 @@ def test_strays_are_removed_and_a_match_in_progress_is_not(docker_hall: Hall) ->
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
             await_that(lambda: not stage.leftovers(), "the sweep")
-        with pytest.raises(RuntimeTrouble, match="not by the arena"):
+        with pytest.raises(RuntimeFailure, match="not by the arena"):
             sandbox.wait()
     assert [seat.trouble for seat in record.seats] == [None, None]
     assert all(

@@ -85,7 +85,7 @@ class HostileStage:
         self.runtime = DockerRuntime(self._client, runtime=runtime, install=_CGROUP)
         # This creates the init's volume, which stays in the engine. Otherwise the first attack would seem to
         # have left it.
-        if (trouble := self.runtime.trouble()) is not None:
+        if (trouble := self.runtime.unavailable_reason()) is not None:
             raise RuntimeError(trouble)
         self._images: dict[tuple[str, ...], str] = {}
         self._programs = _build(client, base_image)

@@ -20,18 +20,18 @@ from arena.platform.settings import Settings
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import FORMAT, MatchRecord, MatchSpec, RuntimeName, decode, encode
 from arena.sandbox.process.runtime import ProcessRuntime
-from arena.scheduler.cluster.host import Post, Seating, run_worker
+from arena.scheduler.cluster.host import MatchRunner, WorkerOptions, run_worker
 from arena.scheduler.cluster.member import SchedulerHealth, address_of, security_of
 from arena.scheduler.cluster.messages import Answer, Record, WorkerCard
-from arena.scheduler.settling import VOIDS_IN_A_ROW
+from arena.scheduler.settling import MAX_CONSECUTIVE_FAULTS
 from tests.builders import host_report
 
 NAME = "liar"
-SEATS = 2 * (VOIDS_IN_A_ROW + 2)
+SEATS = 2 * (MAX_CONSECUTIVE_FAULTS + 2)
 """More than other workers have, so that it is asked first, and enough for too many voids in a row."""
 
 
-class Liar(Seating):
+class Liar(MatchRunner):
     """A worker that plays nothing."""
 
     def play(self, spec: bytes, session: str, key: str, progress: Callable[[bytes], None]) -> Answer:  # noqa: ARG002 - unused
@@ -61,7 +61,7 @@ def main() -> None:
         format=FORMAT - 1 if what == "format" else FORMAT,
     )
     folder = settings.data_dir.absolute() / "dask"
-    post = Post(
+    post = WorkerOptions(
         scheduler=address_of(scheduler.host, scheduler.port, keys),
         host=scheduler.host,
         port=0,

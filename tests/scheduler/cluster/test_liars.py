@@ -104,14 +104,14 @@ def test_a_report_that_can_not_be_stored_affects_only_its_worker(cluster: Hosts,
     workers = workers_of(cluster, store, utc_now)
 
     def seen() -> int:
-        workers.look()
+        workers.poll()
         return len(workers.status())
 
     with closing(workers), capture_logs() as log:
         wait_until(lambda: seen() == 2)
         cluster.kill("worker1")
         wait_until(lambda: seen() == 1)
-        workers.look()
+        workers.poll()
     refused = [entry["worker"] for entry in log if entry["event"].startswith("worker rejected")]
     assert refused == [NAME]
     cluster.kill("report")
@@ -126,7 +126,7 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
     workers = workers_of(cluster, store, lambda: datetime(2026, 1, 1, 0, next(moments), tzinfo=UTC))
 
     def refused() -> list[str]:
-        workers.look()
+        workers.poll()
         return [worker.name for worker in workers.refused()]
 
     with closing(workers):
@@ -135,7 +135,7 @@ def test_refused_workers_are_listed_until_they_leave(cluster: Hosts, store: Stor
         assert before[0].reason.startswith("its card or state can't be read: ")
         assert before[1].reason.startswith("it plays matches in format ")
         assert before[1].host == NAME
-        workers.look()
+        workers.poll()
         assert workers.refused() == before
         cluster.kill("format")
         wait_until(lambda: refused() == ["card"])

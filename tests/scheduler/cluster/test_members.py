@@ -24,8 +24,8 @@ from arena.play.botfiles import samples
 from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, Progress, RuntimeName, decode, encode
 from arena.rules import Rules
-from arena.scheduler.cluster.certificates import KeysTrouble, make_keys
-from arena.scheduler.cluster.link import Link, SchedulerAway
+from arena.scheduler.cluster.certificates import CertificateError, make_keys
+from arena.scheduler.cluster.link import Link, SchedulerUnreachable
 from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, security_of
 from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
@@ -101,7 +101,7 @@ def played(workers: ClusterWorkers, match: MatchSpec, heard: list[bytes] | None 
     places = []
 
     def found() -> bool:
-        places.append(workers.take(len(match.seats)))
+        places.append(workers.reserve(len(match.seats)))
         return places[-1] is not None
 
     wait_until(found)
@@ -166,7 +166,7 @@ def test_connections_need_a_certificate_of_this_cluster(cluster: Hosts, tmp_path
     make_keys(tmp_path, ["coordinator"], datetime.now(UTC))
     true, strange = keys(cluster.keys, "coordinator"), keys(tmp_path, "coordinator")
     for shown in (None, strange, replace(strange, ca=true.ca)):
-        with pytest.raises(SchedulerAway):
+        with pytest.raises(SchedulerUnreachable):
             link(cluster, shown)
     assert "dask client" not in [thread.name for thread in threading.enumerate()]
     with closing(link(cluster, true)) as known:
@@ -177,7 +177,7 @@ def test_a_coordinator_refuses_the_scheduler_of_another_cluster(cluster: Hosts, 
     """The scheduler's certificate must be from the coordinator's own authority."""
     make_keys(tmp_path, ["x"], datetime.now(UTC))
     true = keys(cluster.keys, "coordinator")
-    with pytest.raises(SchedulerAway):
+    with pytest.raises(SchedulerUnreachable):
         link(cluster, replace(true, ca=tmp_path / "ca.pem"))
 
 
@@ -190,7 +190,7 @@ def test_a_process_without_free_descriptors_reports_it(cluster: Hosts) -> None:
     shown = keys(cluster.keys, "coordinator")
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
     try:
-        with pytest.raises(SchedulerAway, match="Too many open files"):
+        with pytest.raises(SchedulerUnreachable, match="Too many open files"):
             Link("tcp://127.0.0.1:9", security_of(None), "s", lambda _ticket, _data: None)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -239,7 +239,7 @@ def test_keys_are_only_for_their_user_and_never_overwritten(tmp_path: Path) -> N
         assert {file.name for file in (folder / name).iterdir()} == {"ca.pem", "member.pem", "member.key"}
         assert security_of(keys(folder, name)).get_connection_args("client")["ssl_context"]
     for name in ("a", "../c", ""):
-        with pytest.raises(KeysTrouble):
+        with pytest.raises(CertificateError):
             make_keys(folder, [name], now)
 
 
@@ -284,13 +284,13 @@ def test_a_coordinator_that_stops_leaves_no_match_behind(cluster: Hosts, slow: s
         long = played(first, spec(slow, deals=200))
         with members(cluster) as second:
             wait_until(lambda: any(worker.busy == 2 for worker in second.status()))
-            assert second.take(4) is None
+            assert second.reserve(4) is None
             first.stop()
             with pytest.raises(LauncherStopped):
                 long.result(timeout=WAIT_SECONDS)
-            assert first.take(2) is None
+            assert first.reserve(2) is None
             wait_until(lambda: [worker.busy for worker in second.status()] == [0])
-            wait_until(lambda: second.take(4) is not None)
+            wait_until(lambda: second.reserve(4) is not None)
 
 
 def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, slow: str) -> None:
@@ -300,7 +300,7 @@ def test_a_lost_worker_is_noticed_immediately_and_gets_nothing(cluster: Hosts, s
         cluster.kill("worker0")
         with within(5), pytest.raises(WorkerLost):
             lost.result(timeout=WAIT_SECONDS)
-        assert workers.take(2) is None
+        assert workers.reserve(2) is None
         cluster.start_worker("worker0")
         assert played(workers, spec(str(samples() / "greedy"))).result(timeout=WAIT_SECONDS)
 
@@ -377,7 +377,7 @@ def test_a_worker_that_can_play_nothing_costs_no_match(cluster: Hosts, tmp_path:
         wait_until(lambda: "can't call" in str(missing_of(cluster, "worker2")))
         with members(cluster) as workers:
             wait_until(lambda: len(workers.status()) == 2)
-            places = [workers.take(2) for _ in range(4)]
+            places = [workers.reserve(2) for _ in range(4)]
             assert len({place.worker for place in places if place is not None}) == 1
     cluster.await_up("worker2")
     shutil.rmtree(run_dir)

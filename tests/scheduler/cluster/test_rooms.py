@@ -28,7 +28,7 @@ def rooms(*members: ClusterMember) -> ClusterCapacity:
 
 def taken(where: ClusterCapacity, seats: int, now: float = 0.0) -> str | None:
     """Take seats, and return the name of the worker that has them, if any."""
-    found = where.take(seats, now)
+    found = where.reserve(seats, now)
     return None if found is None else found.card.name
 
 
@@ -66,16 +66,16 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
     assert taken(where, 2) is None
     where.update([member("a", run="again")])
     assert taken(where, 5) == "a"
-    where.give_back("a", 5)  # for the earlier run
+    where.release("a", 5)  # for the earlier run
     assert taken(where, 2) is None
-    where.give_back("again", 5)
+    where.release("again", 5)
     assert taken(where, 5) == "a"
 
 
 def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     """Its seats are free after both, in either order. So the record is checked before the next match."""
     where = rooms(member("a", seats=5))
-    for first, second in ((where.answered, where.judged), (where.judged, where.answered)):
+    for first, second in ((where.answered, where.checked), (where.checked, where.answered)):
         assert taken(where, 4) == "a"
         first("a", 4)
         assert taken(where, 2) is None
@@ -83,7 +83,7 @@ def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     assert taken(where, 5) == "a"
     where.update([])
     where.update([member("a", seats=5)])  # it had disappeared, and the match was given up
-    where.judged("a", 5)
+    where.checked("a", 5)
     assert taken(where, 5) == "a"
     assert taken(where, 2) is None
 
@@ -95,7 +95,7 @@ def test_workers_that_leave_have_trouble_or_rest_get_nothing() -> None:
         member("ill", state=WorkerState(busy={}, trouble="no engine")),
         member("rests"),
     )
-    where.rest("rests", until=10.0)
+    where.back_off("rests", until=10.0)
     assert taken(where, 2, now=9.0) is None
     assert taken(where, 2, now=10.0) == "rests"
 
@@ -104,12 +104,15 @@ def test_the_reason_why_no_worker_accepts_matches_is_known() -> None:
     """No reason is given while any worker accepts matches, even if it is full or in backoff."""
     leaves = member("leaves", state=WorkerState(busy={}, leaving=True))
     ill = member("ill", state=WorkerState(busy={}, trouble="no engine"))
-    assert rooms().trouble() == "no admitted worker is connected"
-    assert rooms(leaves, ill).trouble() == "no worker accepts matches: ill: no engine, leaves: leaving"
+    assert rooms().unavailable_reason() == "no admitted worker is connected"
+    assert (
+        rooms(leaves, ill).unavailable_reason()
+        == "no worker accepts matches: ill: no engine, leaves: leaving"
+    )
     where = rooms(leaves, member("full", seats=2))
     assert taken(where, 2) == "full"
-    where.rest("full", until=10.0)
-    assert where.trouble() is None
+    where.back_off("full", until=10.0)
+    assert where.unavailable_reason() is None
 
 
 def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
@@ -119,17 +122,17 @@ def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
     """
     where = rooms(member("a", seats=2), member("b", seats=8))
     where.put_on_probation("b", until=60.0)
-    where.rest("a", until=1.0)
+    where.back_off("a", until=1.0)
     assert taken(where, 2, now=0.9) is None
     assert taken(where, 3, now=1.0) == "b"  # the other worker never has this many seats
-    where.give_back("b", 3)
+    where.release("b", 3)
     assert taken(where, 2, now=1.0) == "a"
     assert taken(where, 2, now=1.0) is None
     assert taken(where, 2, now=60.0) == "b"
     where.answered("b", 2)
     assert taken(where, 2, now=60.0) is None
     assert [worker.doubted for worker in where.status()] == [False, True]
-    where.judged("b", 2)
+    where.checked("b", 2)
     where.trust("b")
     assert [taken(where, 2, now=60.0) for _ in range(2)] == ["b", "b"]
     assert [worker.doubted for worker in where.status()] == [False, False]

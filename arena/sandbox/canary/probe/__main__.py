@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from . import files, kernel
-from .files import FOLDER, MIB, attempt, tell
+from .files import FOLDER, MIB, attempt, report
 
 LOG_BYTES: Final = 3 * MIB
 LOOKS: Final = (
@@ -19,7 +19,7 @@ LOOKS: Final = (
     files.tmp,
     kernel.rights,
     kernel.calls,
-    files.telling,
+    files.host_files,
     kernel.futexes,
     kernel.page_cache,
     kernel.options,
@@ -36,7 +36,7 @@ def look(limits: dict[str, int]) -> None:
             seen.update(part(limits))
         except Exception as error:  # noqa: BLE001 - one failed attempt must not hide the others
             seen["errors"][part.__name__] = repr(error)
-    tell(seen)
+    report(seen)
     line = "x" * (MIB // 16 - 1) + "\n"
     for _ in range(LOG_BYTES // len(line)):
         sys.stdout.write(line)
@@ -51,7 +51,7 @@ def memory(limits: dict[str, int]) -> None:
     hoard: list[bytes] = []
     while len(hoard) * _STEP < 2 * limits["memory_bytes"]:
         hoard.append(b"x" * _STEP)
-        tell({"bytes": len(hoard) * _STEP})
+        report({"bytes": len(hoard) * _STEP})
 
 
 def processes(limits: dict[str, int]) -> None:
@@ -59,7 +59,7 @@ def processes(limits: dict[str, int]) -> None:
     count = 1
     while count < 2 * limits["processes"] and attempt(_fork_a_sleeper) == "done":
         count += 1
-        tell({"processes": count})
+        report({"processes": count})
 
 
 def _fork_a_sleeper() -> None:

@@ -17,7 +17,7 @@ MIB: Final = 1024 * 1024
 LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
-def tell(seen: dict[str, Any]) -> None:
+def report(seen: dict[str, Any]) -> None:
     """Print the observations, in one write."""
     os.write(2, b"canary " + json.dumps(seen).encode() + b"\n")
 
@@ -53,12 +53,23 @@ def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever `act` re
 
 
 _SECOND: Final = 1
-_STEERING: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
-_ANYBODY: Final = 0o777
+_KERNEL_SETTINGS: Final = (
+    "/proc/sys/kernel/core_pattern",
+    "/proc/sysrq-trigger",
+    "/sys/kernel/uevent_helper",
+)
+_ALL_PERMISSIONS: Final = 0o777
 _FILES: Final = 20
 """Maximum number of files tried per folder of /proc or /sys."""
 
-_TELLING: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
+_DISCLOSING_FILES: Final = (
+    "pagemap",
+    "smaps",
+    "smaps_rollup",
+    "schedstat",
+    "net/softnet_stat",
+    "net/sockstat",
+)
 """Files in a process's folder that disclose other containers' pages, or the host's load or packets."""
 
 
@@ -72,7 +83,7 @@ def writable(_: dict[str, int]) -> dict[str, Any]:
             path.unlink()
         sockets = [name for name in special if stat.S_ISSOCK(os.lstat(name).st_mode)]
         dialled += [name for name in sockets if _dial(name) == "done"]
-    written += [path for path in _STEERING if attempt(_open_for_writing, path) == "done"]
+    written += [path for path in _KERNEL_SETTINGS if attempt(_open_for_writing, path) == "done"]
     return {"written": written, "dialled": dialled}
 
 
@@ -104,13 +115,13 @@ def _folders() -> Iterator[tuple[str, list[str]]]:
             waiting += below
 
 
-def telling(_: dict[str, int]) -> dict[str, Any]:
+def host_files(_: dict[str, int]) -> dict[str, Any]:
     """Try to read files about the whole host, and to open a terminal.
 
     The files are those in /proc and /sys except files of processes and of control groups, and the files in a
     process's folder that disclose something about other processes. One readable file per folder is enough.
     """
-    found = [_readable(iter([f"/proc/self/{name}"])) for name in _TELLING]
+    found = [_readable(iter([f"/proc/self/{name}"])) for name in _DISCLOSING_FILES]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
         if entry.name.isdigit() or entry.is_symlink():
             continue
@@ -156,7 +167,7 @@ def channel(_: dict[str, int]) -> dict[str, Any]:
         attacks = {
             "make": attempt(_make, Path(FOLDER, "new")),
             "bind": attempt(server.bind, f"{FOLDER}/new.sock"),
-            "chmod": attempt(own.chmod, _ANYBODY),
+            "chmod": attempt(own.chmod, _ALL_PERMISSIONS),
             "rename": attempt(own.rename, f"{FOLDER}/old.sock"),
             "unlink": attempt(own.unlink),
         }
@@ -171,7 +182,7 @@ def tmp(limits: dict[str, int]) -> dict[str, Any]:
     empty_tmp()
     program = Path(TMP, "program")
     program.write_text("#!/bin/sh\n")
-    program.chmod(_ANYBODY)
+    program.chmod(_ALL_PERMISSIONS)
     executed = attempt(_run, program)
     program.unlink()
     return {"tmp_bytes": size, "tmp_files": count, "tmp_executed": executed}

@@ -47,7 +47,7 @@ _KINDS: Final = (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.
 
 def network(_: dict[str, int]) -> dict[str, Any]:
     """List the network interfaces, and try to reach an address outside."""
-    return {"interfaces": _interfaces(), "route": attempt(_go_out)}
+    return {"interfaces": _interfaces(), "route": attempt(_connect_outside)}
 
 
 def _interfaces() -> list[str]:
@@ -59,7 +59,7 @@ def _interfaces() -> list[str]:
     return [line.partition(":")[0].strip() for line in lines]
 
 
-def _go_out() -> None:
+def _connect_outside() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.connect(_UNROUTED)
 

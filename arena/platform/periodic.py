@@ -11,7 +11,7 @@ import structlog
 _log = structlog.get_logger()
 
 
-class Recurring:
+class PeriodicTask:
     """Calls a function immediately and then at intervals, in its own thread, within its context.
 
     A failure is logged and doesn't stop the thread.

@@ -6,28 +6,28 @@ import threading
 from contextlib import ExitStack
 
 from arena.play.launcher.slots import SlotPool
-from arena.scheduler.workers import PATIENCE_SECONDS, Opening, Sentinel
+from arena.scheduler.workers import MAX_WAIT_SECONDS, LoadMonitor, SlotLimiter
 from tests.patience import WAIT_SECONDS
 
 
-def settled(opening: Opening, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
+def settled(opening: SlotLimiter, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
     """Return the number of usable seats after the host has given this share of a core for some time."""
     return [opening.look(given, busy, begun + number) for number in range(looks)][-1]
 
 
 def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
     """A share that is only slightly larger than a seat's is enough for all seats."""
-    assert [settled(Opening(10, 0.4), given) for given in (1.0, 0.6, 0.42)] == [10, 10, 10]
+    assert [settled(SlotLimiter(10, 0.4), given) for given in (1.0, 0.6, 0.42)] == [10, 10, 10]
 
 
 def test_fewer_seats_are_used_on_a_busy_host_but_at_least_one() -> None:
     """It is the number of seats for which the measured share suffices."""
-    assert [settled(Opening(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
+    assert [settled(SlotLimiter(10, 0.4), given) for given in (0.201, 0.121, 0.06)] == [5, 3, 1]
 
 
 def test_the_number_of_seats_does_not_flicker() -> None:
     """A small decrease closes seats, but an equally small increase doesn't open them again."""
-    opening = Opening(10, 0.4)
+    opening = SlotLimiter(10, 0.4)
     settled(opening, 0.21)
     assert {opening.look(given, 0, 100.0) for given in (0.2, 0.24) * 50} == {5}
     assert settled(opening, 0.41) == 8
@@ -36,18 +36,18 @@ def test_the_number_of_seats_does_not_flicker() -> None:
 
 def test_a_single_measurement_closes_no_seat() -> None:
     """It may coincide with the start of another program."""
-    assert Opening(5, 0.4).look(0.02, 0, 0.0) == 5
+    assert SlotLimiter(5, 0.4).look(0.02, 0, 0.0) == 5
 
 
 def test_an_overloaded_host_starts_one_match_after_a_while() -> None:
     """The matches in progress are finished first. An overloaded host then plays one match after another."""
-    opening = Opening(5, 0.4)
+    opening = SlotLimiter(5, 0.4)
     assert settled(opening, 0.01, busy=4) == 0
     assert settled(opening, 0.07, busy=4, begun=40.0) == 0
     last = opening.look(0.01, 4, 100.0)
-    assert (last, opening.look(0.01, 0, 100.0 + PATIENCE_SECONDS - 1)) == (0, 0)
-    assert opening.look(0.01, 0, 100.0 + PATIENCE_SECONDS) == 1
-    assert opening.look(0.01, 2, 101.0 + PATIENCE_SECONDS) == 0
+    assert (last, opening.look(0.01, 0, 100.0 + MAX_WAIT_SECONDS - 1)) == (0, 0)
+    assert opening.look(0.01, 0, 100.0 + MAX_WAIT_SECONDS) == 1
+    assert opening.look(0.01, 2, 101.0 + MAX_WAIT_SECONDS) == 0
     assert settled(opening, 0.6, begun=300.0) == 5
 
 
@@ -58,9 +58,9 @@ def test_the_sentinel_sees_other_programs() -> None:
 
     def watch() -> None:
         os.sched_setaffinity(0, {core})
-        sentinel = Sentinel(slots)
+        load_monitor = LoadMonitor(slots)
         for _ in range(15):
-            sentinel.look()
+            load_monitor.look()
 
     with ExitStack() as stack:
         for _ in range(10):

@@ -4,7 +4,7 @@ import threading
 
 from structlog.testing import capture_logs
 
-from arena.platform.recurring import Recurring
+from arena.platform.periodic import PeriodicTask
 from tests.patience import WAIT_SECONDS
 
 
@@ -21,7 +21,7 @@ def test_an_action_recurs_after_any_error_until_its_context_ends() -> None:
             raise ZeroDivisionError
         done.set()
 
-    with capture_logs() as logs, Recurring(act, name="test-recurring", seconds=0.001, expected=(OSError,)):
+    with capture_logs() as logs, PeriodicTask(act, name="test-recurring", seconds=0.001, expected=(OSError,)):
         assert done.wait(WAIT_SECONDS)
     assert [(line["log_level"], line.get("error"), line.get("exc_info")) for line in logs] == [
         ("warning", "the line is down", None),
