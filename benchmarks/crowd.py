@@ -27,8 +27,8 @@ from sqlalchemy import Connection, insert, select
 
 from arena.db import card_counts, ladder
 from arena.db.card_counts import CardRepository
-from arena.db.database import Database, Joined
-from arena.db.fold import Logged
+from arena.db.database import Database, OpenTransaction
+from arena.db.fold import LoggedEvent
 from arena.db.matches import NewMatch
 from arena.db.schema import BotRow, BotVersionRow, DealRow, GameRow, GameSeatRow, MatchRow, MatchSeatRow
 from arena.db.store import Store, open_store
@@ -151,7 +151,9 @@ def _samples(connection: Connection) -> dict[int, _Sample]:
         select(GameRow.players, GameRow.record, GameRow.replay).order_by(GameRow.number.desc())
     )
     return {
-        row.players: _Sample(row.record, row.replay, CardRepository(Joined(connection)).find(row.players))
+        row.players: _Sample(
+            row.record, row.replay, CardRepository(OpenTransaction(connection)).find(row.players)
+        )
         for row in rows
     }
 
@@ -181,7 +183,7 @@ def _add_bots(connection: Connection, bots: int, at: datetime) -> None:
         ],
     )
     log = [
-        Logged(numbers.events + bot + 1, VersionStarted(version=bot + 1, previous=None))
+        LoggedEvent(numbers.events + bot + 1, VersionStarted(version=bot + 1, previous=None))
         for bot in range(bots)
     ]
     for first in range(0, len(log), _PORTION):
@@ -220,7 +222,7 @@ def _play(
     rows: dict[type, list[Row]] = {
         kind: [] for kind in (MatchRow, MatchSeatRow, DealRow, GameRow, GameSeatRow)
     }
-    log: list[Logged] = []
+    log: list[LoggedEvent] = []
     cards: list[Tally] = []
     for seated in portion:
         match, bots = seated.id, seated.bots
@@ -294,7 +296,7 @@ def _seats(number: int, bots: Sequence[int], dice: random.Random) -> list[Row]:
     ]
 
 
-def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logged:
+def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> LoggedEvent:
     played_ = GamePlayed(
         versions=tuple(seat["version_id"] for seat in seats),
         places=tuple(seat["place"] for seat in seats),
@@ -302,7 +304,7 @@ def _logged(event: int, number: int, seats: Sequence[Row], at: datetime) -> Logg
         times=tuple(seat["median_micros"] for seat in seats),
         ended=at,
     )
-    return Logged(event, played_, number, tuple(seat["points"] for seat in seats))
+    return LoggedEvent(event, played_, number, tuple(seat["points"] for seat in seats))
 
 
 def _match_row(seated: _Seated, at: datetime) -> Row:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from arena.home.compare import LOOK_EVERY
+from arena.home.compare import EVALUATION_INTERVAL
 from arena.home.sprt import Hypotheses, SprtVerdict, judge
 
 Distribution = Mapping[float, float]
@@ -26,7 +26,7 @@ SHAPES: Final[Mapping[str, Distribution]] = {
     "table": {value / 8: math.comb(16, value + 8) / 2**16 for value in range(-8, 9)},
 }
 _MEANS: Final = (-0.05, 0.0, 0.025, 0.05, 0.1)
-_MOST_DEALS: Final = 10_000
+_MAX_DEALS: Final = 10_000
 _HALVINGS: Final = 60
 
 
@@ -59,8 +59,8 @@ def simulate_tests(truth: Distribution, hypotheses: Hypotheses, tests: int, dice
     for _ in range(tests):
         seen: Counter[float] = Counter()
         verdict = SprtVerdict.OPEN
-        while verdict is SprtVerdict.OPEN and seen.total() < _MOST_DEALS:
-            seen.update(dice.choices(list(truth), list(truth.values()), k=LOOK_EVERY))
+        while verdict is SprtVerdict.OPEN and seen.total() < _MAX_DEALS:
+            seen.update(dice.choices(list(truth), list(truth.values()), k=EVALUATION_INTERVAL))
             verdict = judge(seen, hypotheses).verdict
         ends[verdict] += 1
         deals += seen.total()

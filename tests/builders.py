@@ -12,7 +12,7 @@ from arena.ladder.card_counts import count_game
 from arena.play.analysis.analyst import analyse, house_bots
 from arena.play.botfiles import samples
 from arena.play.replay.document import Seat, build, encode, parse
-from arena.protocol.analysis import FEWEST_PLAYOUTS, AnalysedDecision, Analysis
+from arena.protocol.analysis import MIN_PLAYOUTS, AnalysedDecision, Analysis
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, taken_over
 from arena.protocol.match import Clock, Decision, GameRecord, Limits, RuntimeName, SeatReport, played_again
@@ -46,7 +46,7 @@ def fill(store: Store) -> None:
 def coarse_analysis(replay: str, *asked: str) -> Analysis:
     """Return an analysis of a replay, with the choices of these house bots. Tests often need the same one."""
     bots = {name: bot for name, bot in house_bots(samples()).items() if name in asked} if asked else {}
-    return analyse(parse(replay), playouts=FEWEST_PLAYOUTS, bots=bots)
+    return analyse(parse(replay), playouts=MIN_PLAYOUTS, bots=bots)
 
 
 def analysed(store: Store, game: str) -> Analysis:

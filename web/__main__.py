@@ -35,7 +35,7 @@ _GRACE_SECONDS: Final = 5
 _IDLE_SECONDS: Final = 5
 """Connections without a request are closed after this time."""
 
-_LARGEST_HEADER: Final = 16 * 1024
+_MAX_HEADER: Final = 16 * 1024
 
 _log = structlog.get_logger()
 
@@ -92,7 +92,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
             http=guarded(Connections(ConnectionLimits(most=raise_open_files()), settings.trusted_proxies)),
             ws="none",
             timeout_keep_alive=_IDLE_SECONDS,
-            h11_max_incomplete_event_size=_LARGEST_HEADER,
+            h11_max_incomplete_event_size=_MAX_HEADER,
             log_config=None,
             access_log=False,
             server_header=False,

@@ -31,7 +31,7 @@ from web.bots.picks import pick_pages
 from web.cards import card_pages, card_sheet, cards_api
 from web.challenges import challenge_api, challenge_pages
 from web.data import PARQUET_TYPE, data_pages
-from web.docs.pages import Downloads, crawler_pages, document_pages, open_shelf
+from web.docs.pages import Downloads, crawler_pages, document_pages, open_documentation
 from web.feeds import feeds
 from web.front import front_pages
 from web.games.api import games_api, logs_api
@@ -45,8 +45,8 @@ from web.http.rate_limits import RateLimits
 from web.http.request_log import RequestLog, SiteMetrics
 from web.http.security import SameSite, SecurityHeaders
 from web.http.static import MOUNT, VersionedFiles
-from web.http.turns import LARGEST_BODY, Turns
-from web.http.uploads import PACE, Pace, Paced, counted
+from web.http.turns import MAX_BODY_BYTES, ConcurrencyLimit
+from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, counted
 from web.leaderboard.calibration import Calibrations, calibration_api, calibration_pages
 from web.leaderboard.pages import badge_pages, leaderboard_pages, public_api
 from web.leaderboard.standings import Boards
@@ -150,14 +150,14 @@ class Parts:
     tables_for_people: int = 2  # number of people who can play against bots at the same time
     analyses: bool = True  # whether games are analysed
     downloads: Downloads = field(default_factory=Downloads)
-    pace: Pace = PACE
+    body_timeouts: BodyTimeouts = BODY_TIMEOUTS
 
 
 def create_app(parts: Parts) -> FastAPI:
     """Return the site."""
     store, accounts = parts.store, parts.accounts
     boards = Boards(store.ratings, parts.now)
-    shelf = open_shelf(parts.downloads)
+    documentation = open_documentation(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
     # No redirect for an extra slash: it would go to whatever host the request names.
     app = Site(
@@ -165,7 +165,7 @@ def create_app(parts: Parts) -> FastAPI:
             _Encodings(
                 PageCache(
                     GZipMiddleware(site, compresslevel=_GZIP_LEVEL, exclude_content_types=_COMPRESSED),
-                    store.pulse,
+                    store.change_counter,
                     parts.now,
                 )
             ),
@@ -174,13 +174,13 @@ def create_app(parts: Parts) -> FastAPI:
         title="Kaiten",
         lifespan=_opening(boards),
         openapi_url=None,
-        max_body_size=LARGEST_BODY,
+        max_body_size=MAX_BODY_BYTES,
         redirect_slashes=False,
     )
     # Inside the cache: a cached page costs so little that it needn't wait for a turn.
-    app.add_middleware(Turns)
+    app.add_middleware(ConcurrencyLimit)
     app.add_middleware(SameSite)
-    app.add_middleware(Paced, pace=parts.pace)
+    app.add_middleware(BodyTimeoutMiddleware, timeouts=parts.body_timeouts)
     attempts = RateLimits(store.people, accounts, parts.now)
     app.state.callers = Callers(accounts, store.bots, attempts.change)
     routers = (
@@ -190,9 +190,9 @@ def create_app(parts: Parts) -> FastAPI:
         badge_pages(boards, store.bots),
         public_pages(store.games, store.bots),
         data_pages(parts.exports),
-        crawler_pages(boards, shelf),
+        crawler_pages(boards, documentation),
         status_pages(store, parts.receiver.has_room, parts.now),
-        document_pages(shelf),
+        document_pages(documentation),
         game_pages(parts.store),
         viewer_pages(store),
         live_pages(store, parts.now),

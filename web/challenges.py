@@ -10,8 +10,8 @@ from arena.db.challenges import ChallengeGame, Challenges, KnownChallenge
 from arena.db.store import Store
 from arena.play.replay.document import PublicReplay
 from arena.protocol.documents import ChallengeSummary
-from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, challenge_summary
-from arena.services.owners import RequestedChallenge as Wanted
+from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, challenge_summary
+from arena.services.owners import RequestedChallenge as BoardQuery
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import (
     LISTED,
@@ -28,7 +28,7 @@ from web.http.api import (
 )
 from web.http.authentication import Caller, Session
 from web.http.errors import Problem
-from web.http.parameters import LARGEST_VERSION, Before, BotName, GameId
+from web.http.parameters import MAX_VERSION, Before, BotName, GameId
 from web.http.rendering import PageRouter, Viewer, page, viewer_of
 from web.viewer.screen import Shown
 
@@ -56,9 +56,9 @@ class WantedChallenge(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    opponents: Annotated[tuple[Opponent, ...], Field(min_length=1, max_length=MOST_OPPONENTS)]
-    version: Annotated[int, Field(ge=1, le=LARGEST_VERSION)] | None = None
-    deals: Annotated[int, Field(ge=1, le=MOST_DEALS)] = 1
+    opponents: Annotated[tuple[Opponent, ...], Field(min_length=1, max_length=MAX_OPPONENTS)]
+    version: Annotated[int, Field(ge=1, le=MAX_VERSION)] | None = None
+    deals: Annotated[int, Field(ge=1, le=MAX_DEALS)] = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def challenge_api(challenges: Challenges, owners: Owners) -> APIRouter:
 
         Opponents are other bots, or other versions of your bot.
         """
-        asked = Wanted(bot=bot, version=wanted.version, opponents=wanted.opponents, deals=wanted.deals)
+        asked = BoardQuery(bot=bot, version=wanted.version, opponents=wanted.opponents, deals=wanted.deals)
         try:
             made = owners.challenge(caller.account.id, asked)
         except REFUSED as error:

@@ -23,8 +23,8 @@ from web.http.rendering import PageRouter, count, fixed, iso_moment, odds, visib
 from web.viewer.pages import origin
 
 _ATOM: Final = "http://www.w3.org/2005/Atom"
-_MOST_BOTS: Final = 50
-_MOST_ENTRIES: Final = 20
+_MAX_BOTS: Final = 50
+_MAX_ENTRIES: Final = 20
 _NOTHING_YET: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The date of an empty feed, because every feed must have a date."""
 
@@ -46,7 +46,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     # A name may contain a slash, as in the addresses of authors' pages.
     @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName) -> Response:
-        bots = store.bots.listed(None, _MOST_BOTS, author=author)
+        bots = store.bots.listed(None, _MAX_BOTS, author=author)
         if not bots:
             raise HTTPException(404, "This author has no bots.")
         news = [each for bot in bots for each in _bot_news(store, bot)]
@@ -62,7 +62,7 @@ def _bot_news(store: Store, bot: KnownBot) -> list[News]:
     """Return a bot's newest versions, its state unless it is active, and when it was last overtaken."""
     news = [
         version_joined(bot.name, version.number, version.created)
-        for version in store.bots.versions(bot.name, None, _MOST_ENTRIES)
+        for version in store.bots.versions(bot.name, None, _MAX_ENTRIES)
     ]
     if bot.state is not BotState.ACTIVE and bot.since is not None:
         news.append(state_changed(bot.name, bot.state, bot.reason, bot.since))
@@ -90,7 +90,7 @@ def _game_news(each: RemarkableGame) -> News:
 def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Response:
     """Return the newest of ``news`` as a feed of the page ``home``."""
     site = origin(request)
-    newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MOST_ENTRIES]
+    newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MAX_ENTRIES]
     root = ET.Element("feed", xmlns=_ATOM)
     own = f"{site}{quote(request.url.path)}"
     _add(root, "id", own)

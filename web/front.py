@@ -14,7 +14,7 @@ from arena.db.games import GameRepository, GameSummary
 from arena.db.live_games import LiveGames
 from arena.db.store import Store
 from arena.ladder.highlights import HighlightKind
-from arena.ladder.standings import Wanted
+from arena.ladder.standings import BoardQuery
 from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, scale_of
@@ -22,7 +22,7 @@ from web.live import watchable
 from web.play.puzzle import laid_out_puzzle, newest_puzzle
 from web.viewer.words import card_name
 
-_TOP: Final = Wanted(limit=10)
+_TOP: Final = BoardQuery(limit=10)
 _TABLES: Final = 8
 """Maximum number of matches shown. The page shows how many more there are."""
 _REMARKABLE: Final = 3

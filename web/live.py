@@ -20,8 +20,8 @@ from web.http.authentication import may_read
 from web.http.caching import unless_unchanged
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, page, viewer_of
-from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, address, film, film_so_far
-from web.viewer.pages import WORDS, Asked, AskedFrame, View, all_frames, origin, seated, shown_game
+from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, address, film, film_so_far
+from web.viewer.pages import WORDS, Asked, RequestedFrame, View, all_frames, origin, seated, shown_game
 from web.viewer.screen import Screen, Shown, screen
 
 MatchId = Annotated[str, Path(pattern=r"^[0-9A-Za-z_-]{1,64}$", description="A match's id.")]
@@ -119,13 +119,15 @@ class _Live:
         if found.game is None:
             return unless_unchanged(request, found, lambda: _without_a_game(request, found))
         start = Frame(found.game.rounds, 1, FilmStage.PICK)
-        return RedirectResponse(f"{address(_base(found, found.game), start, Eyes.read(view))}#autoplay", 303)
+        return RedirectResponse(
+            f"{address(_base(found, found.game), start, Viewpoint.read(view))}#autoplay", 303
+        )
 
     def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
         """Show a frame of a game."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
-            return _to_the_replay(found, number, lambda home: address(home, asked.frame, asked.eyes))
+            return _to_the_replay(found, number, lambda home: address(home, asked.frame, asked.viewpoint))
         game = found.game
         if game is None:
             raise _not_shown(found)
@@ -165,7 +167,7 @@ def _base(match: WatchedMatch, game: ShownGame) -> str:
     return f"/live/{match.match}/{game.game + 1}"
 
 
-def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFrame) -> Screen:
+def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: RequestedFrame) -> Screen:
     """Return a frame from a game in a running match."""
     base = _base(match, game)
     shown = Shown(
@@ -175,7 +177,7 @@ def live_screen(match: WatchedMatch, game: ShownGame, film: Film, asked: AskedFr
         base=base,
         download=f"{PREFIX}/live/{match.match}?game={game.game + 1}",
     )
-    return screen(shown, film, asked.frame, seated(film, asked.eyes), base)
+    return screen(shown, film, asked.frame, seated(film, asked.viewpoint), base)
 
 
 def _playing(game: ShownGame) -> int | None:
@@ -293,7 +295,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
     def recorded(request: Request, game: GameId) -> Response:
         """Show a recorded game from its first frame."""
         shown = shown_game(read_game(store.games, game))
-        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYBODY, shown.base)
+        made = screen(shown, film(shown.replay), Frame(1, 1, FilmStage.PICK), EVERYTHING, shown.base)
         return page(request, "tv.html", screen=made, words=WORDS, show=game, match=None, playing=None)
 
     @router.get("/live/{match}/{number}")
@@ -307,7 +309,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
             raise HTTPException(404, "This game can't be shown yet. Kaiten TV continues at /tv.")
 
         def made() -> Response:
-            begin = AskedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYBODY)
+            begin = RequestedFrame(Frame(game.rounds, 1, FilmStage.PICK), EVERYTHING)
             seen = live_screen(found, game, film_so_far(game.text), begin)
             return page(
                 request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=_playing(game)

@@ -71,13 +71,13 @@ def hash_of(secret: str) -> str:
     return sha256(encoded(secret)).hexdigest()
 
 
-LIFE: Final = timedelta(days=30)
+MAX_AGE: Final = timedelta(days=30)
 """Maximum age of a session."""
 
-IDLE: Final = timedelta(days=7)
+MAX_IDLE: Final = timedelta(days=7)
 """Maximum time between two uses of a session."""
 
-KNOWN: Final = timedelta(days=180)
+KNOWN_BROWSER_TIME: Final = timedelta(days=180)
 """Time after a login during which the browser is known to the account."""
 
 _SEEN_EVERY: Final = timedelta(minutes=10)
@@ -104,7 +104,7 @@ class Sessions:
         whatever the cause.
         """
         found = self._account(name)
-        if not self._passwords.holds(password, None if found is None else found.password) or found is None:
+        if not self._passwords.matches(password, None if found is None else found.password) or found is None:
             known = None if found is None else found.account.name
             self._people.record(at_account(self._sources.now(), Visit.FAIL, known, address))
             raise WrongCredentials("the name or the password is wrong: check both, and try again")
@@ -133,7 +133,7 @@ class Sessions:
         """
         account = checked.account
         now = self._sources.now()
-        self._credentials.end_old_sessions(created_before=now - LIFE, seen_before=now - IDLE)
+        self._credentials.end_old_sessions(created_before=now - MAX_AGE, seen_before=now - MAX_IDLE)
         secret = self._sources.new_secret()
         with unless_changed():
             self._credentials.open_session(
@@ -154,29 +154,29 @@ class Sessions:
             self._credentials.session_seen(found.id, now)
         return found
 
-    def locked(self, name: str, address: str) -> None:
+    def record_lockout(self, name: str, address: str) -> None:
         """Record in the audit log that the login attempts with a name or from an address reached a limit."""
         found = self._account(name)
         known = None if found is None else found.account.name
         self._people.record(at_account(self._sources.now(), Visit.LOCK, known, address))
 
-    def mark(self, checked: StoredPassword) -> str:
-        """Return a new mark for a browser that has just logged in: see :meth:`knows`."""
+    def known_browser_mark(self, checked: StoredPassword) -> str:
+        """Return a new mark for a browser that has just logged in: see :meth:`is_known_browser`."""
         made = f"{self._sources.now().timestamp():.0f}.{self._sources.new_secret()}"
         return f"{made}.{_mac(checked.password, made)}"
 
-    def knows(self, name: str, mark: str) -> bool:
+    def is_known_browser(self, name: str, mark: str) -> bool:
         """Return True if a browser with this mark has logged in to the account with its current password.
 
         Marks are not stored. A mark is authenticated with the password's hash, whose salt can't be guessed.
-        It expires after ``KNOWN``, or when the hash is replaced.
+        It expires after ``KNOWN_BROWSER_TIME``, or when the hash is replaced.
         """
         found = self._account(name)
         made, _, mac = mark.rpartition(".")
         if found is None or not compare_digest(_mac(found.password, made).encode(), encoded(mac)):
             return False
         made_at = datetime.fromtimestamp(int(made.partition(".")[0]), UTC)
-        return self._sources.now() < made_at + KNOWN
+        return self._sources.now() < made_at + KNOWN_BROWSER_TIME
 
     def end(self, secret: str) -> None:
         """End the session of a secret."""
@@ -202,7 +202,7 @@ class Sessions:
 
 
 def _has_ended(session: OpenSession, now: datetime) -> bool:
-    return now >= min(session.created + LIFE, session.seen + IDLE)
+    return now >= min(session.created + MAX_AGE, session.seen + MAX_IDLE)
 
 
 @contextmanager
@@ -221,8 +221,8 @@ def _mac(password: str, made: str) -> str:
 PREFIX: Final = "kaiten_"
 """Prefix of every token, by which people and scanners recognise leaked tokens."""
 
-LONGEST_DAYS: Final = 366
-MOST_TOKENS: Final = 20
+MAX_DAYS: Final = 366
+MAX_TOKENS: Final = 20
 NAME_LENGTH: Final = 60
 
 _SHOWN: Final = len(PREFIX) + 4
@@ -276,9 +276,9 @@ class Tokens:
             raise TokenRefused("choose at least one scope for the token")
         if beyond := sorted(set(scopes) - may):
             raise TokenRefused(f"this account or token lacks these scopes: {', '.join(beyond)}")
-        if not 1 <= days <= LONGEST_DAYS:
+        if not 1 <= days <= MAX_DAYS:
             raise TokenRefused(
-                f"a token can be valid for 1 to {LONGEST_DAYS} days: choose a number in this range"
+                f"a token can be valid for 1 to {MAX_DAYS} days: choose a number in this range"
             )
         now = self._sources.now()
         expires = now + timedelta(days=days)
@@ -298,7 +298,7 @@ class Tokens:
         with unless_changed():
             return secret, self._credentials.add_token(
                 new,
-                most=MOST_TOKENS,
+                most=MAX_TOKENS,
                 password=by.password if isinstance(by, StoredPassword) else None,
                 by=None if parent is None else parent.token.id,
                 entry=entry,

@@ -13,7 +13,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from arena.accounts.errors import Busy, PasswordRefused
 
-_AT_ONCE: Final = 2
+_MAX_CONCURRENT: Final = 2
 _WAITING: Final = 8
 
 
@@ -34,22 +34,22 @@ class Passwords:
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
-        self._working = BoundedSemaphore(_AT_ONCE)
-        self._places = BoundedSemaphore(_AT_ONCE + _WAITING)
+        self._working = BoundedSemaphore(_MAX_CONCURRENT)
+        self._places = BoundedSemaphore(_MAX_CONCURRENT + _WAITING)
         # Passwords for unknown names are checked against this, so that they take as long as for known names.
         self._decoy = _decoy(hasher)
 
     def hash(self, password: str) -> str:
         """Return a new hash of a password. Raises Busy."""
-        with self._turn():
+        with self._slot():
             return self._hasher.hash(encoded(password))
 
-    def holds(self, password: str, stored: str | None) -> bool:
+    def matches(self, password: str, stored: str | None) -> bool:
         """Return True if a password matches a hash. No password matches None. Raises Busy.
 
         The check takes as long for None as for a hash.
         """
-        with self._turn():
+        with self._slot():
             try:
                 self._hasher.verify(self._decoy if stored is None else stored, encoded(password))
             except (VerificationError, InvalidHashError):
@@ -61,7 +61,7 @@ class Passwords:
         return self._hasher.check_needs_rehash(stored)
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _slot(self) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
             raise Busy("too many people are logging in: try again in a few seconds")
         try:
@@ -85,10 +85,10 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-SHORTEST: Final = 8
+MIN_LENGTH: Final = 8
 """Minimum number of characters: ASVS 5.0, 6.2.1. The pages show that ASVS recommends 15 or more."""
 
-LONGEST: Final = 256
+MAX_LENGTH: Final = 256
 
 _WORDS: Final = ("kaiten", "sushi", "arena", "chopsticks", "password", "passwort", "qwertyui")
 """Words that attackers would try first. A password that is little more than one of them is refused."""
@@ -101,10 +101,10 @@ def check_new_password(password: str, name: str) -> None:
 
     The error contains the reason, but not the password.
     """
-    if len(password) < SHORTEST:
-        raise PasswordRefused(f"use at least {SHORTEST} characters for the password; 15 or more are better")
-    if len(password) > LONGEST:
-        raise PasswordRefused(f"use at most {LONGEST} characters for the password")
+    if len(password) < MIN_LENGTH:
+        raise PasswordRefused(f"use at least {MIN_LENGTH} characters for the password; 15 or more are better")
+    if len(password) > MAX_LENGTH:
+        raise PasswordRefused(f"use at most {MAX_LENGTH} characters for the password")
     folded = password.lower()
     if folded in _common():
         raise PasswordRefused("this is one of the most common passwords: choose another")

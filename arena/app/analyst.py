@@ -29,7 +29,7 @@ slightly."""
 _PEOPLE_SECONDS: Final = 3.0
 """Interval of checks for a person's game. The person is waiting, so its analysis doesn't need a free slot."""
 
-_PATIENCE: Final = timedelta(hours=1)
+_TIMEOUT: Final = timedelta(hours=1)
 """Time limit of one analysis."""
 
 
@@ -52,7 +52,7 @@ class HostAnalyst:
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._closed = False
 
-    def look(self) -> None:
+    def analyse_next(self) -> None:
         """Analyse the rated game with the highest priority, if the host is idle. Raises StoreError."""
         if not self._idle():
             return
@@ -64,10 +64,10 @@ class HostAnalyst:
         if found is not None and self._store.analyses.add(found) and (made := puzzle_in(found)) is not None:
             self._store.puzzles.offer(game, made, merit(made), self._now().date())
 
-    def look_for_people(self) -> None:
+    def analyse_person_game(self) -> None:
         """Analyse the game of a person who is waiting for it. Raises StoreError."""
         games = self._store.person_games
-        game = games.unanalysed(self._now() - _PATIENCE, without=self.failed)
+        game = games.unanalysed(self._now() - _TIMEOUT, without=self.failed)
         if game is not None and (found := self._analyse(game.id, game.replay)) is not None:
             games.analysed(game.id, found)
 
@@ -143,14 +143,14 @@ def analyst(
     made = HostAnalyst(store, playouts, idle, now)
     looks = count()
 
-    def look() -> None:
+    def analyse() -> None:
         if next(looks):
-            made.look()
+            made.analyse_next()
 
     with (
-        PeriodicTask(look, name="analyst", seconds=seconds, expected=(StoreError,)),
+        PeriodicTask(analyse, name="analyst", seconds=seconds, expected=(StoreError,)),
         PeriodicTask(
-            made.look_for_people,
+            made.analyse_person_game,
             name="analyst of people's games",
             seconds=_PEOPLE_SECONDS,
             expected=(StoreError,),

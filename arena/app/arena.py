@@ -49,11 +49,11 @@ from arena.scheduler.settling import Watcher
 from arena.scheduler.workers import Workers, local_workers
 from arena.submissions.pipeline import Pipeline, steps_of
 
-_HELD: Final = (
+_LOCK_HELD: Final = (
     "another coordinator uses this database: stop that coordinator first, or add this host to it as a "
     "worker. If its host is down, try again in 30 seconds"
 )
-_LOST: Final = (
+_LOCK_LOST: Final = (
     "this host could not reach the database, and another coordinator took it over, so this one has stopped: "
     "stop the other one before you restart this one, or add this host to the other one as a worker"
 )
@@ -67,7 +67,7 @@ class LockHolder:
         self._lost = threading.Event()
         self._stop: Callable[[], None] = lambda: None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Check that this process still has the lock. A lock that was lost is never retaken.
 
         Raises DatabaseUnavailable.
@@ -89,7 +89,7 @@ class LockHolder:
 
     def _check(self) -> None:
         if self._lost.is_set():
-            raise CannotStart(_LOST)
+            raise CannotStart(_LOCK_LOST)
 
 
 @contextmanager
@@ -99,11 +99,11 @@ def coordinator_lock(store: Store) -> Iterator[LockHolder]:
     Raises DatabaseUnavailable, or CannotStart if another coordinator has it.
     """
     if not store.coordinator_lock.take():
-        raise CannotStart(_HELD)
+        raise CannotStart(_LOCK_HELD)
     holder = LockHolder(store.coordinator_lock)
     try:
         with PeriodicTask(
-            holder.look, name="coordinator lock", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
+            holder.check, name="coordinator lock", seconds=RENEW_SECONDS, expected=(DatabaseUnavailable,)
         ):
             yield holder
     finally:
@@ -115,13 +115,13 @@ class ProgramFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._begun = self._look()
+        self._begun = self._scan()
 
     def changed(self) -> bool:
         """Return True if a file has been written, added or removed since this object was created."""
-        return self._look() != self._begun
+        return self._scan() != self._begun
 
-    def _look(self) -> dict[Path, tuple[int, int]]:
+    def _scan(self) -> dict[Path, tuple[int, int]]:
         found = {}
         for path in self._folder.rglob("*.py"):
             try:
@@ -151,7 +151,7 @@ class Arena:
     ladder: Ladder
     slots: SlotPool | None  # the slots of this host; None if the workers of a cluster play instead
     swept: int  # number of removed sandboxes that an earlier run had left
-    waiting_again: int  # number of matches that an earlier run did not finish
+    requeued: int  # number of matches that an earlier run did not finish
     _settings: Settings
     _gate: Gate
     _keeper: ImageKeeper | None
@@ -319,7 +319,7 @@ def open_arena(settings: Settings, *, own: bool = False) -> Iterator[Arena]:
                 ladder=ladder,
                 slots=slots_of_host() if plays else None,
                 swept=setup.swept,
-                waiting_again=store.leases.release(install),
+                requeued=store.leases.release(install),
                 _settings=settings,
                 _gate=gate,
                 _keeper=keeper_of(settings, store, runtime) if runtime.isolates else None,

@@ -29,15 +29,15 @@ from arena.sandbox.docker.engine import connect
 from arena.sandbox.runtime import RuntimeFailure
 from arena.scheduler.coordinator import ArenaError
 from arena.submissions.document import whole_document
-from arena.submissions.pipeline import LONGEST_REST_SECONDS
+from arena.submissions.pipeline import MAX_REPEAT_DELAY_SECONDS
 from arena.submissions.receiver import Receiver, Upload, open_receiver
 
-PATIENCE_SECONDS: Final = LONGEST_REST_SECONDS + 40
+STALL_TIMEOUT_SECONDS: Final = MAX_REPEAT_DELAY_SECONDS + 40
 """Maximum wait for a submission to proceed: longer than the pause before a match is repeated."""
 
 _POLL_SECONDS: Final = 0.05
 _OPEN: Final = frozenset({MatchState.WAITING, MatchState.RUNNING})
-_LASTING: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
+_PERSISTENT_TMP: Final = "/var/tmp"  # noqa: S108 - only this user can read the folder made in it
 """Files in this folder survive a reboot, and so do the engine's containers and images."""
 
 Say = Callable[[str], None]
@@ -85,7 +85,7 @@ def _settings_in(settings: Settings, folder: Path) -> Settings:
 @contextmanager
 def _folder(settings: Settings, say: Say) -> Iterator[Path]:
     """Create a folder and hold its lock."""
-    lasting = Path(os.environ.get("TMPDIR", _LASTING))
+    lasting = Path(os.environ.get("TMPDIR", _PERSISTENT_TMP))
     parent = private_folder(lasting / f"kaiten-check-{os.geteuid()}", setting="TMPDIR")
     with ExitStack() as held:
         # Without the parent's lock, another check could remove the new folder before it is locked.
@@ -137,19 +137,19 @@ class LocalFollowing:
         self,
         submissions: SubmissionRepository,
         id_: str,
-        hear: Callable[[dict[str, Any]], None],
+        on_change: Callable[[dict[str, Any]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._submissions = submissions
         self._id = id_
-        self._hear = hear
+        self._hear = on_change
         self._clock = clock
         self._waits_since: float | None = None
         self.told: dict[str, Any] = {}  # the submission's document with games; empty before the first look
         self.over = False  # whether the submission has ended
         self.source: str | None = None  # id of its image; None until it has one
 
-    def goes_on(self, player: QualifyingPlayer) -> bool:
+    def await_game(self, player: QualifyingPlayer) -> bool:
         """Return True once a game is queued, or False once a game is running or the submission has ended.
 
         Until one of these is the case, this waits: without games, the coordinator would stop. Once the
@@ -157,7 +157,7 @@ class LocalFollowing:
         can't continue the check.
         """
         while not player.stopped:
-            newest = self._look()
+            newest = self._refresh()
             if self.over:
                 player.stop()
             elif newest in _OPEN:
@@ -166,7 +166,7 @@ class LocalFollowing:
                 time.sleep(_POLL_SECONDS)
         return False
 
-    def _look(self) -> MatchState | None:
+    def _refresh(self) -> MatchState | None:
         """Report progress, and return the state of the newest game."""
         known = self._submissions.find(self._id)
         if known is None:
@@ -190,7 +190,7 @@ class LocalFollowing:
             return
         if self._waits_since is None:
             self._waits_since = self._clock()
-        if self._clock() - self._waits_since > PATIENCE_SECONDS:
+        if self._clock() - self._waits_since > STALL_TIMEOUT_SECONDS:
             raise ArenaError(known.waiting)
 
 
@@ -199,11 +199,11 @@ _AUTHOR: Final = "you"
 
 
 def check_bot(
-    settings: Settings, target: Target, hear: Callable[[dict[str, Any]], None], say: Say
+    settings: Settings, target: Target, on_change: Callable[[dict[str, Any]], None], say: Say
 ) -> tuple[dict[str, Any], int]:
     """Check a bot.
 
-    Return its submission's document and the size of its image in bytes, or 0 without an image. ``hear``
+    Return its submission's document and the size of its image in bytes, or 0 without an image. ``on_change``
     receives the document whenever it is read. Raises KeyboardInterrupt if a signal stops the check,
     CannotSend, NoRoom or UploadRefused if the bot can't be submitted, and ArenaError, CannotStart,
     ImageError, IntakeError, RuntimeFailure or StoreError if this machine can't check the bot.
@@ -211,9 +211,9 @@ def check_bot(
     with _open_at_home(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)
         _prepare(arena, target, say)
-        following = LocalFollowing(arena.store.submissions, _handed_in(receiver, target), hear)
+        following = LocalFollowing(arena.store.submissions, _handed_in(receiver, target), on_change)
         with playing(arena) as coordinator:
-            coordinator.run(lambda: following.goes_on(coordinator))
+            coordinator.run(lambda: following.await_game(coordinator))
         if not following.over:
             raise KeyboardInterrupt
         image = images_of(own).records.image(following.source) if following.source else None

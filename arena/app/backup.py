@@ -11,7 +11,7 @@ from arena.db.audit import NewAuditEntry
 from arena.ops.backup import restoring
 from arena.ops.backup.archive import BackupArchive, BackupManifest
 from arena.ops.backup.making import BackupSources, make, read_back
-from arena.ops.backup.restoring import RestorePlace
+from arena.ops.backup.restoring import RestoreTarget
 from arena.platform.settings import Settings
 from arena.submissions.receiver import uploads_folder, uploads_of
 
@@ -46,7 +46,7 @@ def restore_backup(settings: Settings, path: Path, who: str, say: Callable[[str]
     if the destination isn't empty. Raises CannotStart if an arena runs there, or the folder can't be created.
     """
     with BackupArchive.opened(path) as archive, data_dir_lock(settings.data_dir, restoring=True):
-        place = RestorePlace(
+        place = RestoreTarget(
             data=settings.data_dir.absolute(),
             url=settings.url,
             uploads=uploads_folder(settings).absolute(),

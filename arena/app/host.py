@@ -17,7 +17,7 @@ from arena.images.build.base import ensure_base_image
 from arena.images.build.context import build_canary_image
 from arena.platform.settings import Settings
 from arena.play.launcher import HostTooSmall
-from arena.play.launcher.seats import LONGEST_RUN_DIR
+from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 from arena.play.launcher.slots import FULL_TABLE, RESERVE_MIB, SlotPool
 from arena.protocol.controls import HostReport
 from arena.protocol.languages import PYTHON
@@ -39,7 +39,7 @@ def sockets_folder(settings: Settings) -> Path:
     sockets below it.
     """
     folder = settings.sockets
-    size, most = len(os.fsencode(folder)), LONGEST_RUN_DIR - INSTALL_SIZE - 1
+    size, most = len(os.fsencode(folder)), MAX_RUN_DIR_LENGTH - INSTALL_SIZE - 1
     if size > most:
         raise CannotStart(
             f"the path of the socket folder {folder} is {size} bytes long (limit {most}, to leave room for "

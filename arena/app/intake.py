@@ -40,7 +40,7 @@ def open_submissions(settings: Settings, say: Callable[[str], None]) -> Iterator
     ``say`` receives progress messages. Raises StoreError, RuntimeFailure, or CannotStart if there is no
     arena, bots don't run in containers, or images can't be stored.
     """
-    with _beside(settings) as (store, runtime), _intake_of(settings, say) as intake:
+    with _existing_arena(settings) as (store, runtime), _intake_of(settings, say) as intake:
         yield OperatorSubmissions(
             store=store,
             intake=intake,
@@ -98,12 +98,12 @@ def open_keeper(settings: Settings) -> Iterator[ImageKeeper]:
     Raises StoreError, RuntimeFailure, or CannotStart if there is no arena, bots don't run in containers, or
     images can't be stored.
     """
-    with _beside(settings) as (store, runtime):
+    with _existing_arena(settings) as (store, runtime):
         yield keeper_of(settings, store, runtime)
 
 
 @contextmanager
-def _beside(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
+def _existing_arena(settings: Settings) -> Iterator[tuple[Store, Runtime]]:
     """Open the store and the engine of an existing arena, running or not."""
     with (
         closing(open_results(settings)) as store,

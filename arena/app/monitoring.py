@@ -14,9 +14,9 @@ from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.notices.metrics import DeliveryMetrics
 from arena.ops.monitoring import (
+    CallWithTimeout,
     CannotListen,
     Check,
-    InTime,
     OpsServer,
     checked,
     loop_check,
@@ -73,7 +73,7 @@ class Monitoring:
         self._registry = new_registry()
         self._coordinator: Coordinator | None = None
         self._disk = Disk(settings.data_dir, settings.least_free)
-        self._check_database = InTime(store.check, _DATABASE_SECONDS)
+        self._check_database = CallWithTimeout(store.check, _DATABASE_SECONDS)
         self._cluster: Check = lambda: _NOTHING_YET
         self.metrics = MatchMetrics(self._registry, time.monotonic, time.time)
         self.deliveries = DeliveryMetrics(self._registry)
@@ -92,13 +92,18 @@ class Monitoring:
 
         Raises CannotStart if the address can't be used.
         """
-        alive: Mapping[str, Check] = {"main loop": loop_check(self._turned, time.monotonic)}
+        alive: Mapping[str, Check] = {"main loop": loop_check(self._last_tick, time.monotonic)}
         here: Mapping[str, Check] = {
             "engine": runtime.unavailable_reason,
             "host": lambda: None if gate.decided else "its controls have not been checked yet",
         }
-        plays = here if self._settings.executor is None else {"workers": self._others}
-        ready = {**plays, "database": self._database, "disk": self._room, "coordinator": self._plays}
+        plays = here if self._settings.executor is None else {"workers": self._cluster_problem}
+        ready = {
+            **plays,
+            "database": self._database_problem,
+            "disk": self._disk_problem,
+            "coordinator": self._playing_problem,
+        }
         with health_server(self._settings, alive, ready, self._registry):
             yield
 
@@ -123,25 +128,25 @@ class Monitoring:
         finally:
             self._cluster = lambda: _NOTHING_YET
 
-    def _others(self) -> str | None:
+    def _cluster_problem(self) -> str | None:
         return self._cluster()
 
-    def _turned(self) -> float | None:
+    def _last_tick(self) -> float | None:
         coordinator = self._coordinator
         return None if coordinator is None else coordinator.last_tick
 
-    def _plays(self) -> str | None:
+    def _playing_problem(self) -> str | None:
         coordinator = self._coordinator
         if coordinator is None:
             return _NOTHING_YET
         return "shutting down: no match starts" if coordinator.draining or coordinator.stopped else None
 
-    def _room(self) -> str | None:
+    def _disk_problem(self) -> str | None:
         if self._disk.has_room():
             return None
         return "full, so no match starts: free some space, or lower ARENA_DISK_FLOOR_GIB"
 
-    def _database(self) -> str | None:
+    def _database_problem(self) -> str | None:
         try:
             self._check_database()
         except TimeoutError:

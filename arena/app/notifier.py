@@ -33,7 +33,7 @@ def notifier(
     )
     with (
         closing(made),
-        PeriodicTask(made.look, name="notifications", seconds=_SECONDS, expected=(StoreError,)),
-        PeriodicTask(made.look_at_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
+        PeriodicTask(made.deliver_due, name="notifications", seconds=_SECONDS, expected=(StoreError,)),
+        PeriodicTask(made.check_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
     ):
         yield

@@ -97,7 +97,7 @@ class RoundBar:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def hear(self, event: MatchEvent) -> None:
+    def update(self, event: MatchEvent) -> None:
         """Advance the bar, or count a quarantined match; the log has the reasons."""
         match event:
             case FinishedMatch():
@@ -112,7 +112,7 @@ class RoundBar:
                 self.quarantined += event.quarantined
 
 
-def refilled(arena: Arena) -> bool:
+def refill(arena: Arena) -> bool:
     """Queue more rated matches. Return True, because there are always more."""
     arena.ladder.refill()
     return True
@@ -125,8 +125,8 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     """
     if arena.swept:
         say(f"sandboxes left by an earlier run, now removed: {arena.swept}")
-    if arena.waiting_again:
-        say(f"unfinished matches of an earlier run, now requeued: {arena.waiting_again}")
+    if arena.requeued:
+        say(f"unfinished matches of an earlier run, now requeued: {arena.requeued}")
     arena.enter_house_bots(house_bots(arena.ladder.runtime, say), say)
     if arena.slots is not None:
         arena.check_host(say)
@@ -212,7 +212,7 @@ def serve(settings: Settings, arena: Arena, say: Callable[[str], None]) -> None:
         threading.Thread(
             target=_watch, args=(process, coordinator, site_ended), name="site", daemon=True
         ).start()
-        coordinator.run(lambda: refilled(arena))
+        coordinator.run(lambda: refill(arena))
         if site_ended.is_set():
             raise CannotStart(f"the site stopped with exit code {process.returncode}: see its output above")
     say("stopped; nothing is left running")

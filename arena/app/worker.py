@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from arena.scheduler.cluster.member import SchedulerHealth
 
 _NAME: Final = 64
-_LOOK_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 1.0
 _PRUNE_SECONDS: Final = 3600.0
 
 Say = Callable[[str], None]
@@ -60,10 +60,10 @@ def work(settings: Settings, port: int, say: Say) -> None:
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
                 say(f"sandboxes left by an earlier run, now removed: {setup.swept}")
-            post = _post(settings, scheduler, port, _admitted(settings, runtime, say))
+            post = _worker_options(settings, scheduler, port, _checked_host(settings, runtime, say))
             with (
                 sweeper(runtime, install, seating.owns),
-                PeriodicTask(seating.poll, name="host", seconds=_LOOK_SECONDS, expected=(RuntimeFailure,)),
+                PeriodicTask(seating.poll, name="host", seconds=_POLL_SECONDS, expected=(RuntimeFailure,)),
                 # Removes images from the engine if the store no longer has them.
                 PeriodicTask(
                     runtime.prune_images, name="pruner", seconds=_PRUNE_SECONDS, expected=(RuntimeFailure,)
@@ -104,7 +104,7 @@ def _health_server(
     )
 
 
-def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
+def _checked_host(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     """Check this host's controls. Raises CannotStart if the host lacks a control that untrusted bots need."""
     report = examine(settings, runtime, say)
     if runtime.isolates:
@@ -117,7 +117,7 @@ def _admitted(settings: Settings, runtime: Runtime, say: Say) -> HostReport:
     return report
 
 
-def _post(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "WorkerOptions":
+def _worker_options(settings: Settings, scheduler: Address, port: int, report: HostReport) -> "WorkerOptions":
     """Return this worker's addresses and card.
 
     Raises CannotStart if the keys are missing or can't be read.

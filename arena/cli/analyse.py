@@ -16,7 +16,7 @@ from arena.play.botfiles import samples
 from arena.play.replay.document import PublicReplay
 from arena.protocol.analysis import (
     COSTLY,
-    FEWEST_PLAYOUTS,
+    MIN_PLAYOUTS,
     AnalysedDecision,
     Analysis,
     Grade,
@@ -34,7 +34,7 @@ def analyse(
     ],
     *,
     playouts: Annotated[
-        int, typer.Option(min=FEWEST_PLAYOUTS, max=100_000, help="Playouts per position and option.")
+        int, typer.Option(min=MIN_PLAYOUTS, max=100_000, help="Playouts per position and option.")
     ] = PLAYOUTS,
     seed: Annotated[int, typer.Option(min=0, help="Seed for the analysis.")] = 0,
     out: Annotated[

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, say
-from arena.cli.submit import Telling, print_verdict
+from arena.cli.submit import ProgressReporter, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
 from arena.images.image import DEFAULT_LIMITS, IntakeError
@@ -35,8 +35,8 @@ def check(
 
     began = time.monotonic()
     with _explained():
-        telling = Telling(lambda: time.monotonic() - began)
-        told, image_bytes = check_bot(read_settings(), target_of(target), telling.hear, say)
+        telling = ProgressReporter(lambda: time.monotonic() - began)
+        told, image_bytes = check_bot(read_settings(), target_of(target), telling.update, say)
     if as_json:
         print_json(told)
     else:

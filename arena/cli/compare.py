@@ -15,7 +15,7 @@ from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
 from arena.home.compare import (
-    LOOK_EVERY,
+    EVALUATION_INTERVAL,
     Comparison,
     ComparisonProgress,
     DealResult,
@@ -139,7 +139,7 @@ class _Session:
     def run(self, most: int) -> None:
         """Play until the test ends."""
         first = self._progress.deals
-        if first >= most or (first % LOOK_EVERY == 0 and self._over()):
+        if first >= most or (first % EVALUATION_INTERVAL == 0 and self._over()):
             return
         plan = player_of(self._bots, 2 * (most - first))
         try:
@@ -148,7 +148,7 @@ class _Session:
                     if self._file is not None:
                         self._file.write(result)
                     self._progress.add(result)
-                    if self._progress.deals % LOOK_EVERY == 0:
+                    if self._progress.deals % EVALUATION_INTERVAL == 0:
                         show(_line(self._progress.evidence(), self._comparison.hypotheses))
                         if self._over():
                             return
@@ -158,14 +158,14 @@ class _Session:
         except OSError as trouble:
             fail(f"can't continue: {trouble}")
         except WorkerEnded as trouble:
-            self._report.tell(trouble.mistake)
+            self._report.report_mistake(trouble.mistake)
             raise typer.Exit(USAGE) from trouble
         except PlayingFailed as trouble:
             explain(trouble, USAGE)
 
     def _noted(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
         for result in played:
-            self._report.hear(result)
+            self._report.report_mistakes(result)
             if self._report.hopeless:
                 raise typer.Exit(USAGE)
             yield result
@@ -180,7 +180,7 @@ class _Session:
         if code is None:
             code = 0 if evidence.verdict is SprtVerdict.BETTER else WRONG
         if as_json:
-            print_json(self._told(evidence))
+            print_json(self._as_data(evidence))
         else:
             echo(_answer(self._comparison.bots, evidence, self._comparison.hypotheses))
             bot, other = self._comparison.bots[:2]
@@ -193,7 +193,7 @@ class _Session:
             say(f"{2 * evidence.observed} games, --seed {self._comparison.seed}")
         raise typer.Exit(code)
 
-    def _told(self, evidence: SprtState) -> dict[str, object]:
+    def _as_data(self, evidence: SprtState) -> dict[str, object]:
         return {
             "verdict": evidence.verdict.value,
             "bots": self._comparison.bots,

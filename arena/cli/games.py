@@ -8,7 +8,7 @@ import typer
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_json, print_table, say
 from arena.cli.login import visiting
-from arena.client.events import Patience
+from arena.client.events import RetryPolicy
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
 from arena.client.sites import ClientError, SiteError
 from arena.platform.speech import visible
@@ -27,7 +27,7 @@ from arena.protocol.match import OUT_OF_MEMORY
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
-_LOOK_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 2.0
 _COLUMNS: Final = ("bot", "games", "wins", "place", "points")
 
 
@@ -85,18 +85,18 @@ def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN4
 
 def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
     """Poll a challenge until it is over."""
-    patience = Patience(pause=_LOOK_SECONDS)
+    retries = RetryPolicy(pause=_POLL_SECONDS)
     while True:
         try:
             told = site.get(f"/challenges/{part(id_)}")
         except SiteError as trouble:
-            patience.lose(trouble)
+            retries.fail(trouble)
             continue
-        patience.regain()
+        retries.reset()
         yield told
         if site.read(told, ChallengeSummary).state.over:
             return
-        patience.rest()
+        retries.wait()
 
 
 def _result(game: PlayedGame) -> str:

@@ -56,11 +56,11 @@ def percent(share: float | None) -> str:
 def board_of(store: "Store", players: int = 0) -> Leaderboard:
     """Return this machine's leaderboard for games with this many players (0 for all)."""
     from arena.app.folders import utc_now
-    from arena.ladder.standings import Standings, Wanted
+    from arena.ladder.standings import BoardQuery, Standings
 
     standings = Standings()
     standings.update(store.ratings.changes(players, 0).lines)
-    _, rows = standings.rows(Wanted(limit=len(standings)), utc_now().toordinal())
+    _, rows = standings.rows(BoardQuery(limit=len(standings)), utc_now().toordinal())
     return Leaderboard(players=players or None, rows=tuple(rows), next=None)
 
 

@@ -103,7 +103,7 @@ def _add(
         for line in filter(None, (begin, *state.missing())):
             file.write(line)
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
-            for result in tracked(_heard(played, report), games, "league"):
+            for result in tracked(_reported(played, report), games, "league"):
                 file.write(state.played(result))
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")
@@ -113,16 +113,16 @@ def _add(
     except TooFewBots as error:
         fail(str(error))
     except WorkerEnded as error:
-        report.tell(error.mistake)
+        report.report_mistake(error.mistake)
         return WRONG
     except PlayingFailed as error:
         explain(error, USAGE)
     return 0
 
 
-def _heard(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
+def _reported(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResult]:
     for result in played:
-        report.hear(result)
+        report.report_mistakes(result)
         yield result
         if report.hopeless:
             raise typer.Exit(WRONG)

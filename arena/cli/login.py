@@ -16,10 +16,10 @@ from arena.client.sites import (
     SiteProblem,
     Sites,
     WrongLogin,
-    can_be_read_on_its_way,
     check_address,
     check_token,
     chosen,
+    crosses_network_unencrypted,
     users_sites,
 )
 from arena.platform.environment import OTHER_VARIABLES, SITE_VARIABLE, TOKEN_VARIABLE
@@ -77,7 +77,7 @@ def login(
     with explained():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
-        if can_be_read_on_its_way(address):
+        if crosses_network_unencrypted(address):
             say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
         with closing(SiteClient(address)) as visited:
             visited.get("/status")  # check that it is an arena before sending it a token

@@ -32,7 +32,7 @@ from arena.home.games import HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
 from arena.home.solving import Solution, answers
 from arena.home.tally import BotTally, schedule, tallies
-from arena.home.workers import BotUnloadable, GamePlayer, InProcess, PlayingFailed, WorkerEnded, cores
+from arena.home.workers import BotUnloadable, GamePlayer, PlayingFailed, PythonPlayer, WorkerEnded, cores
 from arena.platform.speech import visible
 from arena.protocol.faults import Fault
 from arena.rules import InvalidRules, Rules
@@ -112,7 +112,7 @@ def play(  # noqa: PLR0913 - one argument per option
         say(f"stopped after {len(report.results)} of {games} games{unwritten}")
         code = INTERRUPTED
     except WorkerEnded as error:
-        report.tell(error.mistake)
+        report.report_mistake(error.mistake)
     except PlayingFailed as error:
         explain(error)
     report.print(seed, rules, as_json=as_json)
@@ -126,14 +126,14 @@ def player_of(
     """Return the fast game player if all bots are in Python; otherwise, one that runs bots as programs."""
     at_once = min(cores(), games)
     if not processes and all(bot.in_process for bot in bots):
-        return InProcess(bots=bots, with_replays=with_replays, processes=at_once)
+        return PythonPlayer(bots=bots, with_replays=with_replays, processes=at_once)
     # Only some bots need these, and they are slow to import.
-    from arena.home.processes import AsProcesses
+    from arena.home.processes import ProgramPlayer
     from arena.platform.logs import configure_logs
     from arena.platform.settings import LogFormat, LogLevel
 
     configure_logs(LogFormat.CONSOLE, LogLevel.ERROR)
-    return AsProcesses(bots=bots, with_replays=with_replays, processes=at_once)
+    return ProgramPlayer(bots=bots, with_replays=with_replays, processes=at_once)
 
 
 def explain(error: PlayingFailed, code: int = WRONG) -> NoReturn:
@@ -166,13 +166,13 @@ class Report:
     def add(self, result: HomeResult) -> None:
         """Add a game to the table, and report its mistakes."""
         self.results.append(result)
-        self.hear(result)
+        self.report_mistakes(result)
 
-    def hear(self, result: HomeResult) -> None:
+    def report_mistakes(self, result: HomeResult) -> None:
         """Report a game's mistakes."""
         late = set()
         for mistake in result.mistakes:
-            self.tell(mistake)
+            self.report_mistake(mistake)
             if mistake.fault is Fault.TIMEOUT:
                 late.add(mistake.bot)
         for seat, bot in zip(result.seats, result.game.bots, strict=True):
@@ -180,7 +180,7 @@ class Report:
                 self.hopeless = True
                 say(f"{self._names[bot]} was taken over after a timeout: stopping")
 
-    def tell(self, mistake: Mistake) -> None:
+    def report_mistake(self, mistake: Mistake) -> None:
         """Report a mistake if it is the first of its kind."""
         self.faults += 1
         kind = (mistake.bot, mistake.fault, mistake.where)
@@ -325,7 +325,7 @@ def _solution(bot: HomeBot, position: Puzzle) -> Solution:
         with redirect_stdout(sys.stderr):
             *_, last = answers(bot, (position.views(),))  # the last one, or a failure before it
         return last
-    from arena.home.interview import GameToAsk, solve_as_program
+    from arena.home.ask_program import GameToAsk, solve_as_program
 
     game = GameToAsk(position.rules.as_rules, position.seed, position.seat, position.joint_moves())
     return solve_as_program(bot, game)

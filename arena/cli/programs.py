@@ -91,13 +91,13 @@ def conformance(
 
     Example: arena conformance "java -jar mybot.jar"
     """
+    from arena.home.ask_program import Reply, ask_program
     from arena.home.conformance import conformance_games, findings
-    from arena.home.interview import Reply, interview
 
     replies: list[Reply] = []
     games = conformance_games()
     try:
-        end = interview(bot_of_command(command), games, replies.append)
+        end = ask_program(bot_of_command(command), games, replies.append)
     except UnusableBot as error:
         fail(str(error))
     except PlayingFailed as error:
@@ -174,7 +174,7 @@ def referee(  # noqa: PLR0913 - one argument per option
     try:
         with closing(LocalAddress(listen)) as address:
             waiting = f"waiting for the program: start it with ARENA_REFEREE={address.dialled}"
-            asyncio.run(play(table, address, lambda: say(waiting), transcript.told, transcript.heard))
+            asyncio.run(play(table, address, lambda: say(waiting), transcript.sent, transcript.received))
     except WrongAddress as error:
         fail(str(error))
     except KeyboardInterrupt:
@@ -214,13 +214,13 @@ class _Transcript:
         self._names = names
         self.faults = 0
 
-    def told(self, events: Sequence[Event]) -> None:
+    def sent(self, events: Sequence[Event]) -> None:
         """Print events sent to the program."""
         for event in events:
             for line in self._lines(event):
                 echo(line)
 
-    def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+    def received(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
         """Print a message from the program, or its disconnection."""
         if isinstance(heard, Hello):
             echo(
@@ -268,14 +268,14 @@ class _JsonTranscript:
         self._encoder = Encoder()
         self.faults = 0
 
-    def told(self, events: Sequence[Event]) -> None:
+    def sent(self, events: Sequence[Event]) -> None:
         from google.protobuf.json_format import MessageToDict
 
         self.faults += sum(isinstance(event, FaultNoticed) for event in events)
         message = MessageToDict(self._encoder.message(events), always_print_fields_with_no_presence=True)
         typer.echo(json.dumps({"to": message}))
 
-    def heard(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+    def received(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
         if isinstance(heard, Lost):
             self.faults += 1
             typer.echo(json.dumps({"left": heard.why}))

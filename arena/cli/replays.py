@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
                     file.write(encode(replay) + b"\n")
                 summary.add(replay)
     except SimulatedBotFailed as failed:
-        Report(table).tell(simulated_mistake(failed, summary.games, table[failed.seat]))
+        Report(table).report_mistake(simulated_mistake(failed, summary.games, table[failed.seat]))
         raise typer.Exit(WRONG) from None
     except PlayingFailed as error:
         explain(error, USAGE)

@@ -79,7 +79,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     say(f"{'stopped; ' if code else ''}{counts}, {len(different)} of them now played differently")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:
-        _tell(wrong[-1], bot, said)
+        _report_failure(wrong[-1], bot, said)
     if code or wrong:
         raise typer.Exit(code or WRONG)
 
@@ -183,7 +183,7 @@ def _data(each: Answered) -> dict[str, object]:
     }
 
 
-def _tell(each: Answered, bot: HomeBot, said: str) -> None:
+def _report_failure(each: Answered, bot: HomeBot, said: str) -> None:
     """Report the bot's failure, the position, and the command to reproduce it."""
     answer, seen = each.answer, each.decision.view
     where = f" ({answer.where})" if answer.where else ""

@@ -17,7 +17,7 @@ from arena.protocol.documents import Bot, RatedResult, Submission, Version
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
-_MOST: Final = 1000
+_MAX_SUBMISSIONS: Final = 1000
 
 Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 def versions(bot: Name, *, as_json: Json = False) -> None:
     """List a bot's versions with their results, newest first."""
     with visiting() as site:
-        told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MOST))
+        told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
         if as_json:
             print_json({"versions": told, "next": None})
         else:
@@ -110,19 +110,19 @@ def status(
 def _all(site: "SiteClient", *, as_json: bool) -> None:
     bots = list(site.pages("/account/bots", "bots"))
     newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
-    on_their_way = [each for each in newest if site.read(each, Submission).ended is None]
+    open_submissions = [each for each in newest if site.read(each, Submission).ended is None]
     if as_json:
-        print_json({"bots": bots, "submissions": on_their_way})
+        print_json({"bots": bots, "submissions": open_submissions})
         return
     known = [site.read(each, Bot) for each in bots]
     if known:
         print_table(("bot", "active", "newest", "state"), [_row(each) for each in known])
-    if known and on_their_way:
+    if known and open_submissions:
         typer.echo()
-    _print_submissions(site, on_their_way)
+    _print_submissions(site, open_submissions)
     for each in known:
         _notice(each)
-    if not known and not on_their_way:
+    if not known and not open_submissions:
         say("no bots yet: submit one with `arena submit BOT`")
 
 

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, millis, print_json, say
 from arena.cli.login import visiting
-from arena.client.events import Patience, follow, stage_by_stage
+from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
 from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
@@ -65,7 +65,7 @@ _COLUMNS: Final = (
 )
 
 
-class Telling:
+class ProgressReporter:
     """Reports each stage of a submission once, with the seconds since the command started."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
@@ -74,7 +74,7 @@ class Telling:
         self._waiting: str | None = None
         self._games = 0
 
-    def hear(self, submission: Document) -> None:
+    def update(self, submission: Document) -> None:
         """Report the changes in a document, which may lack ``games``."""
         stage = str(submission["stage"])
         if stage in _STAGES:
@@ -229,7 +229,7 @@ def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any: 
 
 def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
     """Send a parcel, retrying while the site is out of room, and verify that it arrived intact."""
-    patience = Patience()
+    retries = RetryPolicy()
     query = {"kind": parcel.kind, "note": note}
     if parcel.sha256 is not None:
         query["sha256"] = parcel.sha256
@@ -238,10 +238,10 @@ def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any: 
         try:
             told = site.put(f"/bots/{parcel.bot}/submissions", body, **query)
         except SiteProblem as problem:
-            if not problem.passes:
+            if not problem.retryable:
                 raise
             say(f"{visible(problem.detail)} Retrying soon")
-            patience.lose(problem)
+            retries.fail(problem)
             continue
         except KeyboardInterrupt:
             _stopped(body)
@@ -265,11 +265,11 @@ def _stopped(body: Body | None) -> NoReturn:
 def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
     """Report a submission's stages, and return its final document with games."""
     began = time.monotonic()
-    telling = Telling(lambda: time.monotonic() - began)
+    telling = ProgressReporter(lambda: time.monotonic() - began)
     look = f"see `arena status {visible(sent.bot)}`"
     try:
-        for told in stage_by_stage(follow(site, part(sent.id), Patience())):
-            telling.hear(told)
+        for told in stage_by_stage(follow(site, part(sent.id), RetryPolicy())):
+            telling.update(told)
         return site.get(f"/submissions/{part(sent.id)}")
     except KeyboardInterrupt:
         say(f"stopped following; the submission continues: {look}")

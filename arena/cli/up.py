@@ -37,7 +37,7 @@ def up() -> None:
 def coordinator() -> None:
     """Run an arena without its site until SIGTERM or Ctrl-C; `python -m web` serves the site."""
     from arena.app.arena import open_arena
-    from arena.app.playing import playing, prepare, refilled
+    from arena.app.playing import playing, prepare, refill
 
     with explained():
         settings = settings_of_arena()
@@ -46,7 +46,7 @@ def coordinator() -> None:
             prepare(arena, say)
             with playing(arena) as player:
                 say("playing rated games; press Ctrl-C or send SIGTERM to stop")
-                player.run(lambda: refilled(arena))
+                player.run(lambda: refill(arena))
         say("stopped; nothing is left running")
 
 
@@ -83,7 +83,7 @@ def _play_round(arena: "Arena") -> int:
     from arena.app.playing import RoundBar, playing
 
     arena.ladder.ensure_round()
-    with RoundBar(arena.ladder.waiting(), say) as bar, playing(arena, bar.hear) as coordinator:
+    with RoundBar(arena.ladder.waiting(), say) as bar, playing(arena, bar.update) as coordinator:
         coordinator.run(lambda: False)
     if coordinator.stopped or coordinator.draining:
         raise KeyboardInterrupt

@@ -12,7 +12,7 @@ from arena.protocol.states import Role
 if TYPE_CHECKING:
     from arena.services.operators import UserStatus
 
-_MOST = 1_000_000
+_MAX_QUOTA = 1_000_000
 
 Name = Annotated[str, typer.Argument(help="Name of the account.")]
 
@@ -50,13 +50,13 @@ def set_quota(
         int | None,
         typer.Option(
             min=0,
-            max=_MOST,
+            max=_MAX_QUOTA,
             help="Maximum number of submissions within 24 hours; checks have the same limit.",
         ),
     ] = None,
-    bots: Annotated[int | None, typer.Option(min=0, max=_MOST, help="Maximum number of bots.")] = None,
+    bots: Annotated[int | None, typer.Option(min=0, max=_MAX_QUOTA, help="Maximum number of bots.")] = None,
     challenges_a_day: Annotated[
-        int | None, typer.Option(min=0, max=_MOST, help="Maximum number of challenges within 24 hours.")
+        int | None, typer.Option(min=0, max=_MAX_QUOTA, help="Maximum number of challenges within 24 hours.")
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Return to the arena's default quotas.")] = False,
 ) -> None:

@@ -10,12 +10,12 @@ from arena.protocol.documents import Submission, WholeSubmission
 if TYPE_CHECKING:
     from arena.client.site import SiteClient
 
-_LONGEST: Final = 15.0
-_OWN_TROUBLE: Final = 500
+_MAX_PAUSE_SECONDS: Final = 15.0
+_SERVER_ERROR: Final = 500
 _BUSY: Final = 429
 
 
-class Patience:
+class RetryPolicy:
     """Retries with exponential backoff.
 
     Stops after ``attempts`` consecutive failures. ``pause`` is the wait after the first one, in seconds.
@@ -29,37 +29,37 @@ class Patience:
         self._sleep = sleep
         self._failed = 0
 
-    def regain(self) -> None:
+    def reset(self) -> None:
         """Reset the backoff after a success."""
         self._failed = 0
 
-    def rest(self) -> None:
+    def wait(self) -> None:
         """Wait before the next request."""
         self._sleep(self._pause)
 
-    def lose(self, trouble: SiteError) -> None:
+    def fail(self, trouble: SiteError) -> None:
         """Count a failure and wait before the next attempt.
 
         Raises the given SiteError if a retry won't help or too many attempts have failed.
         """
         if isinstance(trouble, SiteProblem) and not (
-            trouble.status >= _OWN_TROUBLE or trouble.status == _BUSY
+            trouble.status >= _SERVER_ERROR or trouble.status == _BUSY
         ):
             raise trouble
         self._failed += 1
         if self._failed >= self._attempts:
             raise trouble
-        self._sleep(min(self._pause * 2 ** (self._failed - 1), _LONGEST))
+        self._sleep(min(self._pause * 2 ** (self._failed - 1), _MAX_PAUSE_SECONDS))
 
 
-_ON_THE_WAY: Final = ("received", "inspected", "qualifying")
+_OPEN_STAGES: Final = ("received", "inspected", "qualifying")
 """Stages before the final one. A submission's document has a time for each stage that it has reached."""
 
 
-def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[dict[str, Any]]:
+def follow(site: "SiteClient", submission: str, retries: RetryPolicy) -> Iterator[dict[str, Any]]:
     """Yield a submission immediately and after every change, until it has ended.
 
-    Raises SiteError if the site has no submission with this id, or ``patience`` is exhausted.
+    Raises SiteError if the site has no submission with this id, or ``retries`` is exhausted.
     """
     shown: object = None
     while True:
@@ -69,7 +69,7 @@ def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[
             with site.lines(f"/submissions/{submission}/events") as lines:
                 for data in events(lines, "stage"):
                     known = _decode(site, data)
-                    patience.regain()
+                    retries.reset()
                     if known != shown:
                         shown = known
                         yield known
@@ -77,7 +77,7 @@ def follow(site: "SiteClient", submission: str, patience: Patience) -> Iterator[
                         return
         except SiteError as error:
             trouble = error
-        patience.lose(trouble)
+        retries.fail(trouble)
 
 
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -85,7 +85,7 @@ def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]
     seen = set[object]()
     for told in changes:
         now = told.get("stage")
-        for stage in _ON_THE_WAY:
+        for stage in _OPEN_STAGES:
             if told.get(stage) is not None and stage not in seen and stage != now:
                 seen.add(stage)
                 yield told | {"stage": stage, "waiting": None, "games": []}

@@ -17,37 +17,37 @@ from arena import __version__
 from arena.client.sites import SiteError, SiteProblem, WrongLogin, check_address
 from arena.protocol.decoding import prepared
 
-MOST_BYTES: Final = 32 * 1024 * 1024
+MAX_BYTES: Final = 32 * 1024 * 1024
 """Size limit of an uncompressed response; an arena's responses are far smaller."""
 
-MOST_EVENT_BYTES: Final = 1024 * 1024
+MAX_EVENT_BYTES: Final = 1024 * 1024
 """Size limit of one event in a stream. An event ends with an empty line."""
 
 _PIECE: Final = 64 * 1024
 
 
-class Strange(Exception):
+class UnexpectedResponse(Exception):
     """A response that no arena sends; the message describes it."""
 
 
-def whole(answer: requests.Response) -> bytes:
+def read_body(answer: requests.Response) -> bytes:
     """Return the body of a response.
 
-    Raises Strange if the body is larger than ``MOST_BYTES``, or requests.RequestException if the connection
+    Raises Strange if the body is larger than ``MAX_BYTES``, or requests.RequestException if the connection
     breaks.
     """
     body = bytearray()
     for piece in answer.iter_content(_PIECE):
         body += piece
-        if len(body) > MOST_BYTES:
-            raise Strange(f"more than {MOST_BYTES // 1024**2} MiB")
+        if len(body) > MAX_BYTES:
+            raise UnexpectedResponse(f"more than {MAX_BYTES // 1024**2} MiB")
     return bytes(body)
 
 
 def lines(answer: requests.Response) -> Iterator[str]:
     """Yield the lines of a stream as they arrive, without line ends; an unfinished last line is dropped.
 
-    Raises Strange if an event is larger than ``MOST_EVENT_BYTES``, or requests.RequestException if the
+    Raises Strange if an event is larger than ``MAX_EVENT_BYTES``, or requests.RequestException if the
     connection breaks.
     """
     size, begun = 0, bytearray()
@@ -60,8 +60,8 @@ def lines(answer: requests.Response) -> Iterator[str]:
                 text = line.removesuffix(b"\r").decode(errors="replace")
                 size = size if text else len(begun)
                 yield text
-        if size > MOST_EVENT_BYTES:
-            raise Strange("an event that never ends")
+        if size > MAX_EVENT_BYTES:
+            raise UnexpectedResponse("an event that never ends")
 
 
 def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
@@ -69,12 +69,12 @@ def parsed(data: bytes | str) -> Any:  # noqa: ANN401 - JSON
     try:
         return msgspec.json.decode(data)
     except RecursionError as error:
-        raise Strange("JSON that is nested too deeply") from error
+        raise UnexpectedResponse("JSON that is nested too deeply") from error
     except (msgspec.DecodeError, ValueError) as error:
-        raise Strange(f"invalid JSON ({error})") from error
+        raise UnexpectedResponse(f"invalid JSON ({error})") from error
 
 
-def why(address: str, error: requests.RequestException) -> str:
+def connection_error(address: str, error: requests.RequestException) -> str:
     """Return a message for an error of the library requests."""
     match error:
         case requests.exceptions.SSLError():
@@ -117,7 +117,7 @@ _SOON: Final = 60
 
 _DIGITS: Final = 9
 _REDIRECTS: Final = range(300, 400)
-_MOST_PAGES: Final = 1000
+_MAX_PAGES: Final = 1000
 """Maximum number of pages in a list; an arena's lists have fewer."""
 
 _YEARS: Final = range(1970, 9999)
@@ -182,16 +182,16 @@ class SiteClient:
                 return
             # A response must not lead to another host.
             if not isinstance(following, str) or not following.startswith(f"{_API}/"):
-                raise self._strange(f"{following!a} as the next page")
-            if following in known or len(known) == _MOST_PAGES:
-                raise self._strange("a list without end")
+                raise self._unexpected(f"{following!a} as the next page")
+            if following in known or len(known) == _MAX_PAGES:
+                raise self._unexpected("a list without end")
             known.add(following)
             page = self.get(following.removeprefix(_API))
 
     def _member(self, answer: object, name: str) -> list[Any]:
         found = answer.get(name) if isinstance(answer, dict) else None
         if not isinstance(found, list):
-            raise self._strange(f"no list of {name}")
+            raise self._unexpected(f"no list of {name}")
         return found
 
     def read(self, answer: object, kind: type[T]) -> T:
@@ -199,10 +199,10 @@ class SiteClient:
         try:
             read = msgspec.convert(answer, prepared(kind))
         except msgspec.ValidationError as error:
-            raise self._strange(str(error)) from error
+            raise self._unexpected(str(error)) from error
         for moment in _moments(read):
             if moment.year not in _YEARS:
-                raise self._strange(f"a time in the year {moment.year}")
+                raise self._unexpected(f"a time in the year {moment.year}")
         return read
 
     @contextmanager
@@ -227,10 +227,10 @@ class SiteClient:
         """Raise SiteError for a broken connection, or a response that no arena sends."""
         try:
             yield
-        except Strange as error:
-            raise self._strange(str(error)) from error
+        except UnexpectedResponse as error:
+            raise self._unexpected(str(error)) from error
         except requests.RequestException as error:
-            raise SiteError(why(self.address, error)) from error
+            raise SiteError(connection_error(self.address, error)) from error
 
     def _ask(
         self,
@@ -260,13 +260,13 @@ class SiteClient:
         with answer:
             self._check(answer)
             if _kind(answer) != "application/json":
-                raise self._strange(f"{_kind(answer) or 'something'} where JSON was expected")
+                raise self._unexpected(f"{_kind(answer) or 'something'} where JSON was expected")
             with self._explained():
-                return whole(answer)
+                return read_body(answer)
 
     def _check(self, answer: requests.Response) -> None:
         if answer.status_code in _REDIRECTS:
-            raise self._elsewhere(answer.headers.get("Location", ""))
+            raise self._redirected(answer.headers.get("Location", ""))
         if answer.status_code < _REFUSED:
             return
         if answer.status_code == _UNAUTHORIZED:
@@ -282,8 +282,8 @@ class SiteClient:
         said: Any = None
         if _kind(answer) == "application/problem+json":
             try:
-                said = parsed(whole(answer))
-            except (Strange, requests.RequestException):
+                said = parsed(read_body(answer))
+            except (UnexpectedResponse, requests.RequestException):
                 said = None
         if not isinstance(said, dict):
             return SiteError(
@@ -291,18 +291,18 @@ class SiteClient:
                 "response: try again in a moment, or check the address"
             )
         detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
-        return SiteProblem(answer.status_code, detail, hint, passes=_passes(answer))
+        return SiteProblem(answer.status_code, detail, hint, retryable=_may_retry(answer))
 
-    def _elsewhere(self, location: str) -> SiteError:
+    def _redirected(self, location: str) -> SiteError:
         try:
             other = check_address(urljoin(f"{self.address}/", location).partition("/api/")[0])
         except (ValueError, WrongLogin):
             other = self.address
         if other == self.address:
-            return self._strange("a redirect")
+            return self._unexpected("a redirect")
         return SiteError(f"{self.address} redirects to {other}. If that is your arena: arena login {other}")
 
-    def _strange(self, what: str) -> SiteError:
+    def _unexpected(self, what: str) -> SiteError:
         return SiteError(
             f"{self.address} returned {what}: check that this is an arena's address, and that the "
             "command and the arena have the same version"
@@ -329,7 +329,7 @@ def _moments(value: object) -> Iterator[datetime]:
             yield from _moments(getattr(value, field.name))
 
 
-def _passes(answer: requests.Response) -> bool:
+def _may_retry(answer: requests.Response) -> bool:
     """Return True if a retry may soon succeed. A command doesn't wait until tomorrow for a new quota."""
     after = answer.headers.get("Retry-After", "")
     return after.isdecimal() and len(after) <= _DIGITS and int(after) <= _SOON

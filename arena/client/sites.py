@@ -35,14 +35,14 @@ class SiteError(ClientError):
 
 
 class SiteProblem(SiteError):
-    """A site rejected a request. ``passes`` is True if, according to the site, a retry may soon succeed."""
+    """A site rejected a request. ``retryable`` is True if the site says that a retry may soon succeed."""
 
-    def __init__(self, status: int, detail: str, hint: str, *, passes: bool = False) -> None:
+    def __init__(self, status: int, detail: str, hint: str, *, retryable: bool = False) -> None:
         super().__init__(f"{detail} {hint}".strip())
         self.status = status
         self.detail = detail
         self.hint = hint
-        self.passes = passes
+        self.retryable = retryable
 
 
 _PORTS: Final = {"http": 80, "https": 443}
@@ -66,7 +66,7 @@ def check_address(text: str) -> str:
     return f"{parts.scheme}://{shown}" + ("" if port in {None, _PORTS[parts.scheme]} else f":{port}")
 
 
-def can_be_read_on_its_way(address: str) -> bool:
+def crosses_network_unencrypted(address: str) -> bool:
     """Return True if requests to this site cross a network unencrypted."""
     parts = urlsplit(address)
     return parts.scheme == "http" and not _is_this_machine(parts.hostname or "")
@@ -79,7 +79,7 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-_LONGEST: Final = 200
+_MAX_TOKEN_LENGTH: Final = 200
 """Maximum length of a token in characters; real tokens are shorter."""
 
 
@@ -93,7 +93,7 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
+class _LoginFile:
     """Content of the file: sites in login order."""
 
     sites: tuple[Login, ...] = ()
@@ -108,7 +108,7 @@ class Sites:
     def all(self) -> tuple[Login, ...]:
         """Return the logins, oldest first. Raises WrongLogin."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=prepared(_Kept)).sites
+            return msgspec.json.decode(self._file.read_bytes(), type=prepared(_LoginFile)).sites
         except FileNotFoundError:
             return ()
         except (OSError, msgspec.DecodeError) as error:
@@ -119,16 +119,16 @@ class Sites:
 
         Raises WrongLogin.
         """
-        with self._alone():
+        with self._locked():
             self._write((*(each for each in self.all() if each.site != login.site), login))
 
     def forget(self, site: str) -> None:
         """Remove the login of a site, if any. Raises WrongLogin."""
-        with self._alone():
+        with self._locked():
             self._write(tuple(each for each in self.all() if each.site != site))
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Lock the file against other commands. The lock is on its folder, because the file is replaced."""
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -145,7 +145,7 @@ class Sites:
         part = self._file.with_name(f".{self._file.name}.{secrets.token_hex(4)}.part")
         try:
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(_Kept(sites=logins))) + b"\n")
+                file.write(msgspec.json.format(msgspec.json.encode(_LoginFile(sites=logins))) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self._file)
@@ -187,6 +187,11 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
 def check_token(text: str) -> str:
     """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
     token = text.strip()
-    if not token or len(token) > _LONGEST or not (token.isascii() and token.isprintable()) or " " in token:
+    if (
+        not token
+        or len(token) > _MAX_TOKEN_LENGTH
+        or not (token.isascii() and token.isprintable())
+        or " " in token
+    ):
         raise WrongLogin("this is not a token: copy the whole token, from kaiten_ to its last character")
     return token

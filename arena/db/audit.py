@@ -31,7 +31,7 @@ class AuditEntry(NewAuditEntry):
     number: int
 
 
-MOST_VISITS: Final = 200_000
+MAX_VISITS: Final = 200_000
 """Maximum number of users' entries, so that password guessing can't fill the disk. The oldest are removed."""
 
 
@@ -70,7 +70,7 @@ def remove_visits(connection: Connection, before: datetime | None) -> int:
     """Remove users' entries from before a time, and the oldest above the limit; return the number removed."""
     visits = Row.address.is_not(None)
     first = (
-        select(Row.number).where(visits).order_by(Row.number.desc()).offset(MOST_VISITS).limit(1)
+        select(Row.number).where(visits).order_by(Row.number.desc()).offset(MAX_VISITS).limit(1)
     ).scalar_subquery()
     too_many = Row.number <= first
     due = too_many if before is None else or_(too_many, Row.at < before)

@@ -52,7 +52,7 @@ class BotStates(Repository):
             audit.record(connection, entry if changed else None)
             return changed
 
-    def come_back(self, name: str, at: datetime) -> bool:
+    def reactivate(self, name: str, at: datetime) -> bool:
         """Reactivate a benched or retired bot; return False if it is already active.
 
         Raises VersionGone.
@@ -112,7 +112,7 @@ class BotStates(Repository):
 
         def change(connection: Connection, bot: Row[Any]) -> None:
             _set_state(connection, bot.id, BotState.DISQUALIFIED, why, at)
-            _strike(connection, bot)
+            _delete_waiting_matches(connection, bot)
             cause = Cause(
                 stage=Stage.RECEIVED,
                 kind=CauseKind.BARRED,
@@ -121,7 +121,7 @@ class BotStates(Repository):
             )
             submissions.reject_all_of(connection, name, cause, at)
 
-        return self._rate_anew(name, change, entry, counts=False)
+        return self._recompute_ratings(name, change, entry, counts=False)
 
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
         """Revoke a disqualification, so that the bot's games count again.
@@ -141,9 +141,9 @@ class BotStates(Repository):
             else:
                 _set_state(connection, bot.id, BotState.BENCHED, _NO_IMAGE, at)
 
-        return self._rate_anew(name, change, entry, counts=True)
+        return self._recompute_ratings(name, change, entry, counts=True)
 
-    def _rate_anew(
+    def _recompute_ratings(
         self,
         name: str,
         change: Callable[[Connection, Row[Any]], None],
@@ -159,7 +159,7 @@ class BotStates(Repository):
             versions = frozenset(connection.execute(its).scalars())
             before = ladder.disqualified(connection)
             barred = before - versions if counts else before | versions
-            ladder.rehearse(connection, barred, rate)
+            ladder.precompute_ratings(connection, barred, rate)
             counted = card_counts.fold(connection, barred)
         with self._transactions.write() as connection:
             ladder.lock(connection)
@@ -253,7 +253,9 @@ def _write(connection: Connection, bot: int, state: BotState, why: str | None, a
         .returning(BotRow.name, BotRow.account_id)
     ).one()
     if state in {BotState.BENCHED, BotState.DISQUALIFIED}:
-        subscriptions.tell(connection, row.account_id, Topic.BENCHED, state_changed(row.name, state, why, at))
+        subscriptions.notify_account(
+            connection, row.account_id, Topic.BENCHED, state_changed(row.name, state, why, at)
+        )
 
 
 def _last_taken_over(connection: Connection, version: int, since: datetime | None) -> list[bool]:
@@ -266,7 +268,7 @@ def _last_taken_over(connection: Connection, version: int, since: datetime | Non
     return [row.taken_over for row in reversed(rows) if since is None or row.ended > since]
 
 
-def _strike(connection: Connection, bot: Row[Any]) -> None:
+def _delete_waiting_matches(connection: Connection, bot: Row[Any]) -> None:
     """Delete waiting matches that seat a bot or one of its open submissions."""
     its = (
         select(MatchSeatRow.match_id)

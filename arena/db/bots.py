@@ -25,11 +25,11 @@ from sqlalchemy import (
 from arena.db import ladder, names
 from arena.db.database import Repository, from_row
 from arena.db.errors import BotDisqualified, BotTaken
-from arena.db.fold import Logged
+from arena.db.fold import LoggedEvent
 from arena.db.schema import (
-    ON_ITS_WAY,
     ON_THE_BOARD,
     OPEN,
+    OPEN_SUBMISSION,
     PLAYS,
     BotRow,
     BotVersionRow,
@@ -219,7 +219,9 @@ class Bots(Repository):
             .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
             .where(text(OPEN), whose)
         )
-        submitted = select(SubmissionRow.source).where(text(ON_ITS_WAY), SubmissionRow.source.is_not(None))
+        submitted = select(SubmissionRow.source).where(
+            text(OPEN_SUBMISSION), SubmissionRow.source.is_not(None)
+        )
         with self._transactions.read() as connection:
             return frozenset(connection.execute(union(playing, seated, submitted)).scalars())
 
@@ -341,7 +343,7 @@ def add_version(connection: Connection, new: NewVersion) -> int:
     connection.execute(update(BotRow).where(BotRow.id == bot.id).values(newest=number))
     set_playing(connection, bot.id, number, new.created)
     event = VersionStarted(version=version, previous=None if previous is None else previous.id)
-    ladder.append(connection, [Logged(numbers.events + 1, event)], numbers.games, barred=frozenset())
+    ladder.append(connection, [LoggedEvent(numbers.events + 1, event)], numbers.games, barred=frozenset())
     return version
 
 

@@ -21,7 +21,7 @@ from arena.db.matches import NewMatch
 from arena.db.schema import OPEN, BotRow, BotVersionRow, ChallengeRow, MatchRow, MatchSeatRow, UnratedGameRow
 from arena.protocol.states import MatchState
 
-MOST_OPEN: Final = 3
+MAX_OPEN: Final = 3
 """Maximum number of open challenges of one account."""
 
 TIME: Final = timedelta(minutes=3)
@@ -98,13 +98,13 @@ class Challenges(Repository):
             if today >= most:
                 raise QuotaReached(
                     f"you have requested {today} challenges in the last 24 hours; the limit is {most}",
-                    _until_one_may_be_asked_for(connection, new, today - most),
+                    _until_next_allowed(connection, new, today - most),
                 )
             _check_time(connection, new, most * TIME)
             # Rated games wait behind earlier challenges, so only a few may be open.
-            if (open_ones := _open(connection, new.account)) >= MOST_OPEN:
+            if (open_ones := _open(connection, new.account)) >= MAX_OPEN:
                 raise QuotaReached(
-                    f"{open_ones} of your challenges are still open, and the limit is {MOST_OPEN}: "
+                    f"{open_ones} of your challenges are still open, and the limit is {MAX_OPEN}: "
                     "wait until one of them is finished"
                 )
             number = connection.execute(
@@ -141,7 +141,7 @@ class Challenges(Repository):
             return _known(connection, connection.execute(wanted).all())
 
 
-def _until_one_may_be_asked_for(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
+def _until_next_allowed(connection: Connection, new: NewChallenge, too_many: int) -> timedelta | None:
     """Return the time until ``too_many`` + 1 of the last day's challenges are more than a day old."""
     created = connection.execute(
         select(ChallengeRow.created)

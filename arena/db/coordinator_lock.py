@@ -57,7 +57,7 @@ class _PostgresLock:
                 self._end(self._session)
             else:
                 return True
-        with self._database.explained():
+        with self._database.translated_errors():
             session = self._database.connect()
             self._session = session
             held = False

@@ -63,7 +63,7 @@ class NewApiToken:
     expires: datetime  # UTC
 
 
-MOST_INVALID: Final = 20
+MAX_INVALID: Final = 20
 """Maximum number of invalid tokens of an account that are listed; older ones are deleted."""
 
 
@@ -259,7 +259,7 @@ def _forget_invalid(connection: Connection, new: NewApiToken) -> None:
             or_(ApiTokenRow.revoked.is_not(None), ApiTokenRow.expires <= new.created),
         )
         .order_by(ApiTokenRow.id.desc())
-        .offset(MOST_INVALID)
+        .offset(MAX_INVALID)
     )
     connection.execute(delete(ApiTokenRow).where(ApiTokenRow.id.in_(invalid)))
 

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 _READ_ONLY: Final = "25006"
-_AWAY: Final = frozenset({"25P03", "25P04", "42501"})
+_CONNECTION_LOST: Final = frozenset({"25P03", "25P04", "42501"})
 """SQLSTATEs that the driver misclassifies: the server ended the session, or rights are missing."""
 
 _WRONG_VALUE: Final = "22"
 """The SQLSTATE class whose messages quote the value."""
 
 
-def forget_values(error: DBAPIError) -> None:
+def redact_values(error: DBAPIError) -> None:
     """Keep only the first line of PostgreSQL's message: the others quote rows, and errors are logged."""
     cause = _of_postgresql(error)
     if cause is None or cause.diag.message_primary is None:
@@ -44,14 +44,14 @@ def forget_values(error: DBAPIError) -> None:
     cause.args = (words,)
 
 
-def meaning(error: DBAPIError, url: str) -> StoreError | None:
+def store_error_of(error: DBAPIError, url: str) -> StoreError | None:
     """Translate a driver's error, or return None for a caller's bug. ``url`` must not contain a password."""
     words = " ".join(str(error.orig).split())
     if _state(error) == _READ_ONLY or _sqlite_code(error) == sqlite3.SQLITE_READONLY:
         return DatabaseUnwritable(
             f"{url}: {words}. The database is read-only. Make it writable, or choose another one"
         )
-    if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _AWAY:
+    if isinstance(error, (OperationalError, InterfaceError)) or _state(error) in _CONNECTION_LOST:
         return DatabaseUnavailable(
             f"{url}: {words}. Check that it exists, that this user may write to it, "
             "and that its disk has space"
@@ -90,7 +90,7 @@ _SWITCH_SECONDS = 2.0
 """Timeouts in seconds: for a write that waits for another process (longer than any delay, so that no result
 is lost), and for a switch to WAL."""
 
-_PATIENCE = {
+_TIMEOUTS = {
     "connect_timeout": 10,
     "tcp_user_timeout": 20_000,
     "keepalives_idle": 10,
@@ -116,7 +116,7 @@ _SECRETS = ("password", "sslpassword")
 
 
 class Transactions(Protocol):
-    """Opens repositories' transactions: new ones (:class:`Database`), or parts of one (:class:`Joined`)."""
+    """Opens repositories' transactions: new ones (:class:`Database`), or an :class:`OpenTransaction`."""
 
     def read(self) -> AbstractContextManager[Connection]:
         """Read in a transaction."""
@@ -125,7 +125,7 @@ class Transactions(Protocol):
         """Write in a transaction, which is rolled back by an exception."""
 
 
-class Joined:
+class OpenTransaction:
     """Includes repositories in a transaction that is already open."""
 
     def __init__(self, connection: Connection) -> None:
@@ -158,7 +158,7 @@ class Database:
         Raises StoreError if the URL is neither for PostgreSQL nor for an SQLite file.
         """
         address = _address(url)
-        self.url = _shown(address)
+        self.url = _redacted(address)
         self.file = _file_of(address)
         self.is_sqlite = self.file is not None
         self._engine = _postgresql(address) if self.file is None else _sqlite(address, self.file)
@@ -210,17 +210,17 @@ class Database:
 
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
-        with self.explained(), engine.begin() as connection:
+        with self.translated_errors(), engine.begin() as connection:
             yield connection
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
+    def translated_errors(self) -> Iterator[None]:
         """Turn driver errors caused by the database into a StoreError."""
         try:
             yield
         except DBAPIError as error:
-            forget_values(error)
-            trouble = meaning(error, self.url)
+            redact_values(error)
+            trouble = store_error_of(error, self.url)
             if trouble is None:
                 raise
             if isinstance(trouble, DatabaseUnwritable):
@@ -299,11 +299,11 @@ def _address(url: str) -> URL:
             "/ as %2F and : as %3A"
         )
     if address.drivername not in _DRIVERS:
-        raise StoreError(f"{_shown(address)} is not supported: {_ADDRESSES}")
+        raise StoreError(f"{_redacted(address)} is not supported: {_ADDRESSES}")
     return address
 
 
-def _shown(address: URL) -> str:
+def _redacted(address: URL) -> str:
     """Return a URL without passwords."""
     return address.difference_update_query(_SECRETS).render_as_string()
 
@@ -318,7 +318,7 @@ def _file_of(address: URL) -> Path | None:
 
 def _postgresql(address: URL) -> Engine:
     """Create an engine that treats a silent server as unreachable."""
-    patience = {name: value for name, value in _PATIENCE.items() if name not in address.query}
+    patience = {name: value for name, value in _TIMEOUTS.items() if name not in address.query}
     return create_engine(address, connect_args=patience, pool_pre_ping=True, **_COMMON)
 
 
@@ -327,14 +327,14 @@ def _sqlite(address: URL, file: Path) -> Engine:
     folder = file.parent
     if not folder.is_dir():
         raise DatabaseUnavailable(f"the folder {folder} doesn't exist: create it, or choose another database")
-    _make_for_the_folders_owner(file)
+    _create_as_folder_owner(file)
     engine = create_engine(address, connect_args={"timeout": _LOCKED_SECONDS}, **_COMMON)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
 
 
-def _make_for_the_folders_owner(file: Path) -> None:
+def _create_as_folder_owner(file: Path) -> None:
     """If root creates a database in another user's folder, such as the site's, make that user its owner.
 
     SQLite gives its auxiliary files to the database's owner automatically.

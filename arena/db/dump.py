@@ -38,9 +38,9 @@ from arena.db import audit, queue
 from arena.db.activity import ActivityRepository
 from arena.db.audit import NewAuditEntry
 from arena.db.card_counts import CardRepository
-from arena.db.database import Database, Joined, check_references, sqlite_file
+from arena.db.database import Database, OpenTransaction, check_references, sqlite_file
 from arena.db.errors import DatabaseNotEmpty
-from arena.db.matches import give_up_deals
+from arena.db.matches import discard_deals
 from arena.db.opening import NEWEST_REVISION, VERSION_TABLE, check_revision, upgrade
 from arena.db.ratings import RatingRepository
 from arena.db.schema import OPEN, AuditEntryRow, Base, GameRow, LadderRow, MatchRow, RatingEventRow
@@ -50,13 +50,13 @@ from arena.platform.files import sync
 from arena.protocol.match import MatchSpec, decode
 
 Rows = Sequence[Sequence[Any]]
-Holds = Callable[[Sequence[Any]], bool]
+ColumnCheck = Callable[[Sequence[Any]], bool]
 """Returns True if a column can store all these values, which don't include None."""
 
-_MOST: Final = 2**53
+_MAX_INTEGER: Final = 2**53
 """Maximum integer: so far above any arena's counts that there is room for later numbers."""
 
-_MOST_SMALL: Final = 2**31
+_MAX_SMALL: Final = 2**31
 
 
 def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
@@ -65,15 +65,15 @@ def row_check(table: Table, columns: Sequence[str]) -> Callable[[Rows], None]:
     The function raises ValueError. It checks a whole column at a time, which is several times as fast as
     checking each value.
     """
-    held = [(name, _may_be_missing(table.columns[name]), _held_by(table.columns[name])) for name in columns]
+    held = [(name, _may_be_missing(table.columns[name]), _check_of(table.columns[name])) for name in columns]
 
     def check(rows: Rows) -> None:
         for length in set(map(len, rows)):
             if length != len(held):
                 raise ValueError(f"a row of {table.name} has {length} values instead of {len(held)}")
-        for values, (name, optional, holds) in zip(zip(*rows, strict=True), held, strict=bool(rows)):
+        for values, (name, optional, was_loaded) in zip(zip(*rows, strict=True), held, strict=bool(rows)):
             present = [value for value in values if value is not None]
-            if not (holds(present) and (optional or len(present) == len(values))):
+            if not (was_loaded(present) and (optional or len(present) == len(values))):
                 raise ValueError(f"a row of {table.name} has an invalid {name}")
 
     return check
@@ -83,14 +83,14 @@ def _may_be_missing(column: Column[Any]) -> bool:
     return bool(column.nullable) and not column.primary_key
 
 
-def _held_by(column: Column[Any]) -> Holds:
+def _check_of(column: Column[Any]) -> ColumnCheck:
     kind = column.type.impl_instance if isinstance(column.type, TypeDecorator) else column.type
     if isinstance(kind, String):
         most = math.inf if kind.length is None else kind.length
         return lambda values: (
             _are(str, values) and all(len(value) <= most and "\0" not in value for value in values)
         )
-    return next(holds for of, holds in _HOLDS if isinstance(kind, of))
+    return next(was_loaded for of, was_loaded in _CHECKS if isinstance(kind, of))
 
 
 def _are(kind: type, values: Sequence[Any]) -> bool:
@@ -105,11 +105,11 @@ def _is_list(value: object) -> bool:
     return isinstance(value, list) and all(type(each) in (int, str) for each in value)
 
 
-_HOLDS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], Holds], ...]] = (
+_CHECKS: Final[tuple[tuple[type[Any] | tuple[type[Any], ...], ColumnCheck], ...]] = (
     (Boolean, partial(_are, bool)),
     # INTEGER: the type in a table reflected from SQLite, which has only one type of integers.
-    ((BigInteger, INTEGER), partial(_are_below, _MOST)),
-    (Integer, partial(_are_below, _MOST_SMALL)),
+    ((BigInteger, INTEGER), partial(_are_below, _MAX_INTEGER)),
+    (Integer, partial(_are_below, _MAX_SMALL)),
     ((Float, Double), lambda values: _are(float, values) and all(map(math.isfinite, values))),
     (DateTime, lambda values: all(isinstance(each, datetime) and each.tzinfo is not None for each in values)),
     (LargeBinary, partial(_are, bytes)),
@@ -163,7 +163,7 @@ class Snapshot:
             if (columns := tuple(table.columns.keys()))
         )
 
-    def read_through(self, at: datetime) -> None:
+    def read_essentials(self, at: datetime) -> None:
         """Read what every page and every match needs, except the tables that grow with each game.
 
         Raises ValueError if the ladder's counts don't match its log, or a match is invalid; or an exception
@@ -173,7 +173,7 @@ class Snapshot:
         ladder = connection.execute(select(LadderRow.events, LadderRow.games)).one_or_none()
         if ladder != (_numbered(connection, RatingEventRow.number), _numbered(connection, GameRow.number)):
             raise ValueError("the ladder's counts differ from its log")
-        joined = Joined(connection)
+        joined = OpenTransaction(connection)
         for players in LISTS:
             RatingRepository(joined).standings(players)
         activity = ActivityRepository(joined)
@@ -181,16 +181,16 @@ class Snapshot:
         activity.workload(at)
         activity.hosts()
         CardRepository(joined).find()
-        SubmissionRepository(joined).on_their_way()
+        SubmissionRepository(joined).open_submissions()
         queue.MatchQueue(joined).quarantine()
         for match in connection.execute(select(MatchRow.id, MatchRow.spec).where(text(OPEN))).all():
             spec = decode(match.spec, MatchSpec)
             if (spec.match, len(spec.seats)) != (match.id, len(queue.claimed_seats(connection, match.id))):
                 raise ValueError(f"match {match.id} differs from its specification")
 
-    def on_their_way(self) -> tuple[KnownSubmission, ...]:
+    def open_submissions(self) -> tuple[KnownSubmission, ...]:
         """Return the open submissions in the order of the queue."""
-        return SubmissionRepository(Joined(self._connection)).on_their_way()
+        return SubmissionRepository(OpenTransaction(self._connection)).open_submissions()
 
 
 @contextmanager
@@ -251,7 +251,7 @@ def load(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAudi
         raise
 
 
-def holds(url: str, entry: NewAuditEntry) -> bool:
+def was_loaded(url: str, entry: NewAuditEntry) -> bool:
     """Return True if :func:`load` has filled a database with this audit entry. Raises StoreError."""
     if (file := sqlite_file(url)) is not None and not file.exists():
         return False
@@ -285,8 +285,8 @@ def _fill(url: str, revision: str, tables: dict[str, TableToLoad], entry: NewAud
             for table in made.sorted_tables:
                 _fill_table(connection, table, tables[table.name])
         upgrade(connection)
-        give_up_deals(connection)
-        Snapshot(connection).read_through(entry.at)
+        discard_deals(connection)
+        Snapshot(connection).read_essentials(entry.at)
         audit.record(connection, entry)
 
 
@@ -333,7 +333,7 @@ def _fill_table(connection: Connection, table: Table, rows: TableToLoad) -> None
     if count != rows.rows:
         raise ValueError(f"{table.name} has {count} rows instead of {rows.rows}")
     if connection.dialect.name == "postgresql":
-        _count_on(connection, table)
+        _advance_sequences(connection, table)
 
 
 @contextmanager
@@ -385,7 +385,7 @@ def _copied(connection: Connection, statement: str) -> Iterator[Callable[[Sequen
         ) from error
 
 
-def _count_on(connection: Connection, table: Table) -> None:
+def _advance_sequences(connection: Connection, table: Table) -> None:
     """Advance PostgreSQL's sequences past the loaded rows."""
     for column in table.primary_key:
         sequence = connection.execute(

@@ -192,7 +192,7 @@ def _point_row(key: Key, entry: Entry) -> Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Logged:
+class LoggedEvent:
     """An event with its place in the log."""
 
     number: int  # from 1, without gaps
@@ -212,7 +212,7 @@ class Highlights:
     def __init__(self) -> None:
         self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)
 
-    def note(self, logged: Logged, before: Mapping[Key, Entry]) -> None:
+    def note(self, logged: LoggedEvent, before: Mapping[Key, Entry]) -> None:
         """Collect an event's highlights, given the entries before it."""
         event, game = logged.event, logged.game
         if not isinstance(event, GamePlayed) or game is None:
@@ -286,7 +286,7 @@ class Fold:
     highlights: Highlights = field(default_factory=Highlights)
     points: RatingHistory = field(default_factory=RatingHistory)
 
-    def note(self, logged: Logged, disqualified: frozenset[int], rate: Rate) -> list[Row]:
+    def note(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[Row]:
         """Apply an event, and return its rows of ``rating_change``; none for a game that doesn't count."""
         if not _counts(logged.event, disqualified):
             return []

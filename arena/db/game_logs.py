@@ -16,7 +16,7 @@ from arena.db.games import RULES, rules_of
 from arena.db.matches import BOT, report_of, seated
 from arena.db.schema import (
     LOGS,
-    ON_ITS_WAY,
+    OPEN_SUBMISSION,
     REPLAYS,
     BotRow,
     BotVersionRow,
@@ -172,7 +172,7 @@ def _due(connection: Connection, kept: str, before: datetime, limit: int) -> Seq
     on_its_way = (
         exists()
         .where(MatchSeatRow.match_id == MatchRow.id)
-        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(ON_ITS_WAY))
+        .where(SubmissionRow.number == MatchSeatRow.submission_number, text(OPEN_SUBMISSION))
         .correlate(MatchRow)
     )
     due = select(MatchRow.id).where(text(kept), MatchRow.ended < before, ~on_its_way)
@@ -192,7 +192,7 @@ def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -
     rows = connection.execute(
         select(table.id, table.match_id, table.record).where(table.match_id.in_(matches))
     ).all()
-    quiet = ((row, _quiet(row.record)) for row in rows if row.record)
+    quiet = ((row, _strip_notes(row.record)) for row in rows if row.record)
     return [
         {"of_game": row.id, "of_match": row.match_id, "quiet": record}
         for row, record in quiet
@@ -200,7 +200,7 @@ def _without_notes(connection: Connection, table: Any, matches: Sequence[str]) -
     ]
 
 
-def _quiet(record: bytes) -> bytes:
+def _strip_notes(record: bytes) -> bytes:
     game = decode(record, GameRecord)
     steps = tuple(
         tuple(None if decision is None else replace(decision, note=None) for decision in step)

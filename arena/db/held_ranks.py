@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from arena.db.database import Repository, put
 from arena.db.schema import BotRow, HeldRankRow
-from arena.db.subscriptions import tell
+from arena.db.subscriptions import notify_account
 from arena.ladder.leaderboard import Standing
 from arena.protocol.news import News, Topic, overtaken
 from arena.protocol.states import BotState
@@ -55,7 +55,7 @@ class HeldRanks(Repository):
             with self._transactions.write() as connection:
                 put(connection, HeldRankRow, rows)
                 for account, news in lost:
-                    tell(connection, account, Topic.OVERTAKEN, news)
+                    notify_account(connection, account, Topic.OVERTAKEN, news)
 
     def lost(self, bot: str) -> News | None:
         """Return the news of a bot's last lost rank, or None."""

@@ -106,10 +106,10 @@ class FoundGames:
     games: tuple[GameSummary, ...]  # newest first
     older: int | None  # the next page has games with smaller numbers than this; None on the last page
     # Number of games searched if the search stopped before the page was full; otherwise None.
-    looked_through: int | None
+    searched: int | None
 
 
-LOOKED_THROUGH: Final = 2000
+MAX_SEARCHED: Final = 2000
 """Maximum number of games to search for one page."""
 
 _BATCH: Final = 200
@@ -183,7 +183,7 @@ class Histories(Repository):
     def games(self, bot: str, wanted: WantedGames, before: int | None = None, limit: int = 20) -> FoundGames:
         """Return a page of a bot's games, newest first, with numbers smaller than ``before``."""
         with self._transactions.read() as connection:
-            look = limit + 1 if wanted.all else LOOKED_THROUGH
+            look = limit + 1 if wanted.all else MAX_SEARCHED
             rows = games.seats_of(
                 connection, bot, look, version=wanted.version, before=before, faulty=wanted.faulty is True
             )
@@ -199,7 +199,7 @@ class Histories(Repository):
             return FoundGames(
                 games=tuple(summaries[number] for number in shown),
                 older=shown[-1] if len(numbers) > limit else older,
-                looked_through=len(rows) if full else None,
+                searched=len(rows) if full else None,
             )
 
     def records(self, bot: str, limit: int, *, faulty: bool = False) -> tuple[RecordedGame, ...]:

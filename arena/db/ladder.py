@@ -23,7 +23,7 @@ from sqlalchemy import ColumnElement, Connection, insert, select, true, update
 from arena.db import audit, subscriptions
 from arena.db.audit import NewAuditEntry
 from arena.db.database import Repository, from_row, grouped, put
-from arena.db.fold import Fold, Logged, Meetings, Row, bots_of, counted_points, replace
+from arena.db.fold import Fold, LoggedEvent, Meetings, Row, bots_of, counted_points, replace
 from arena.db.schema import (
     BotRow,
     BotVersionRow,
@@ -91,7 +91,7 @@ class LadderRepository(Repository):
             if after.paused != before.paused:
                 connection.execute(update(LadderRow).values(paused_changed=entry.at))
                 news = ladder_changed(paused=after.paused, at=entry.at)
-                subscriptions.tell_all(connection, Topic.LADDER, news)
+                subscriptions.notify_all(connection, Topic.LADDER, news)
             audit.record(connection, entry)
             return True
 
@@ -102,7 +102,7 @@ class LadderRepository(Repository):
         """
         rate = cache(update_ratings)
         with self._transactions.read() as connection:
-            rehearse(connection, disqualified(connection), rate)
+            precompute_ratings(connection, disqualified(connection), rate)
         with self._transactions.write() as connection:
             return rebuild(connection, rate)
 
@@ -150,7 +150,7 @@ def lock(connection: Connection) -> Numbers:
 
 def append(
     connection: Connection,  # in a write transaction
-    log: Sequence[Logged],  # the events
+    log: Sequence[LoggedEvent],  # the events
     games: int,  # the last game's number
     barred: frozenset[int],  # versions of disqualified bots; games with them are logged but change nothing
     rate: Rate = update_ratings,  # rates a game
@@ -229,7 +229,7 @@ def is_faulty(faults: int, *, taken_over: bool) -> bool:
     return faults > 0 or taken_over
 
 
-def _versions(log: Sequence[Logged]) -> set[int]:
+def _versions(log: Sequence[LoggedEvent]) -> set[int]:
     """Return the versions whose entries the events need."""
     versions: set[int] = set()
     for logged in log:
@@ -241,7 +241,7 @@ def _versions(log: Sequence[Logged]) -> set[int]:
     return versions
 
 
-def _event_row(logged: Logged) -> Row:
+def _event_row(logged: LoggedEvent) -> Row:
     start = logged.event if isinstance(logged.event, VersionStarted) else None
     return {
         "number": logged.number,
@@ -256,7 +256,7 @@ _BATCH = 1000
 """Number of events to read at a time."""
 
 
-def rehearse(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
+def precompute_ratings(connection: Connection, barred: frozenset[int], rate: Rate) -> None:
     """Fold the log as :func:`rebuild` will, to fill the cache of ``rate``; write nothing."""
     events = connection.execute(select(LadderRow.events)).scalar_one()
     fold = Fold(meetings=Meetings(bots_of(connection)))
@@ -289,7 +289,7 @@ def _fold(
         yield RatingChangeRow.event_number.between(first, last), rows
 
 
-def _log(connection: Connection, first: int, last: int) -> list[Logged]:
+def _log(connection: Connection, first: int, last: int) -> list[LoggedEvent]:
     """Read the events from ``first`` to ``last`` inclusive."""
     within = RatingEventRow.number.between(first, last)
     seats = connection.execute(
@@ -308,12 +308,12 @@ def _log(connection: Connection, first: int, last: int) -> list[Logged]:
     return [
         _game(row, sat[row.game_number])
         if row.game_number
-        else Logged(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
+        else LoggedEvent(row.number, VersionStarted(version=row.version_id, previous=row.previous_id))
         for row in events
     ]
 
 
-def _game(row: Any, seats: Sequence[Any]) -> Logged:  # noqa: ANN401 - rows of queries
+def _game(row: Any, seats: Sequence[Any]) -> LoggedEvent:  # noqa: ANN401 - rows of queries
     played = GamePlayed(
         versions=tuple(seat.version_id for seat in seats),
         places=tuple(seat.place for seat in seats),
@@ -322,4 +322,4 @@ def _game(row: Any, seats: Sequence[Any]) -> Logged:  # noqa: ANN401 - rows of q
         ended=row.ended,
     )
     points = counted_points([seat.points for seat in seats], [seat.taken_over for seat in seats])
-    return Logged(row.number, played, row.game_number, points)
+    return LoggedEvent(row.number, played, row.game_number, points)

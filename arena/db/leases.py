@@ -184,7 +184,7 @@ class Leases:
             released = connection.execute(
                 update(MatchRow)
                 .where(text(OPEN), MatchRow.state == MatchState.RUNNING, MatchRow.coordinator == coordinator)
-                .values(**_AGAIN)
+                .values(**_REQUEUED)
                 .returning(MatchRow.id)
             ).all()
             live_games.clear(connection)
@@ -197,7 +197,7 @@ class Leases:
         """
         with self._write() as connection:
             now = self._clock(connection)
-            over = _over(MatchRow, now)
+            over = _is_overdue(MatchRow, now)
             lost = connection.execute(
                 select(MatchRow.id, MatchRow.attempt, MatchRow.coordinator)
                 .where(text(OPEN), MatchRow.state == MatchState.RUNNING, over)
@@ -206,11 +206,11 @@ class Leases:
             found = {}
             for row in lost:
                 reason = f"coordinator {row.coordinator} did not renew its lease for {LEASE_SECONDS:.0f} s"
-                state = _give_back(connection, (row.id, row.attempt), "losses", reason, at)
+                state = _requeue(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
             # Don't wait for a worker whose heartbeat is being written: the matches above are locked.
-            silent = select(WorkerRow.coordinator, WorkerRow.name).where(_over(WorkerRow, now))
+            silent = select(WorkerRow.coordinator, WorkerRow.name).where(_is_overdue(WorkerRow, now))
             gone = silent.with_for_update(skip_locked=True)
             connection.execute(
                 delete(WorkerRow).where(tuple_(WorkerRow.coordinator, WorkerRow.name).in_(gone))
@@ -223,7 +223,7 @@ class Leases:
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """
         with self._write() as connection:
-            return _give_back(connection, (match, attempt), "losses", reason, at)
+            return _requeue(connection, (match, attempt), "losses", reason, at)
 
     def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
         """Drop an attempt that an arena fault voided; quarantine the match at its third such fault.
@@ -231,7 +231,7 @@ class Leases:
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
         """
         with self._write() as connection:
-            return _give_back(connection, (match, attempt), "voids", reason, at)
+            return _requeue(connection, (match, attempt), "voids", reason, at)
 
     def workers(self) -> tuple[KnownWorker, ...]:
         """Return the workers with a recent heartbeat, sorted by name."""
@@ -246,11 +246,11 @@ class Leases:
             return tuple(from_row(RefusedWorker, row, reason=row.refused) for row in rows)
 
     def _recent(self, connection: Connection) -> Select[*tuple[Any, ...]]:
-        recent = select(WorkerRow.__table__).where(~_over(WorkerRow, self._clock(connection)))
+        recent = select(WorkerRow.__table__).where(~_is_overdue(WorkerRow, self._clock(connection)))
         return recent.order_by(WorkerRow.name, WorkerRow.coordinator)
 
 
-_AGAIN: Final[dict[str, Any]] = {
+_REQUEUED: Final[dict[str, Any]] = {
     "state": MatchState.WAITING,
     "started": None,
     "coordinator": None,
@@ -264,12 +264,12 @@ def _until(now: LeaseTime) -> dict[str, Any]:
     return {"leased_until": now.seconds + LEASE_SECONDS, "lease_clock": now.clock}
 
 
-def _over(table: type[MatchRow | WorkerRow], now: LeaseTime) -> ColumnElement[bool]:
+def _is_overdue(table: type[MatchRow | WorkerRow], now: LeaseTime) -> ColumnElement[bool]:
     # A running match without a lease counts as overdue: it must not run forever.
     return or_(table.lease_clock.is_distinct_from(now.clock), table.leased_until < now.seconds)
 
 
-def _give_back(
+def _requeue(
     connection: Connection, claim: tuple[str, int], counter: str, reason: str, at: datetime
 ) -> MatchState | None:
     """Requeue a match and count the failure; quarantine it at the limit."""
@@ -282,7 +282,7 @@ def _give_back(
     if counted is None:
         return None
     again = counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]
-    after = _AGAIN if again else {"state": MatchState.QUARANTINED, "ended": at}
+    after = _REQUEUED if again else {"state": MatchState.QUARANTINED, "ended": at}
     connection.execute(update(MatchRow).where(*mine).values(**after))
     live_games.clear(connection)
     return MatchState.WAITING if again else MatchState.QUARANTINED

@@ -264,7 +264,7 @@ def deal(connection: Connection, spec: MatchSpec) -> MatchSpec:
     return replace(spec, seeds=seeds)
 
 
-def give_up_deals(connection: Connection) -> None:
+def discard_deals(connection: Connection) -> None:
     """Mark the deals of all open rated matches as dealt: the arena that was backed up may deal them too."""
     rated = select(MatchRow.spec).where(text(OPEN), MatchRow.kind == MatchKind.RATED)
     specs = connection.execute(rated).scalars()
@@ -299,7 +299,7 @@ def report_of(row: Row[*tuple[Any, ...]]) -> SeatReport:
     return replace(decode(row.report, SeatReport), stderr=stderr)
 
 
-def who_sits(
+def participants(
     connection: Connection, matches: Collection[str]
 ) -> dict[str, tuple[tuple[str, int | None], ...]]:
     """Return each match's participants as (bot, version); version is None for a submission."""

@@ -103,12 +103,12 @@ def bring_up_to_date(database: Database, lock: CoordinatorLock, *, migrates: boo
             f"{NEWEST_REVISION}: use the same version as the arena that uses this database, or stop that "
             "arena and start this version, which migrates the tables"
         )
-    with _held(lock, database.url):
+    with _held_lock(lock, database.url):
         _migrate(database)
 
 
 @contextmanager
-def _held(lock: CoordinatorLock, url: str) -> Iterator[None]:
+def _held_lock(lock: CoordinatorLock, url: str) -> Iterator[None]:
     """Keep the lock within the context, so that no older arena runs."""
     if not lock.take():
         raise DatabaseInUse(

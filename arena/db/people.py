@@ -45,7 +45,7 @@ from arena.db.schema import (
 )
 from arena.protocol.states import BotState, Role
 
-MOST_COUNTERS: Final = 100_000
+MAX_COUNTERS: Final = 100_000
 """Maximum number of rate limit counters. To evict one, an attacker must make this many attempts, and each
 attempt costs a hash."""
 
@@ -78,7 +78,7 @@ class RateLimit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TooOften:
+class RateLimitExceeded:
     """An exceeded rate limit."""
 
     limit: RateLimit
@@ -241,7 +241,7 @@ class People(Repository):
         with self._transactions.write() as connection:
             return audit.remove_visits(connection, before)
 
-    def attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
+    def count_attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Count an attempt against the limits in order; return the first exceeded one.
 
         The limits after the exceeded one don't count the attempt.
@@ -253,7 +253,7 @@ class People(Repository):
             _forget_attempts(connection, now)
             return full
 
-    def take_back(self, limits: tuple[RateLimit, ...]) -> None:
+    def uncount_attempt(self, limits: tuple[RateLimit, ...]) -> None:
         """Uncount an attempt that was counted against these limits."""
         with self._transactions.write() as connection:
             for limit in limits:  # in the order of counting, so that two transactions can't deadlock
@@ -342,7 +342,7 @@ def _rename_in_replays(connection: Connection, bots: list[int], author: str, pse
     )
 
 
-def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> TooOften | None:
+def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> RateLimitExceeded | None:
     table = cast("Table", AttemptRow.__table__)
     new = upsert(connection, AttemptRow)
     new = new.values(key=limit.key, number=1, ends=now + limit.window)
@@ -357,14 +357,14 @@ def _count_attempt(connection: Connection, limit: RateLimit, now: datetime) -> T
     row = connection.execute(counted).one()
     if row.number <= limit.most:
         return None
-    return TooOften(limit=limit, wait=row.ends - now, is_first=row.number == limit.most + 1)
+    return RateLimitExceeded(limit=limit, wait=row.ends - now, is_first=row.number == limit.most + 1)
 
 
 def _forget_attempts(connection: Connection, now: datetime) -> None:
     one_too_many = (
         select(AttemptRow.ends)
         .order_by(AttemptRow.ends.desc())
-        .offset(MOST_COUNTERS)
+        .offset(MAX_COUNTERS)
         .limit(1)
         .scalar_subquery()
     )

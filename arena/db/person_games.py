@@ -20,7 +20,7 @@ from arena.protocol.decoding import prepared
 from arena.protocol.states import PersonGameState
 from arena.rules import Move, Rules, View
 
-MOST_WAITING: Final = 40
+MAX_WAITING: Final = 40
 """Maximum number of waiting games, of all visitors together."""
 
 _WAITS: Final = PersonGameRow.state == PersonGameState.WAITING
@@ -92,7 +92,7 @@ class PersonGames(Repository):
         """Add a game, and end the visitor's open one. Raises QuotaReached if too many games wait."""
         with self._transactions.write() as connection:
             waiting = count(connection, PersonGameRow, _WAITS, PersonGameRow.visitor != new.visitor)
-            if waiting >= MOST_WAITING:
+            if waiting >= MAX_WAITING:
                 raise QuotaReached(f"{waiting} people are waiting for a table: try again in a few minutes")
             connection.execute(
                 update(PersonGameRow)
@@ -157,7 +157,7 @@ class PersonGames(Repository):
             rows = connection.execute(select(PersonGameRow.id, _WAITS.label("waits")).where(_IS_OPEN))
             return {row.id: bool(row.waits) for row in rows}
 
-    def saw(self, id_: str, at: datetime) -> None:
+    def mark_present(self, id_: str, at: datetime) -> None:
         """Record that the person is present."""
         self._change(PersonGameRow.id == id_, _IS_OPEN, seen=at)
 
@@ -185,7 +185,7 @@ class PersonGames(Repository):
         """End an open game, because the person has left it."""
         self._close(PersonGameRow.id == id_, PersonGameState.LEFT, at)
 
-    def leave_unseen(self, since: datetime, at: datetime) -> None:
+    def end_abandoned(self, since: datetime, at: datetime) -> None:
         """End the open games whose person was last seen before ``since``."""
         self._close(PersonGameRow.seen < since, PersonGameState.LEFT, at)
 

@@ -28,7 +28,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.bots import disqualified
 from arena.db.database import Repository, count, from_row
 from arena.db.errors import BotDisqualified, NoSuchMatch, VersionGone, WrongState
-from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, seated, who_sits
+from arena.db.matches import AUTHOR, BOT, ClaimedSeat, NewMatch, participants, seated
 from arena.db.schema import OPEN, QUARANTINED, BotRow, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow
 from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchKind, MatchState
@@ -127,7 +127,7 @@ class MatchQueue(Repository):
                 .order_by(MatchRow.ended.desc(), MatchRow.id)
                 .limit(limit)
             ).all()
-            seats = who_sits(connection, [row.match for row in rows])
+            seats = participants(connection, [row.match for row in rows])
             return tuple(from_row(QuarantinedMatch, row, seats=seats[row.match]) for row in rows)
 
     def release(self, match: str, entry: NewAuditEntry) -> None:
@@ -163,7 +163,7 @@ def running(connection: Connection) -> tuple[OpenMatch, ...]:
         .where(text(OPEN), MatchRow.state == MatchState.RUNNING)
         .order_by(MatchRow.started, MatchRow.id)
     ).all()
-    seats = who_sits(connection, [row.match for row in matches])
+    seats = participants(connection, [row.match for row in matches])
     return tuple(from_row(OpenMatch, row, seats=seats[row.match]) for row in matches)
 
 
@@ -213,7 +213,7 @@ def claimed_seats(connection: Connection, match: str) -> tuple[ClaimedSeat, ...]
     return tuple(from_row(ClaimedSeat, row) for row in rows)
 
 
-def of_the_house() -> ColumnElement[bool]:
+def only_house_bots() -> ColumnElement[bool]:
     """Return the condition that all bots of a match are house bots."""
     untrusted = (
         select(MatchSeatRow.seat)
@@ -233,14 +233,14 @@ def _seats() -> ScalarSelect[int]:
 
 def _playable(runtime: RuntimeName, *, house_only: bool, without: Collection[str] = ()) -> Select[str]:
     mine = _open(MatchState.WAITING).where(
-        MatchRow.runtime == runtime, _has_its_turn(), _has_its_house_bots()
+        MatchRow.runtime == runtime, _is_next_of_challenge(), _has_house_bot_sources()
     )
     if without:
         mine = mine.where(MatchRow.id.not_in(without))
-    return mine.where(of_the_house()) if house_only else mine
+    return mine.where(only_house_bots()) if house_only else mine
 
 
-def _has_its_turn() -> ColumnElement[bool]:
+def _is_next_of_challenge() -> ColumnElement[bool]:
     """Return the condition that no match of the same challenge runs, or waits before this one."""
     other = aliased(MatchRow)
     before = select(other.id).where(
@@ -253,7 +253,7 @@ def _has_its_turn() -> ColumnElement[bool]:
     return or_(MatchRow.challenge_number.is_(None), ~exists(before.correlate(MatchRow)))
 
 
-def _has_its_house_bots() -> ColumnElement[bool]:
+def _has_house_bot_sources() -> ColumnElement[bool]:
     """Return the condition that the sources of all house bots of a match exist."""
     missing = (
         select(MatchSeatRow.seat)

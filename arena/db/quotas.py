@@ -10,7 +10,14 @@ from arena.db import bots
 from arena.db import names as taken_names
 from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
-from arena.db.schema import ON_ITS_WAY, AccountRow, BegunRow, BotRow, BotVersionRow, SubmissionRow
+from arena.db.schema import (
+    OPEN_SUBMISSION,
+    AccountRow,
+    BotRow,
+    BotVersionRow,
+    SubmissionRow,
+    UnfinishedUploadRow,
+)
 from arena.protocol.states import BotState
 from arena.protocol.submissions import UploadKind
 
@@ -22,7 +29,7 @@ class Quota:
     # Uploads started within 24 hours, including aborted ones. Checks have a separate limit of the same size.
     submissions_a_day: int
     bots: int  # different names, including those of open submissions
-    on_their_way: int  # open submissions of all authors together
+    open_submissions: int  # open submissions of all authors together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +100,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
         raise SameContent(f"this is the same file as {known}")
     same = select(SubmissionRow.id).where(
-        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(ON_ITS_WAY)
+        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(OPEN_SUBMISSION)
     )
     if not new.check_only:
         same = same.where(~SubmissionRow.check_only)
@@ -130,7 +137,7 @@ def _version(connection: Connection, bot: str, same: ColumnElement[bool]) -> str
 
 _DAY: Final = timedelta(days=1)
 
-MOST_AT_ONCE: Final = 8
+MAX_IN_PROGRESS: Final = 8
 """Maximum unfinished submissions and checks of one author, so that a few authors can't fill all places."""
 
 
@@ -152,7 +159,7 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
         unfinished = f", {begun} of them unfinished" if begun else ""
         raise QuotaReached(
             f"{new.author} has sent {today} {what} in the last 24 hours{unfinished}; the limit is {most}",
-            _until_one_may_be_sent(connection, new, today - most),
+            _until_next_allowed(connection, new, today - most),
         )
     names = _names(connection, new.author, new.account)
     if new.bot not in names and len(names) >= quota.bots:
@@ -160,19 +167,22 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
-    if count(connection, SubmissionRow, _of(new.author, new.account), text(ON_ITS_WAY)) >= MOST_AT_ONCE:
+    if (
+        count(connection, SubmissionRow, _of(new.author, new.account), text(OPEN_SUBMISSION))
+        >= MAX_IN_PROGRESS
+    ):
         raise QuotaReached(
-            f"{new.author} has {MOST_AT_ONCE} submissions and checks in progress: wait until one has ended"
+            f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: wait until one has ended"
         )
-    if count(connection, SubmissionRow, text(ON_ITS_WAY)) >= quota.on_their_way:
-        raise QuotaReached(f"{quota.on_their_way} submissions are in progress: try again later")
+    if count(connection, SubmissionRow, text(OPEN_SUBMISSION)) >= quota.open_submissions:
+        raise QuotaReached(f"{quota.open_submissions} submissions are in progress: try again later")
 
 
 def begin(connection: Connection, new: NewSubmission) -> None:
     """Count the start of an upload; delete counted starts that are too old to matter."""
-    connection.execute(delete(BegunRow).where(BegunRow.began <= new.received - _DAY))
+    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.began <= new.received - _DAY))
     connection.execute(
-        insert(BegunRow).values(
+        insert(UnfinishedUploadRow).values(
             id=new.id,
             author=new.author,
             account_id=new.account,
@@ -184,12 +194,12 @@ def begin(connection: Connection, new: NewSubmission) -> None:
 
 def forget(connection: Connection, id_: str) -> None:
     """Refund an upload if it was counted."""
-    connection.execute(delete(BegunRow).where(BegunRow.id == id_))
+    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.id == id_))
 
 
 def forget_all_of(connection: Connection, account: int) -> None:
     """Delete an account's counted uploads."""
-    connection.execute(delete(BegunRow).where(BegunRow.account_id == account))
+    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.account_id == account))
 
 
 def allowance_of(
@@ -215,7 +225,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
         raise BotDisqualified(bots.disqualified(bot, known.reason))
     other = connection.execute(
         select(SubmissionRow.author)
-        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(ON_ITS_WAY))
+        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(OPEN_SUBMISSION))
         .where(
             or_(
                 SubmissionRow.bot != bot,
@@ -242,15 +252,15 @@ def _sent_within_a_day(
     )
     begun = count(
         connection,
-        BegunRow,
-        _of(author, account, BegunRow),
-        BegunRow.began > now - _DAY,
-        BegunRow.check_only.is_(check_only),
+        UnfinishedUploadRow,
+        _of(author, account, UnfinishedUploadRow),
+        UnfinishedUploadRow.began > now - _DAY,
+        UnfinishedUploadRow.check_only.is_(check_only),
     )
     return finished, begun
 
 
-def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many: int) -> timedelta | None:
+def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: int) -> timedelta | None:
     """Return the time until ``too_many`` + 1 of the last day's uploads are more than a day old."""
     since = new.received - _DAY
     counted = union_all(
@@ -259,10 +269,10 @@ def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many:
             SubmissionRow.received > since,
             SubmissionRow.check_only.is_(new.check_only),
         ),
-        select(BegunRow.began.label("at")).where(
-            _of(new.author, new.account, BegunRow),
-            BegunRow.began > since,
-            BegunRow.check_only.is_(new.check_only),
+        select(UnfinishedUploadRow.began.label("at")).where(
+            _of(new.author, new.account, UnfinishedUploadRow),
+            UnfinishedUploadRow.began > since,
+            UnfinishedUploadRow.check_only.is_(new.check_only),
         ),
     ).subquery()
     at = connection.execute(
@@ -274,9 +284,11 @@ def _until_one_may_be_sent(connection: Connection, new: NewSubmission, too_many:
 def _names(connection: Connection, author: str, account: int | None) -> set[str]:
     """Return the names of an author's bots, including open submissions."""
     bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
-    sent = select(SubmissionRow.bot).where(_of(author, account), text(ON_ITS_WAY))
+    sent = select(SubmissionRow.bot).where(_of(author, account), text(OPEN_SUBMISSION))
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
 
 
-def _of(author: str, account: int | None, of: type[BegunRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+def _of(
+    author: str, account: int | None, of: type[UnfinishedUploadRow | SubmissionRow] = SubmissionRow
+) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
     return of.author == author if account is None else of.account_id == account

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select, text, true
 from arena.db import ladder
 from arena.db.database import Repository, from_row, grouped
 from arena.db.games import last_games
-from arena.db.queue import of_the_house
+from arena.db.queue import only_house_bots
 from arena.db.schema import (
     ON_THE_BOARD,
     OPEN,
@@ -224,7 +224,7 @@ def _queued(connection: Connection, *, house_only: bool) -> dict[tuple[int, int]
     rows = connection.execute(
         select(MatchSeatRow.version_id, MatchRow.players, func.sum(MatchRow.deals).label("games"))
         .join(MatchRow, MatchRow.id == MatchSeatRow.match_id)
-        .where(text(OPEN), of_the_house() if house_only else true())
+        .where(text(OPEN), only_house_bots() if house_only else true())
         .where(MatchRow.kind == MatchKind.RATED)
         .group_by(MatchSeatRow.version_id, MatchRow.players)
     )

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, insert, update
 
 from arena.db import bot_states, card_counts, ladder, live_games
 from arena.db.database import Database
-from arena.db.fold import Logged, counted_points
+from arena.db.fold import LoggedEvent, counted_points
 from arena.db.matches import AUTHOR, FinishedGame, FinishedMatch, seated
 from arena.db.opening import check_revision
 from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
@@ -90,7 +90,7 @@ def _rate(connection: Connection, finished: FinishedMatch, seats: Sequence[Row[A
     _write_games(connection, finished, seats, numbers.games)
     versions = tuple(seat.version_id for seat in seats)
     log = [
-        Logged(
+        LoggedEvent(
             numbers.events + index,
             _played(game, tuple(versions[bot] for bot in game.bots), finished),
             numbers.games + index,

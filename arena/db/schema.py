@@ -62,7 +62,7 @@ class UtcTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-class Words(TypeDecorator[str]):
+class SafeText(TypeDecorator[str]):
     """External text. Characters that PostgreSQL can't store (NUL, lone surrogates) are replaced."""
 
     impl = Text
@@ -86,7 +86,7 @@ SmallKey = Annotated[int, mapped_column(Integer, primary_key=True, autoincrement
 Name = Annotated[str, mapped_column(_NAME)]
 NameKey = Annotated[str, mapped_column(_NAME, primary_key=True)]
 LongText = Annotated[str, mapped_column(Text)]
-Reason = Annotated[str, mapped_column(Words)]
+Reason = Annotated[str, mapped_column(SafeText)]
 Moment = Annotated[datetime, mapped_column(UtcTime)]
 Real = Annotated[float, mapped_column(Double)]
 Blob = Annotated[bytes, mapped_column(LargeBinary)]
@@ -94,7 +94,7 @@ Numbers = Annotated[list[int], mapped_column(JSON)]
 Texts = Annotated[list[str], mapped_column(JSON)]
 
 
-LEAN = {"sqlite_with_rowid": False}
+WITHOUT_ROWID = {"sqlite_with_rowid": False}
 """For tables with a composite key: stored in key order, without a second index."""
 
 
@@ -176,7 +176,7 @@ class DealRow(Base):
     """A deal of a rated match. No deal is ever repeated."""
 
     __tablename__ = "deal"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     seed: Mapped[NameKey]
 
@@ -289,7 +289,7 @@ class CostlyDecisionRow(Base):
     """An inaccuracy or blunder of a version, by the game's analysis; cards are names of kinds, as JSON."""
 
     __tablename__ = "costly_decision"
-    __table_args__ = (Index("ix_costly_decision_version", "version_id", "game_number"), LEAN)
+    __table_args__ = (Index("ix_costly_decision_version", "version_id", "game_number"), WITHOUT_ROWID)
 
     game_number: Mapped[NumberKey] = mapped_column(ForeignKey("analysis.game_number"))
     round: Mapped[SmallKey]
@@ -327,7 +327,7 @@ class GameSeatRow(Base):
         UniqueConstraint("version_id", "game_number"),
         # Finds an old fault as fast as the latest one.
         _index_of(FAULTY, "ix_game_seat_faulty", "version_id", "game_number"),
-        LEAN,
+        WITHOUT_ROWID,
     )
 
     game_number: Mapped[NumberKey] = mapped_column(ForeignKey("game.number"))
@@ -368,7 +368,7 @@ class RatingChangeRow(Base):
     """
 
     __tablename__ = "rating_change"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     event_number: Mapped[NumberKey] = mapped_column(ForeignKey("rating_event.number"))
     players: Mapped[SmallKey]
@@ -387,7 +387,7 @@ class RatingRow(Base):
     """
 
     __tablename__ = "rating"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
     players: Mapped[SmallKey]
@@ -410,7 +410,7 @@ class HighlightRow(Base):
     """A remarkable game of a day, derived from the log. See :mod:`arena.ladder.highlights`."""
 
     __tablename__ = "highlight"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     day: Mapped[NumberKey]
     kind: Mapped[NameKey]
@@ -678,10 +678,10 @@ class AuditEntryRow(Base):
     address: Mapped[Reason | None]
 
 
-ON_ITS_WAY = "stage IN ('received', 'inspected', 'qualifying')"
+OPEN_SUBMISSION = "stage IN ('received', 'inspected', 'qualifying')"
 
 
-class BegunRow(Base):
+class UnfinishedUploadRow(Base):
     """An upload that has not become a submission: in progress or aborted."""
 
     __tablename__ = "upload"
@@ -707,7 +707,7 @@ class SubmissionRow(Base):
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
-        _index_of(ON_ITS_WAY, "ix_submission_open", "number"),
+        _index_of(OPEN_SUBMISSION, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),
     )
@@ -754,7 +754,7 @@ class RatingPointRow(Base):
     """
 
     __tablename__ = "rating_point"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     version_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot_version.id"))
     players: Mapped[SmallKey]
@@ -768,7 +768,7 @@ class MeetingRow(Base):
     """A bot's record against another bot in games that count; each pair has one row per direction."""
 
     __tablename__ = "meeting"
-    __table_args__ = (Index("ix_meeting_bot_id_games", "bot_id", "games"), LEAN)
+    __table_args__ = (Index("ix_meeting_bot_id_games", "bot_id", "games"), WITHOUT_ROWID)
 
     bot_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot.id"))
     other_id: Mapped[NumberKey] = mapped_column(ForeignKey("bot.id"))
@@ -798,7 +798,7 @@ class CardCountRow(Base):
     """
 
     __tablename__ = "card_count"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     players: Mapped[SmallKey]
     card: Mapped[SmallKey]
@@ -845,7 +845,7 @@ class WorkerRow(Base):
     """
 
     __tablename__ = "worker"
-    __table_args__ = LEAN
+    __table_args__ = WITHOUT_ROWID
 
     coordinator: Mapped[NameKey]
     name: Mapped[NameKey]

@@ -58,7 +58,7 @@ class Store:
         self.results = Results(database)
         self.submissions = SubmissionRepository(database)
         self.subscriptions = Subscriptions(database)
-        self.pulse = ChangeCounter(database)  # signals that something was written
+        self.change_counter = ChangeCounter(database)  # signals that something was written
         self.coordinator_lock = lock  # only one coordinator can have it
 
     def check(self) -> None:
@@ -74,7 +74,7 @@ class Store:
 
     def close(self) -> None:
         """Close all connections."""
-        self.pulse.close()
+        self.change_counter.close()
         self._database.close()
 
 

@@ -14,7 +14,14 @@ from arena.db.database import Repository, count, from_row
 from arena.db.games import RULES, rules_of
 from arena.db.matches import NewQualification, report_of
 from arena.db.quotas import NewSubmission, Quota, UploadAllowance
-from arena.db.schema import ON_ITS_WAY, BotVersionRow, MatchRow, MatchSeatRow, SubmissionRow, UnratedGameRow
+from arena.db.schema import (
+    OPEN_SUBMISSION,
+    BotVersionRow,
+    MatchRow,
+    MatchSeatRow,
+    SubmissionRow,
+    UnratedGameRow,
+)
 from arena.protocol.match import GameRecord, SeatReport, decode
 from arena.protocol.news import Topic, submission_done
 from arena.protocol.states import MatchState
@@ -69,7 +76,7 @@ class SubmissionRepository(Repository):
             quotas.check(connection, new, quota)
             quotas.begin(connection, new)
 
-    def give_back(self, id_: str) -> None:
+    def refund(self, id_: str) -> None:
         """Refund an upload that the arena could not receive."""
         with self._transactions.write() as connection:
             quotas.forget(connection, id_)
@@ -96,10 +103,12 @@ class SubmissionRepository(Repository):
             row = connection.execute(_submissions().where(SubmissionRow.id == id_)).one_or_none()
             return None if row is None else _known(row)
 
-    def on_their_way(self) -> tuple[KnownSubmission, ...]:
+    def open_submissions(self) -> tuple[KnownSubmission, ...]:
         """Return the open submissions in the order of the queue."""
         with self._transactions.read() as connection:
-            rows = connection.execute(_submissions().where(text(ON_ITS_WAY)).order_by(SubmissionRow.number))
+            rows = connection.execute(
+                _submissions().where(text(OPEN_SUBMISSION)).order_by(SubmissionRow.number)
+            )
             return tuple(map(_known, rows))
 
     def newest(
@@ -191,7 +200,9 @@ class SubmissionRepository(Repository):
         """Record what the arena lacks to proceed with a submission; None if it lacks nothing."""
         with self._transactions.write() as connection:
             connection.execute(
-                update(SubmissionRow).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).values(waiting=why)
+                update(SubmissionRow)
+                .where(SubmissionRow.id == id_, text(OPEN_SUBMISSION))
+                .values(waiting=why)
             )
 
     def activate(self, id_: str, at: datetime) -> int | None:
@@ -219,7 +230,7 @@ class SubmissionRepository(Repository):
             number = connection.execute(
                 select(BotVersionRow.number).where(BotVersionRow.id == version)
             ).scalar_one()
-            _tell(connection, row, at, version=number)
+            _notify(connection, row, at, version=number)
             return number
 
     def passed(self, id_: str, at: datetime) -> None:
@@ -231,13 +242,15 @@ class SubmissionRepository(Repository):
                 .values(stage=Stage.PASSED, ended=at, waiting=None)
                 .returning(*SubmissionRow.__table__.columns)
             ).all():
-                _tell(connection, row, at)
+                _notify(connection, row, at)
 
     def withdraw(self, id_: str, at: datetime) -> bool:
         """Cancel an open submission for its author. Return False if it isn't open."""
         with self._transactions.write() as connection:
             stage = connection.execute(
-                select(SubmissionRow.stage).where(SubmissionRow.id == id_, text(ON_ITS_WAY)).with_for_update()
+                select(SubmissionRow.stage)
+                .where(SubmissionRow.id == id_, text(OPEN_SUBMISSION))
+                .with_for_update()
             ).scalar_one_or_none()
             if stage is None:
                 return False
@@ -302,16 +315,16 @@ def _reject(connection: Connection, which: ColumnElement[bool], cause: Cause, at
     """Reject the open submissions among these, and notify their authors unless they withdrew them."""
     rejected = connection.execute(
         update(SubmissionRow)
-        .where(which, text(ON_ITS_WAY))
+        .where(which, text(OPEN_SUBMISSION))
         .values(stage=Stage.REJECTED, ended=at, waiting=None, cause=encode_cause(cause))
         .returning(*SubmissionRow.__table__.columns)
     ).all()
     if cause.kind is not CauseKind.WITHDRAWN:
         for row in rejected:
-            _tell(connection, row, at, cause=cause)
+            _notify(connection, row, at, cause=cause)
 
 
-def _tell(
+def _notify(
     connection: Connection,
     row: Row[*tuple[Any, ...]],
     at: datetime,
@@ -321,7 +334,7 @@ def _tell(
 ) -> None:
     """Notify the author of the outcome."""
     news = submission_done(row.bot, row.id, at, check_only=row.check_only, version=version, cause=cause)
-    subscriptions.tell(connection, row.account_id, Topic.SUBMISSION, news)
+    subscriptions.notify_account(connection, row.account_id, Topic.SUBMISSION, news)
 
 
 def _submissions() -> Select[Any]:

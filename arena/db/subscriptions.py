@@ -1,7 +1,8 @@
 """Notifications for authors: their subscriptions, and the notices that wait for delivery.
 
-:func:`tell` adds a notice in the transaction of the change it reports, so none is lost. Transactions
-lock the ladder, a submission or a bot before a subscription, and a subscription before its notices.
+:func:`notify_account` adds a notice in the transaction of the change it reports, so none is lost.
+Transactions lock the ladder, a submission or a bot before a subscription, and a subscription before its
+notices.
 """
 
 from collections.abc import Collection
@@ -252,18 +253,18 @@ class Subscriptions(Repository):
                     _remove(connection, id_)
 
 
-def tell(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
+def notify_account(connection: Connection, account: int | None, topic: Topic, news: News) -> None:
     """Queue news for an account's subscriptions to a topic, in the transaction of the change."""
     if account is not None:
-        _tell(connection, SubscriptionRow.account_id == account, topic, news)
+        _notify(connection, SubscriptionRow.account_id == account, topic, news)
 
 
-def tell_all(connection: Connection, topic: Topic, news: News) -> None:
+def notify_all(connection: Connection, topic: Topic, news: News) -> None:
     """Queue news for all accounts' subscriptions to a topic, in the transaction of the change."""
-    _tell(connection, true(), topic, news)
+    _notify(connection, true(), topic, news)
 
 
-def _tell(connection: Connection, whose: ColumnElement[bool], topic: Topic, news: News) -> None:
+def _notify(connection: Connection, whose: ColumnElement[bool], topic: Topic, news: News) -> None:
     # Locked, so that no subscription is removed before this transaction ends.
     rows = connection.execute(
         select(SubscriptionRow.id, SubscriptionRow.topics)

@@ -26,7 +26,7 @@ from arena.sdk.spaces import action_count, legal_actions, move_of, observe, size
 Observation = dict[str, np.ndarray]
 Infos = dict[str, dict[str, Any]]
 
-_MOST: Final = 1000
+_MAX_ACTION: Final = 1000
 """Bound of the absolute values in an observation."""
 
 
@@ -34,7 +34,7 @@ def observation_space(rules: Rules) -> Dict:
     """Return the space of a seat's observations."""
     return Dict(
         {
-            "observation": Box(-_MOST, _MOST, (size_of(rules),), np.int16),
+            "observation": Box(-_MAX_ACTION, _MAX_ACTION, (size_of(rules),), np.int16),
             "action_mask": Box(0, 1, (action_count(rules),), np.int8),
         }
     )

@@ -16,7 +16,7 @@ from arena.protocol.languages import JAVASCRIPT, LANGUAGES, PYTHON, Language, la
 
 HOUSE: Final = "house"
 _SELF: Final = "local"
-_MOST_BYTES: Final = 64 * 1024 * 1024
+_MAX_BYTES: Final = 64 * 1024 * 1024
 _CACHES: Final = frozenset({"__pycache__", "node_modules"})
 
 
@@ -132,7 +132,7 @@ def _files(bot: HomeBot) -> Iterator[Path]:
         for file in sorted(bot.file.parent.rglob("*")):
             parts = file.relative_to(bot.file.parent).parts
             plain = not any(part in _CACHES or part.startswith(".") for part in parts)
-            if plain and file.is_file() and file.stat().st_size <= _MOST_BYTES:
+            if plain and file.is_file() and file.stat().st_size <= _MAX_BYTES:
                 yield file
 
 

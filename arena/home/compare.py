@@ -23,7 +23,7 @@ from arena.protocol.decoding import prepared
 from arena.rules import Rules
 
 RESULTS_FORMAT: Final = "kaiten-compare/1"
-LOOK_EVERY: Final = 8
+EVALUATION_INTERVAL: Final = 8
 """Number of deals between two evaluations of the test."""
 
 _TWO: Final = 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-from arena.home.interview import GameToAsk, Interviewed, Reply
+from arena.home.ask_program import GameToAsk, ProgramRun, Reply
 from arena.home.puzzle import rules_text
 from arena.protocol.faults import Fault
 from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, simulation_seed, view
@@ -35,7 +35,7 @@ def conformance_games() -> tuple[GameToAsk, ...]:
     return tuple(_recorded(rules, number) for number, rules in enumerate(VARIANTS))
 
 
-def findings(replies: Sequence[Reply], end: Interviewed) -> Iterator[ConformanceFinding]:
+def findings(replies: Sequence[Reply], end: ProgramRun) -> Iterator[ConformanceFinding]:
     """Yield findings about a program's answers to :func:`conformance_games`, rule by rule."""
     yield _finding("each request gets one move, in time, with its game, round and turn", [
         (reply, None if reply.fault is Fault.ILLEGAL else reply.trouble) for reply in replies

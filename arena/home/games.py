@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from arena.home import timing
 from arena.home.puzzle import Puzzle, puzzle_of
-from arena.home.timing import DecisionTimer, OutOfTime
+from arena.home.timing import DecisionTimer, TimeLimitExceeded
 from arena.play.referee.player import Ask, Event, FaultNoticed, Lost, PlayerAnswer
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
@@ -141,7 +141,7 @@ class GameInThisProcess:
         allowed = (clock.move_millis + clock.bank_millis) / 1000
         try:
             return self._timer.call(allowed, lambda: new_chooser(self._players[seat].bot))
-        except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises
+        except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises
             self._errors[seat] = error
             return None
 
@@ -155,7 +155,7 @@ class GameInThisProcess:
         allowed = self._free + ask.bank
         try:
             move = self._timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))
-        except OutOfTime as error:
+        except TimeLimitExceeded as error:
             self._time_out(seat, asked + allowed, error)
             return
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
@@ -188,7 +188,7 @@ class GameInThisProcess:
         where, trace = "", ""
         if error is not None:
             where, trace = blame(error, self._players[seat].folder)
-            if not isinstance(error, OutOfTime):
+            if not isinstance(error, TimeLimitExceeded):
                 said = " ".join(str(error).split())
                 text = f"{type(error).__name__}: {said}" if said else type(error).__name__
         seen = self._seen.get(seat)
@@ -209,7 +209,7 @@ class GameInThisProcess:
         """Pass the result to a bot. On the ladder a failure here ends the program, but the game stands."""
         try:
             self._timer.call(self._free, lambda: tell(end))
-        except (Exception, SystemExit, OutOfTime) as error:  # noqa: BLE001 - whatever the author's code raises
+        except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises
             self._seen.pop(seat, None)
             self._note(seat, Fault.CRASH, "game_over took too long", error)
 

@@ -21,7 +21,7 @@ from arena.home.tally import home_game
 from arena.ladder.leaderboard import BoardLine
 from arena.ladder.matchmaking import PLAYER_COUNTS, Candidate, draw_seatings, draw_table, next_players
 from arena.ladder.rating_log import OVERALL, Entry, GamePlayed, Key, VersionStarted, apply
-from arena.ladder.standings import Standings, Wanted
+from arena.ladder.standings import BoardQuery, Standings
 from arena.play.replay.document import Variant
 from arena.protocol.decoding import prepared
 from arena.protocol.documents import Leaderboard
@@ -145,7 +145,7 @@ class League:
         """
         standings = Standings()
         standings.update({version: self._line(version, bot) for version, bot in self._current_bots()})
-        _, rows = standings.rows(Wanted(limit=len(standings)), _BEGIN.toordinal())
+        _, rows = standings.rows(BoardQuery(limit=len(standings)), _BEGIN.toordinal())
         return Leaderboard(players=None, rows=tuple(rows), next=None)
 
     def meeting(self, bot: str, other: str) -> HeadToHead:

@@ -37,12 +37,12 @@ from arena.protocol.match import (
 from arena.rules import view
 from arena.sandbox.process.runtime import ProcessRuntime
 
-_GAMES: Final = 24
+_GAMES_PER_MATCH: Final = 24
 """Games per match. Starting its processes takes as long as a few games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AsProcesses:
+class ProgramPlayer:
     """Plays games between bots that run as separate programs."""
 
     bots: tuple[HomeBot, ...]  # games refer to them by index
@@ -148,7 +148,7 @@ class AsProcesses:
 def _matches(games: Iterable[HomeGame]) -> Iterator[tuple[HomeGame, ...]]:
     """Split games, in order, into matches of the same bots and rules."""
     for _, group in groupby(games, lambda game: (game.rules, sorted(game.bots))):
-        while match := tuple(islice(group, _GAMES)):
+        while match := tuple(islice(group, _GAMES_PER_MATCH)):
             yield match
 
 

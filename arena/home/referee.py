@@ -30,7 +30,7 @@ _DAY_MILLIS: Final = 24 * 60 * 60 * 1000
 _UNTIMED: Final = Clock(start_millis=_DAY_MILLIS, move_millis=_DAY_MILLIS, bank_millis=0)
 _PORTS: Final = range(1, 65_536)
 
-Heard = Hello | Lost | Sequence[PlayerAnswer]
+ProgramMessage = Hello | Lost | Sequence[PlayerAnswer]
 """A message from the program, or its disconnection."""
 
 
@@ -81,20 +81,20 @@ async def referee(
     table: LocalTable,
     address: LocalAddress,
     waits: Callable[[], object],
-    told: Callable[[Sequence[Event]], object],
-    heard: Callable[[Heard], object],
+    on_sent: Callable[[Sequence[Event]], object],
+    on_received: Callable[[ProgramMessage], object],
 ) -> None:
     """Wait for a program, and play the games with it.
 
-    ``waits`` is called once Ctrl-C can stop the referee cleanly. ``told`` receives the events sent to the
-    program, ``heard`` the program's messages, both in order.
+    ``waits`` is called once Ctrl-C can stop the referee cleanly. ``on_sent`` receives the events sent to the
+    program, ``on_received`` the program's messages, both in order.
     """
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes
     encoder = Encoder()
     now = AttendedTime(time.monotonic, OwnWaits())
     program = _Program(address.socket, folder / "inner", encoder, now)
-    program.told, program.heard = told, heard
+    program.on_sent, program.on_received = on_sent, on_received
     players: list[SeatPlayer] = [_CalledPlayer(bot) for bot in table.others]
     players.insert(table.seat, program)
     match = RefereedMatch(table.rules, table.seeds, _UNTIMED)
@@ -112,25 +112,25 @@ async def referee(
 class _Program(GrpcPlayer):
     """A program whose conversation is reported."""
 
-    told: Callable[[Sequence[Event]], object]
-    heard: Callable[[Heard], object]
+    on_sent: Callable[[Sequence[Event]], object]
+    on_received: Callable[[ProgramMessage], object]
 
     async def open(self, seat: int, listener: Listener) -> None:
-        """Start the server. The listener and ``heard`` both receive the program's messages."""
-        await super().open(seat, _Overheard(listener, self.heard))
+        """Start the server. The listener and ``on_received`` both receive the program's messages."""
+        await super().open(seat, _ReportingListener(listener, self.on_received))
 
     def send(self, events: Sequence[Event]) -> None:
-        """Send events, and report them to ``told``."""
-        self.told(events)
+        """Send events, and report them to ``on_sent``."""
+        self.on_sent(events)
         super().send(events)
 
 
-class _Overheard:
-    """A listener that also passes its messages to ``heard``."""
+class _ReportingListener:
+    """A listener that also passes its messages to ``on_received``."""
 
-    def __init__(self, listener: Listener, heard: Callable[[Heard], object]) -> None:
+    def __init__(self, listener: Listener, on_received: Callable[[ProgramMessage], object]) -> None:
         self._listener = listener
-        self._heard = heard
+        self._heard = on_received
         self.failed = listener.failed
 
     def greeted(self, seat: int, hello: Hello) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from arena.home.bots import HomeBot
 from arena.home.games import Mistake, blame
 from arena.home.puzzle import Puzzle, move_text, puzzle_of
-from arena.home.timing import DecisionTimer, OutOfTime
+from arena.home.timing import DecisionTimer, TimeLimitExceeded
 from arena.home.workers import load_home_bot
 from arena.play.botfiles import Chooser
 from arena.play.replay.document import PublicReplay
@@ -57,7 +57,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
                 for seen in views:
                     move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
-        except OutOfTime as error:
+        except TimeLimitExceeded as error:
             where, trace = blame(error, loaded.folder)
             late = f"no answer in {allowed:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
@@ -107,7 +107,7 @@ class Answered:
         return puzzle_of(self.decision.view, replay.seed, steps)
 
 
-def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered], object]) -> str:
+def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answered], object]) -> str:
     """Request every decision of some seats from a bot, game by game.
 
     The games continue as recorded, whatever the bot answers. Stops at the bot's first failure: an error, or
@@ -121,19 +121,19 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered]
 
     def answered(answer: Solution) -> None:
         seat, decision = next(places)
-        hear(Answered(recorded=seat, decision=decision, answer=answer))
+        on_answer(Answered(recorded=seat, decision=decision, answer=answer))
 
     if bot.in_process:
         for answer in answers(bot, [[each.view for each in seat.decisions()] for seat in seats]):
             answered(answer)
         return ""
-    from arena.home.interview import GameToAsk, interview  # noqa: PLC0415 - slow to import
+    from arena.home.ask_program import GameToAsk, ask_program  # noqa: PLC0415 - slow to import
 
     games = [
         GameToAsk(seat.replay.variant, seat.replay.seed, seat.seat, log_of(seat.replay).moves)
         for seat in seats
     ]
-    done = interview(
+    done = ask_program(
         bot,
         games,
         lambda reply: answered(Solution(move=reply.move, millis=reply.millis, trouble=reply.trouble)),
@@ -141,12 +141,12 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], hear: Callable[[Answered]
     return "" if done.lost is None else done.stderr
 
 
-class TookTooLong(Exception):
+class DecisionTimeout(Exception):
     """A bot exceeded the ladder's free time and bank. The cause's traceback shows where."""
 
 
 def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
-    """Load a bot for one seat. Decisions that exceed free time and bank raise :class:`TookTooLong`.
+    """Load a bot for one seat. Decisions that exceed free time and bank raise :class:`DecisionTimeout`.
 
     Raises BotUnloadable if it can't be loaded.
     """
@@ -157,14 +157,14 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
     def factory() -> Chooser:
         try:
             choose = timer.call(allowed, lambda: new_chooser(loaded.bot)).choose
-        except OutOfTime as error:
-            raise TookTooLong(f"the bot did not begin the game within {allowed:.0f} s") from error
+        except TimeLimitExceeded as error:
+            raise DecisionTimeout(f"the bot did not begin the game within {allowed:.0f} s") from error
 
         def in_time(seen: View) -> Choice:
             try:
                 return timer.call(allowed, lambda: choose(seen))
-            except OutOfTime as error:
-                raise TookTooLong(f"no answer in {allowed:.0f} s") from error
+            except TimeLimitExceeded as error:
+                raise DecisionTimeout(f"no answer in {allowed:.0f} s") from error
 
         return in_time
 
@@ -174,7 +174,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
 def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mistake:
     """Return a bot's mistake, for its author. ``bot`` is the bot on ``failed.seat``."""
     error = failed.__cause__ or failed
-    if isinstance(error, TookTooLong):
+    if isinstance(error, DecisionTimeout):
         fault, what, error = Fault.TIMEOUT, str(error), error.__cause__ or error
     elif isinstance(error, IllegalMove):
         fault, what = Fault.ILLEGAL, str(error)

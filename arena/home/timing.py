@@ -18,7 +18,7 @@ from arena.platform.cpu_time import OwnWaits
 from arena.protocol.match import Limits
 
 _TICK_SECONDS: Final = 0.05
-_DEAF_TICKS: Final = 40
+_MAX_IGNORED_TICKS: Final = 40
 """Number of consecutive interrupts that a bot's code may ignore before the process is ended."""
 
 _FROZEN_SECONDS: Final = 20.0
@@ -31,7 +31,7 @@ _SHARE: Final = Limits().cpus
 T = TypeVar("T")
 
 
-class OutOfTime(BaseException):
+class TimeLimitExceeded(BaseException):
     """A decision took too long. Raised inside the bot's code, so the traceback shows the line."""
 
 
@@ -49,16 +49,16 @@ class DecisionTimer:
         self.seconds = 0.0
 
     @contextmanager
-    def running(self, last_words: TextIO) -> Iterator[None]:
-        """Interrupt late decisions or, if that fails, write a traceback to ``last_words`` and exit."""
+    def running(self, crash_log: TextIO) -> Iterator[None]:
+        """Interrupt late decisions or, if that fails, write a traceback to ``crash_log`` and exit."""
 
         def tick(_number: int, _frame: FrameType | None) -> None:
-            faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=last_words)
-            self._interrupt(last_words)
+            faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=crash_log)
+            self._interrupt(crash_log)
 
         before = signal.signal(signal.SIGALRM, tick)
-        faulthandler.enable(last_words)
-        faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=last_words)
+        faulthandler.enable(crash_log)
+        faulthandler.dump_traceback_later(_FROZEN_SECONDS, exit=True, file=crash_log)
         signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
         try:
             yield
@@ -70,7 +70,7 @@ class DecisionTimer:
     def call(self, allowed: float, decide: Callable[[], T]) -> T:
         """Call ``decide`` and return its result. :attr:`seconds` is then its duration, even after an error.
 
-        Raises OutOfTime if it takes longer than ``allowed`` seconds.
+        Raises TimeLimitExceeded if it takes longer than ``allowed`` seconds.
         """
         self._ignored = 0
         self._began, self._cpu, self._waited = time.perf_counter(), time.process_time(), self._waits()
@@ -85,11 +85,11 @@ class DecisionTimer:
         wall = time.perf_counter() - self._began - (self._waits() - self._waited)
         return max(wall, (time.process_time() - self._cpu) / _SHARE)
 
-    def _interrupt(self, last_words: TextIO) -> None:
+    def _interrupt(self, crash_log: TextIO) -> None:
         if self._allowed is None or self._taken() <= self._allowed:
             return
         self._ignored += 1
-        if self._ignored > _DEAF_TICKS:
-            faulthandler.dump_traceback(last_words, all_threads=False)
+        if self._ignored > _MAX_IGNORED_TICKS:
+            faulthandler.dump_traceback(crash_log, all_threads=False)
             os._exit(1)
-        raise OutOfTime
+        raise TimeLimitExceeded

@@ -24,7 +24,7 @@ from typing import Final, Protocol, TextIO
 from arena.home.bots import HomeBot
 from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot, Mistake, Steps, blame
 from arena.home.puzzle import PUZZLE_FORMAT, PlayedMove, Puzzle
-from arena.home.timing import DecisionTimer, OutOfTime
+from arena.home.timing import DecisionTimer, TimeLimitExceeded
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.replay.document import Seat, Variant
 from arena.protocol.faults import Fault
@@ -34,7 +34,7 @@ from arena.rules import Card
 _QUEUED: Final = 4
 """Number of games to send to a worker in advance, so that it never waits for its parent."""
 
-_SAID: Final = 1_500
+_STDERR_CHARACTERS: Final = 1_500
 """Number of characters to show from the end of a bot's stderr."""
 
 _LOAD_SECONDS: Final = Clock().start_millis / 1000
@@ -71,7 +71,7 @@ class GamePlayer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InProcess:
+class PythonPlayer:
     """Plays games between Python bots."""
 
     bots: tuple[HomeBot, ...]  # games refer to them by index
@@ -101,7 +101,7 @@ class InProcess:
 
 def end_of(stderr: str) -> str:
     """Return the part of a bot's stderr that is shown with its fault."""
-    return stderr[-_SAID:].rstrip()
+    return stderr[-_STDERR_CHARACTERS:].rstrip()
 
 
 def cores() -> int:
@@ -123,7 +123,7 @@ def _in_order(workers: Sequence["_Worker"], waiting: Iterator[HomeGame]) -> Iter
             turn += 1
 
 
-class BlackBox:
+class SharedRequest:
     """Memory shared by a worker and its parent, with the latest request to the worker's bots."""
 
     _HEAD: Final = struct.Struct("<iii")
@@ -190,9 +190,9 @@ def _unpacked(data: bytes) -> PlayedMove | None:
 class _Worker:
     """The parent's side of a worker."""
 
-    def __init__(self, plan: InProcess) -> None:
+    def __init__(self, plan: PythonPlayer) -> None:
         self.order: list[HomeGame] = []  # games sent whose results have not been received yet, in order
-        self._box = BlackBox()
+        self._box = SharedRequest()
         self._words = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed with the worker
         context = multiprocessing.get_context("fork")
         self.line, other = context.Pipe()  # readable once a result has arrived or the worker has ended
@@ -222,7 +222,7 @@ class _Worker:
         try:
             got = self.line.recv()
         except (EOFError, ConnectionResetError):
-            raise self._post_mortem() from None
+            raise self._describe_end() from None
         if isinstance(got, PlayingFailed):
             raise got
         result: HomeResult = got
@@ -238,11 +238,11 @@ class _Worker:
         self.line.close()
         self._words.close()
 
-    def _post_mortem(self) -> PlayingFailed:
+    def _describe_end(self) -> PlayingFailed:
         self._process.join()
         code = self._process.exitcode or 0
         self._words.seek(0)
-        trace = _own_part(self._words.read())
+        trace = _authors_frames(self._words.read())
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         what = f"its code ended the process ({how})"
         if trace and code == 1:  # the timer ended the process
@@ -265,7 +265,7 @@ class _Worker:
         )
 
 
-def _own_part(trace: str) -> str:
+def _authors_frames(trace: str) -> str:
     """Return the author's lines of a dump of Python's stack, most recent call first.
 
     The arena's own lines are below the author's lines and, if a timer's signal dumped the stack, also above.
@@ -278,7 +278,9 @@ def _is_the_authors(line: str) -> bool:
     return "/arena/home/" not in line
 
 
-def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox, last_words: TextIO) -> None:
+def _serve(
+    plan: PythonPlayer, parents: Connection, line: Connection, box: SharedRequest, crash_log: TextIO
+) -> None:
     """Play games until the parent has ended. Runs in the worker."""
     os.setsid()  # Ctrl-C must reach only the parent, which can then kill the bots' children, too
     parents.close()
@@ -286,7 +288,7 @@ def _serve(plan: InProcess, parents: Connection, line: Connection, box: BlackBox
     # The bots' output must not mix with the command's data.
     os.dup2(2, 1)
     timer = DecisionTimer()
-    with timer.running(last_words), suppress(EOFError, BrokenPipeError, ConnectionResetError):
+    with timer.running(crash_log), suppress(EOFError, BrokenPipeError, ConnectionResetError):
         try:
             bots = _Bots(plan.bots, timer)
             while True:
@@ -326,7 +328,7 @@ def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
     except BotBroken as error:
         where, trace = blame(error.__cause__, file.parent) if error.__cause__ else ("", "")
         raise BotUnloadable(f"{error}" + (f" ({where})" if where else ""), trace) from error
-    except OutOfTime as error:
+    except TimeLimitExceeded as error:
         where, trace = blame(error, file.parent)
         at = f" (at {where})" if where else ""
         raise BotUnloadable(f"{file} took longer than {_LOAD_SECONDS:.0f} s to load{at}", trace) from error

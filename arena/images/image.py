@@ -144,7 +144,7 @@ class ImageSettings(msgspec.Struct, frozen=True):
     volumes: dict[str, Any] | None = msgspec.field(default=None, name="Volumes")
 
 
-def kept(settings: ImageSettings, limits: IntakeLimits) -> Command:
+def command_of(settings: ImageSettings, limits: IntakeLimits) -> Command:
     """Return the command of an image, without the variables that the arena sets itself.
 
     Raises Rejected if the image has no command or declares a volume, or the command breaks a rule or limit.

@@ -55,7 +55,7 @@ class Objects:
 
     def read(self, name: str) -> bytes | None:
         """Return a small object, or None if it doesn't exist."""
-        with self._trouble("read", name):
+        with self._storage_errors("read", name):
             try:
                 content: bytes = self._files.cat_file(self._path(name))
             except FileNotFoundError:
@@ -64,7 +64,7 @@ class Objects:
 
     def pieces(self, name: str) -> Iterator[bytes]:
         """Yield an object in pieces. Raises IntakeError."""
-        with self._trouble("read", name), self._files.open(self._path(name), "rb") as file:
+        with self._storage_errors("read", name), self._files.open(self._path(name), "rb") as file:
             while piece := file.read(CHUNK):
                 yield piece
 
@@ -72,7 +72,7 @@ class Objects:
         """Create or replace an object. If this raises, nothing has changed."""
         part = self._path(f"{INCOMING}/{secrets.token_hex(16)}")
         path = self._path(name)
-        with self._trouble("write", name):
+        with self._storage_errors("write", name):
             try:
                 for folder in {posixpath.dirname(part), posixpath.dirname(path)}:
                     self._files.makedirs(folder, exist_ok=True)
@@ -91,12 +91,12 @@ class Objects:
 
     def remove(self, name: str) -> None:
         """Remove an object, if it exists."""
-        with self._trouble("remove", name), suppress(FileNotFoundError):
+        with self._storage_errors("remove", name), suppress(FileNotFoundError):
             self._files.rm_file(self._path(name))
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Return the sizes in bytes of a folder's objects, by the last part of their names."""
-        with self._trouble("list", folder):
+        with self._storage_errors("list", folder):
             try:
                 found = self._files.ls(self._path(folder), detail=True)
             except FileNotFoundError:
@@ -107,7 +107,7 @@ class Objects:
 
     def written(self, name: str) -> datetime | None:
         """Return when an object was written, or None if it doesn't exist."""
-        with self._trouble("look at", name):
+        with self._storage_errors("look at", name):
             try:
                 moment: datetime = self._files.modified(self._path(name))
             except FileNotFoundError:
@@ -118,7 +118,7 @@ class Objects:
         return f"{self._root.rstrip('/')}/{name}"
 
     @contextmanager
-    def _trouble(self, doing: str, name: str) -> Iterator[None]:
+    def _storage_errors(self, doing: str, name: str) -> Iterator[None]:
         try:
             yield
         except OSError as error:

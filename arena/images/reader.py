@@ -72,13 +72,13 @@ def ask_reader(job: Job) -> Repacked:
         raise IntakeError(f"could not start the archive reader: {error}") from error
     with process:
         try:
-            said, in_time = _converse(process, msgspec.json.encode(job), job.limits.wall_seconds)
+            said, in_time = _communicate(process, msgspec.json.encode(job), job.limits.wall_seconds)
         finally:
             process.kill()
     return _judge(said, process.returncode, job.limits, in_time=in_time)
 
 
-def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) -> tuple[bytes, bool]:
+def _communicate(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) -> tuple[bytes, bool]:
     """Return everything that the process wrote, and whether it finished writing in time."""
     deadline = time.monotonic() + seconds
     if process.stdin is None or process.stdout is None:
@@ -107,7 +107,7 @@ def _converse(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) ->
 def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Repacked:
     messages = _decode(said)
     if len(messages) > 1 and not isinstance(messages[1], Ready):
-        return _heed(messages[1])
+        return _unwrap(messages[1])
     if not in_time:
         # The limit on processor time is lower, so a reader that exceeds only this one waited for the host.
         raise TooSlow(
@@ -138,7 +138,7 @@ def _decode(said: bytes) -> list[FromReader]:
         raise Rejected(f"the archive reader returned an invalid answer: {_REMEDY}") from None
 
 
-def _heed(answer: Answer) -> Repacked:
+def _unwrap(answer: Answer) -> Repacked:
     match answer:
         case Repacked():
             return answer
@@ -205,7 +205,7 @@ def repack(
                     limits=limits,
                 )
             )
-            return _believe(repacked, sink, platform, limits)
+            return _verified_image(repacked, sink, platform, limits)
     except OSError as error:
         raise IntakeError(f"could not repack {archive} into {output}: {error}") from error
 
@@ -222,7 +222,7 @@ def _created(output: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _believe(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: IntakeLimits) -> BotImage:
+def _verified_image(repacked: Repacked, sink: BinaryIO, platform: Platform, limits: IntakeLimits) -> BotImage:
     """Return the image if it matches the output and is within its limits."""
     sizes = [layer.size for layer in repacked.layers]
     if not 1 <= len(sizes) <= limits.layers or any(size < _BLOCK or size % _BLOCK for size in sizes):

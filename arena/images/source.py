@@ -68,7 +68,7 @@ class StoreSource:
 
     def find(self, id_: str) -> KeptImage | None:
         """Return an image; records the use unless ``now`` is None."""
-        with _as_trouble():
+        with _as_runtime_failure():
             image = self._store.records.image(id_)
             if image is None:
                 return None
@@ -77,19 +77,19 @@ class StoreSource:
         kept = image
 
         def archive(name: str) -> Iterator[bytes]:
-            with _as_trouble():
+            with _as_runtime_failure():
                 yield from docker_archive(self._store, kept, name)
 
         return KeptImage(config=image.config(), archive=archive)
 
     def ids(self) -> frozenset[str]:
         """See :class:`arena.sandbox.runtime.ImageSource`."""
-        with _as_trouble():
+        with _as_runtime_failure():
             return self._store.records.ids()
 
 
 @contextmanager
-def _as_trouble() -> Iterator[None]:
+def _as_runtime_failure() -> Iterator[None]:
     try:
         yield
     except IntakeError as error:

@@ -26,7 +26,7 @@ from arena.protocol.decoding import prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class StoredImage:
     """A stored image: the digests of its layers and configuration, and when it was last used or added."""
 
     id: str
@@ -40,13 +40,13 @@ def blobs_of(image: BotImage) -> dict[str, int]:
 
 
 def longest_unused(
-    images: Collection[Kept],
+    images: Collection[StoredImage],
     sizes: Mapping[str, int],
     *,
     room: int,
     spared: Collection[str],
     needed: Collection[str] = (),
-) -> tuple[Kept, ...]:
+) -> tuple[StoredImage, ...]:
     """Return the images to remove so that the remaining blobs fit, least recently used first.
 
     If removing every candidate is not enough, all candidates are returned.
@@ -75,7 +75,7 @@ def longest_unused(
 
 _HEX: Final = re.compile(r"[0-9a-f]{64}")
 
-_COARSE: Final = timedelta(hours=1)
+_USE_GRANULARITY: Final = timedelta(hours=1)
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,14 +101,14 @@ class Records:
         record = self._find(id_)
         return None if record is None else record.image
 
-    def kept(self, now: datetime) -> tuple[Kept, ...]:
+    def kept(self, now: datetime) -> tuple[StoredImage, ...]:
         """Return all images. Raises IntakeError if a record is damaged or can't be read."""
         found = []
         for id_ in self.ids():
             if (record := self._find(id_)) is not None:
                 used = max(record.added, self._used(id_) or record.added)
                 # If the clock was wrong, a time in the future must not protect an image forever.
-                kept = Kept(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
+                kept = StoredImage(id=id_, blobs=frozenset(blobs_of(record.image)), used=min(used, now))
                 found.append(kept)
         return tuple(found)
 
@@ -126,7 +126,7 @@ class Records:
     def note_use(self, id_: str, now: datetime) -> None:
         """Record an image's use, unless that was done within the last hour."""
         used = self._used(id_)
-        if used is None or now - used >= _COARSE:
+        if used is None or now - used >= _USE_GRANULARITY:
             self._note(id_, now)
 
     def base(self, engine_id: str) -> BotImage | None:
@@ -229,7 +229,7 @@ class ImageStore:
         or they can't be written.
         """
         wanted = blobs_of(image)
-        with self._alone():
+        with self._locked():
             missing = self._missing(wanted)
             size = sum(missing.values())
             left = self._prune(Room(quota=room.quota - size, keep=room.keep), now, needed=wanted.keys()).left
@@ -261,7 +261,7 @@ class ImageStore:
 
     def prune(self, room: Room, now: datetime) -> Pruned:
         """Remove blobs without an image, then the least recently used images until the rest fit."""
-        with self._alone():
+        with self._locked():
             return self._prune(room, now)
 
     def _prune(self, room: Room, now: datetime, needed: Collection[str] = ()) -> Pruned:
@@ -305,7 +305,7 @@ class ImageStore:
         return written is not None and now - written >= GRACE
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """Hold the lock. It is also released if this process is killed."""
         try:
             lock = self._lock.open("w")

@@ -25,13 +25,13 @@ from typing import Final
 
 from arena.ladder.rating import BETAS, DRIFT, Rating, expected_with
 
-_FEWEST: Final = 100
+_MIN_GAMES: Final = 100
 """Minimum number of games for fitting a β."""
 
 _RANGE: Final = 8.0
 """Maximum factor between the fitted β and the current one."""
 
-LEAST: Final = 1e-12
+MIN_PROBABILITY: Final = 1e-12
 """Lower bound of a probability, so that a single game can't decide the fit."""
 
 _STEPS: Final = 30
@@ -68,7 +68,7 @@ def fit_betas(games: Iterable[PredictedGame]) -> tuple[BetaFit, ...]:
     for game in games:
         if pairs := _pairs(game):
             by_players[len(game.places)].append(pairs)
-    return tuple(_fit(players, found) for players, found in by_players.items() if len(found) >= _FEWEST)
+    return tuple(_fit(players, found) for players, found in by_players.items() if len(found) >= _MIN_GAMES)
 
 
 def _pairs(game: PredictedGame) -> list[tuple[Rating, Rating]]:
@@ -103,7 +103,7 @@ def _fit(players: int, games: Sequence[Sequence[tuple[Rating, Rating]]]) -> Beta
 def _losses(games: Sequence[Sequence[tuple[Rating, Rating]]], beta: float) -> list[float]:
     """Return the log-loss of each game, averaged over its pairs."""
     return [
-        -fmean(math.log(max(expected_with(beta, first, second), LEAST)) for first, second in pairs)
+        -fmean(math.log(max(expected_with(beta, first, second), MIN_PROBABILITY)) for first, second in pairs)
         for pairs in games
     ]
 
@@ -277,7 +277,7 @@ def _group(low: float, high: float, games: Sequence[Sequence[_Pair]]) -> Group |
 
 def _log_loss(pairs: Iterable[_Pair]) -> float | None:
     losses = [
-        -math.log(max(pair.predicted if pair.result else 1 - pair.predicted, LEAST))
+        -math.log(max(pair.predicted if pair.result else 1 - pair.predicted, MIN_PROBABILITY))
         for pair in pairs
         if pair.result != 1 / 2
     ]

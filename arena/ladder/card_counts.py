@@ -11,10 +11,10 @@ from arena.protocol.match import Decision
 from arena.rules import ROUNDS, Card, Hand, Play, RoundScore, State
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 
-_MOST_ICONS: Final = 28
+_MAX_ICONS: Final = 28
 """Maximum of a player's maki icons in a round: ten cards, eight of them with three icons."""
 
-POINT: Final = lcm(*range(1, _MOST_ICONS + 1))
+POINT: Final = lcm(*range(1, _MAX_ICONS + 1))
 """Number of units in a point, chosen so that every card's share is a whole number of units."""
 
 _DUMPLINGS: Final = 5

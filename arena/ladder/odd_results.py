@@ -17,13 +17,13 @@ from itertools import combinations
 from typing import Final, Generic, TypeVar
 
 from arena.ladder.calibration import PredictedGame
-from arena.ladder.posterior import stated
+from arena.ladder.posterior import with_model_error
 from arena.ladder.rating import BETAS, Rating, expected_with
 
 CHANCE: Final = 0.01
 """A pair is odd if its results are less probable than this on an honest ladder."""
 
-_FEWEST: Final = 20
+_MIN_GAMES: Final = 20
 """Minimum number of games of a pair, so that the sum is approximately normally distributed."""
 
 _EXACT: Final = 1e-9
@@ -65,7 +65,7 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
     """
     played = list(games)
     newest = {
-        version: stated(rating)
+        version: with_model_error(rating)
         for game in played
         for version, rating in zip(game.versions, game.rated, strict=True)
     }
@@ -85,7 +85,7 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
                     _note(pair[2], beta, one, two, result)
                 else:
                     _note(pair[2], beta, two, one, 1 - result)
-    enough = [pair for pair in pairs.values() if pair[2].games >= _FEWEST]
+    enough = [pair for pair in pairs.values() if pair[2].games >= _MIN_GAMES]
     found = [_odd(first, second, sums, newest, len(enough)) for first, second, sums in enough]
     return tuple(sorted((pair for pair in found if pair.chance < CHANCE), key=lambda pair: pair.chance))
 

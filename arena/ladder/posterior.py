@@ -29,12 +29,12 @@ _GUMBEL: Final = math.sqrt(6) / math.pi
 """Scale of a Gumbel distribution with deviation 1. Plackett-Luce is a ranking by skill plus Gumbel noise."""
 
 
-def stated(skill: Rating) -> Rating:
+def with_model_error(skill: Rating) -> Rating:
     """Return a skill with the model's own error added, for rank intervals."""
     return Rating(skill.mean, math.hypot(skill.deviation, _MODEL_ERROR))
 
 
-def learn(skills: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
+def update_skills(skills: Sequence[Rating], places: Sequence[int]) -> tuple[Rating, ...]:
     """Return the skills after one game. Place 1 is best; equal places are a tie.
 
     The same arguments give exactly the same result, bit by bit. Raises ValueError if there are not two to

@@ -80,16 +80,16 @@ def where_it_was(stderr: str) -> str | None:
     return None
 
 
-def last_words(stderr: str, notice: str) -> str | None:
+def last_output_line(stderr: str, notice: str) -> str | None:
     """Return the last line that the bot itself printed before the notice of its fault, or None.
 
     The arena's libraries begin their notices with ``kaiten: ``. ``stderr`` is untrusted.
     """
-    own = (line.strip() for line in reversed(until(stderr, notice).splitlines()))
+    own = (line.strip() for line in reversed(text_before(stderr, notice).splitlines()))
     return next((line[:_CHARACTERS] for line in own if line and not line.startswith(_LIBRARY)), None)
 
 
-def until(stderr: str, notice: str) -> str:
+def text_before(stderr: str, notice: str) -> str:
     """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
@@ -98,7 +98,7 @@ def until(stderr: str, notice: str) -> str:
 GAMES: Final = 3
 """Number of games to play, each in a separate match with one deal."""
 
-MOST_TIMEOUTS: Final = 2
+MAX_TIMEOUTS: Final = 2
 """Number of late decisions allowed in all games together, because a host may stall."""
 
 _TABLES: Final = (2, 3, 5)
@@ -132,7 +132,7 @@ _LACKS_MODULE: Final = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|ERR_MODULE_NOT_FOUND|Cannot find module)\b"
 )
 
-MOST_REPLAYS: Final = 2
+MAX_REPEATS: Final = 2
 """Maximum number of times to repeat games because the host may have caused the failure."""
 
 _MAY_BE_THE_HOSTS: Final = frozenset({Fault.ABSENT, Fault.TIMEOUT})
@@ -170,7 +170,7 @@ def table(game: int, house: int) -> tuple[int, int]:
 def judge(played: Sequence[Played]) -> Cause | None:
     """Return why a bot does not qualify after its games so far, or None.
 
-    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MOST_TIMEOUTS`` times
+    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MAX_TIMEOUTS`` times
     across all games.
     """
     failure = _deciding(played)
@@ -183,7 +183,7 @@ def _deciding(played: Sequence[Played]) -> _Failure | None:
     final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
     wrong = [failure for failure in failures if failure not in late]
     # Report why the bot was lost rather than its earlier faults.
-    counted = final or wrong or (late if len(late) > MOST_TIMEOUTS else [])
+    counted = final or wrong or (late if len(late) > MAX_TIMEOUTS else [])
     return counted[0] if counted else None
 
 
@@ -200,7 +200,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
     """Return a bot's standing after its games, in order.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
-    ``MOST_REPLAYS`` times. After that the verdict is final.
+    ``MAX_REPEATS`` times. After that the verdict is final.
     """
     games: tuple[Played, ...] = ()
     replays = 0
@@ -214,7 +214,7 @@ def standing(played: Sequence[Played]) -> QualificationStanding:
         cause = _cause(games, failure)
         if not _may_be_the_hosts(failure, games):
             continue
-        if replays == MOST_REPLAYS:
+        if replays == MAX_REPEATS:
             why = "because the host was busy"
             tried = f"{cause.text}. Before that, games were repeated {replays} times {why}"
             cause = replace(cause, text=tried)
@@ -304,7 +304,7 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case Fault.EXPELLED:
             text = f"the referee disconnected the bot {where}: {how}"
         case Fault.TIMEOUT:
-            text = f"the bot was too slow {where}: {said}. It was late {late} times (limit {MOST_TIMEOUTS})"
+            text = f"the bot was too slow {where}: {said}. It was late {late} times (limit {MAX_TIMEOUTS})"
         case Fault.ILLEGAL:
             text = f"the bot made an illegal move {where}: {said}"
         case Fault.PROTOCOL:
@@ -341,9 +341,9 @@ def _where_it_ended(fault: Fault, stderr: str) -> Iterator[str]:
 def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[str]:
     # A submission's match has one game, number 0 in the protocol.
     notice = f"game 0, round {request.round}, turn {request.turn}: {fault.value}"
-    before = until(stderr, notice)
+    before = text_before(stderr, notice)
     where = where_it_failed(before)
-    last = last_words(stderr, notice)
+    last = last_output_line(stderr, notice)
     was = where_it_was(before) if fault is Fault.TIMEOUT else None
     if was is not None:
         yield f"when its time ran out, it was in {was}"

@@ -11,7 +11,7 @@ Draws are spread evenly (Latin hypercube sampling): a player's own draws are the
 equally likely slices of the distribution. For the fields, each distribution is cut into as many slices as
 there are fields, in an order that depends only on the player's id. So the same ratings give the same
 intervals on every machine. With many players, chance evens out and fewer fields suffice: their number keeps
-the draws in all fields below ``_MOST``, but is at least ``_FEWEST``.
+the draws in all fields below ``_MAX_DRAWS``, but is at least ``_MIN_FIELDS``.
 """
 
 import math
@@ -29,8 +29,8 @@ SHARE = 0.95
 
 DRAWS = 200
 _LEFT_OUT = round(DRAWS * (1 - SHARE) / 2)
-_MOST = 200_000
-_FEWEST = 20
+_MAX_DRAWS = 200_000
+_MIN_FIELDS = 20
 _SIZES = (200, 100, 50, 40, 25, 20)
 """Possible numbers of fields. Each divides ``DRAWS``, so all fields are used equally often."""
 
@@ -106,7 +106,7 @@ def between(better: Rating, worse: Rating) -> float:
 
 
 def _fields(players: int) -> int:
-    return next((size for size in _SIZES if size * players <= _MOST), _FEWEST)
+    return next((size for size in _SIZES if size * players <= _MAX_DRAWS), _MIN_FIELDS)
 
 
 @cache

@@ -170,7 +170,7 @@ def close(closings: Closings, day: int, rating: Rating) -> Closings:
     return (*kept, Closing(day, rating.mean, rating.deviation))
 
 
-def stood(closings: Closings, day: int) -> Rating | None:
+def rating_on(closings: Closings, day: int) -> Rating | None:
     """Return the rating at the end of a day, or None before the first game.
 
     The day must not be more than ``DAYS`` days before the last game.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from arena.ladder.posterior import PRIOR, learn
+from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Closings, Rating, Times, add, close, initial, next_version, update
 
 OVERALL = 0
@@ -112,7 +112,7 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
     for players in (OVERALL, len(event.versions)):
         before = [entries[version, players] for version in event.versions]
         ratings = rate(tuple(entry.rating for entry in before), event.places)
-        skills = learn([entry.skill for entry in before], event.places)
+        skills = update_skills([entry.skill for entry in before], event.places)
         sounds = _sounds(before, event, skills)
         learned = zip(ratings, skills, sounds, strict=True)
         results = zip(event.places, event.faulty, event.times, strict=True)
@@ -148,11 +148,11 @@ def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]
             sounds.append(skills[seat])
         else:
             table = [*own[:seat], entry.sound, *own[seat + 1 :]]
-            sounds.append(learn(table, event.places)[seat])
+            sounds.append(update_skills(table, event.places)[seat])
     return sounds
 
 
-MOST: Final = 128
+MAX_POINTS: Final = 128
 """Maximum number of points of a curve. After this many games, a curve has at least half as many points."""
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ T = TypeVar("T")
 
 def stride(games: int) -> int:
     """Return n such that a curve keeps every n-th game's point after this number of games."""
-    return 1 << max(0, (games // MOST).bit_length())
+    return 1 << max(0, (games // MAX_POINTS).bit_length())
 
 
 def thinned(points: Sequence[T], most: int) -> tuple[T, ...]:

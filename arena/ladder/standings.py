@@ -11,9 +11,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from arena.ladder.leaderboard import BoardLine
-from arena.ladder.posterior import stated
+from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import SHARE, Field, between
-from arena.ladder.rating import DAYS, conservative, initial, median, stood
+from arena.ladder.rating import DAYS, conservative, initial, median, rating_on
 from arena.ladder.rating_log import Entry
 from arena.platform.speech import clean_name
 from arena.protocol.documents import Row
@@ -43,7 +43,7 @@ class BoardOrder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class BoardQuery:
     """A part of a leaderboard to read."""
 
     players: int | None = None  # 2 to 5, or None for all games
@@ -94,11 +94,11 @@ class Standings:
             if line is not None:
                 self._put(bot, line)
             if line is not None and line.entry.games:
-                self._field.put(bot, stated(line.entry.skill))
+                self._field.put(bot, with_model_error(line.entry.skill))
             else:
                 self._field.drop(bot)
 
-    def rows(self, wanted: Wanted, today: int) -> tuple[int, list[Row]]:
+    def rows(self, wanted: BoardQuery, today: int) -> tuple[int, list[Row]]:
         """Return the number of lines that match, and the requested ones.
 
         ``today`` is a :meth:`datetime.date.toordinal`.
@@ -127,7 +127,7 @@ class Standings:
         self._order = sorted(self._keys.values())
         self._without_house = [key for key in self._order if not lines[key[-1]].house]
         self._field = Field(
-            {bot: stated(line.entry.skill) for bot, line in lines.items() if line.entry.games}
+            {bot: with_model_error(line.entry.skill) for bot, line in lines.items() if line.entry.games}
         )
 
     def _put(self, bot: int, line: BoardLine) -> None:
@@ -157,7 +157,7 @@ class Standings:
         found = sorted(self._keys[bot] for bot in bots)
         return found if order is self._order else [key for key in found if not self._lines[key[-1]].house]
 
-    def _sorted(self, keys: list[_Key], wanted: Wanted, today: int) -> list[_Key]:
+    def _sorted(self, keys: list[_Key], wanted: BoardQuery, today: int) -> list[_Key]:
         """Return lines in another order; those with equal values stay in order of score."""
         value = _VALUES[wanted.order]
         values = {key: value(self._lines[key[-1]], today) for key in keys}
@@ -223,13 +223,13 @@ class Standings:
             return False
         at = bisect_left(self._order, key)
         beside = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
-        own = stated(self._lines[key[-1]].entry.skill)
-        others = [stated(self._lines[other[-1]].entry.skill) for other in beside if not other[0]]
+        own = with_model_error(self._lines[key[-1]].entry.skill)
+        others = [with_model_error(self._lines[other[-1]].entry.skill) for other in beside if not other[0]]
         return any(max(between(own, other), between(other, own)) < SHARE for other in others)
 
 
 def _change(entry: Entry, today: int) -> float | None:
-    before = stood(entry.closings, today - DAYS)
+    before = rating_on(entry.closings, today - DAYS)
     return None if before is None else conservative(entry.rating) - conservative(before)
 
 

@@ -12,7 +12,7 @@ from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
-_LONGEST: Final = 500
+_MAX_LENGTH: Final = 500
 _HTTPS: Final = 443
 _PLAIN: Final = re.compile(r"[!-~]+")
 _PORTS: Final = {"https": _HTTPS, "http": 80}
@@ -21,7 +21,7 @@ _UNICAST: Final = IPv6Network("2000::/3")
 _MAIL: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
 """The HTML standard's syntax of an email address, but with a dot in the domain."""
 
-_LONGEST_MAIL: Final = 254
+_MAX_MAIL_LENGTH: Final = 254
 
 
 class SubscriptionRefused(ValueError):
@@ -41,7 +41,7 @@ class WebhookTarget:
 
 def check_mail(address: str) -> None:
     """Check the syntax of an email address. Raises SubscriptionRefused."""
-    if len(address) > _LONGEST_MAIL or not _MAIL.fullmatch(address):
+    if len(address) > _MAX_MAIL_LENGTH or not _MAIL.fullmatch(address):
         raise SubscriptionRefused("this is not an email address: enter one such as ann@mail.example")
 
 
@@ -50,8 +50,10 @@ def parse_webhook(url: str, named: Collection[str]) -> WebhookTarget:
 
     ``named`` are hosts, ``HOST:PORT``, that the operator allows in any network. Raises SubscriptionRefused.
     """
-    if len(url) > _LONGEST or not _PLAIN.fullmatch(url):
-        raise SubscriptionRefused(f"the address must have at most {_LONGEST} ASCII characters and no spaces")
+    if len(url) > _MAX_LENGTH or not _PLAIN.fullmatch(url):
+        raise SubscriptionRefused(
+            f"the address must have at most {_MAX_LENGTH} ASCII characters and no spaces"
+        )
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)

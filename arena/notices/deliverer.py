@@ -16,16 +16,16 @@ from arena.platform.periodic import Backoff
 
 _log = structlog.get_logger()
 
-_AT_ONCE: Final = 8
+_MAX_CONCURRENT: Final = 8
 """Maximum number of notices to deliver at the same time, one per subscription."""
 
 _ROUND_SECONDS: Final = 6.0
 """Time limit of a round of deliveries. A delivery takes at most 5 s, unless the system's resolver takes
 longer to find the host; only that delivery's thread then waits."""
 
-_AGAIN: Final = Backoff(first=30, most=6 * 3600, factor=3)
+_RETRY_BACKOFF: Final = Backoff(first=30, most=6 * 3600, factor=3)
 
-_PATIENCE: Final = timedelta(days=3)
+_GIVE_UP_AFTER: Final = timedelta(days=3)
 """A subscription that has failed for this long is switched off."""
 
 _CONFIRM_WITHIN: Final = timedelta(days=7)
@@ -47,22 +47,22 @@ class Deliverer:
         self._mailer = mailer
         self._now = now
         self._metrics = metrics
-        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="notices")
+        self._pool = ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="notices")
         self._running: dict[Future[None], int] = {}  # deliveries in progress, with the subscription's id
 
-    def look(self) -> None:
+    def deliver_due(self) -> None:
         """Deliver the notices that are due, at most one per subscription. Raises StoreError."""
         self._collect()
         kinds = [SubscriptionKind.WEBHOOK] + [SubscriptionKind.MAIL] * (self._mailer is not None)
         due = self._store.subscriptions.due(
-            self._now(), _AT_ONCE - len(self._running), kinds=kinds, without=self._running.values()
+            self._now(), _MAX_CONCURRENT - len(self._running), kinds=kinds, without=self._running.values()
         )
         begun = {self._pool.submit(self._deliver, each): each.subscription.id for each in due}
         self._running |= begun
         wait(begun, timeout=_ROUND_SECONDS)
         self._collect()
 
-    def look_at_ranks(self) -> None:
+    def check_ranks(self) -> None:
         """Record overtaken bots, and remove email addresses that were never confirmed. Raises StoreError."""
         self._store.held_ranks.compare(self._store.ratings.standings(), self._now())
         self._store.subscriptions.remove_unconfirmed(self._now() - _CONFIRM_WITHIN)
@@ -97,8 +97,8 @@ class Deliverer:
     def _failed(self, notice: DueNotice, error: NotDelivered) -> None:
         now, its = self._now(), notice.subscription
         since = its.failing_since or now
-        gives_up = error.final or (not error.ours and now - since >= _PATIENCE)
-        again = None if gives_up else now + timedelta(seconds=_AGAIN.after(its.failures + 1))
+        gives_up = error.final or (not error.ours and now - since >= _GIVE_UP_AFTER)
+        again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(its.failures + 1))
         self._store.subscriptions.failed(notice, str(error), now, again)
         self._metrics.count(its.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info

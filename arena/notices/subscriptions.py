@@ -14,7 +14,7 @@ from arena.notices.webhooks import secret_of
 from arena.platform.settings import Settings
 from arena.protocol.news import Topic, please_confirm, sample
 
-MOST: Final = 5
+MAX_SUBSCRIPTIONS: Final = 5
 """Maximum number of subscriptions per account."""
 
 
@@ -74,7 +74,7 @@ class OwnSubscriptions:
             created=now,
         )
         entry = by_account(now, Visit.SUBSCRIBE, account.name, address, kind)
-        made = self._subscriptions.add(new, first, most=MOST, entry=entry)
+        made = self._subscriptions.add(new, first, most=MAX_SUBSCRIPTIONS, entry=entry)
         return (secret if first is None else None), made
 
     def of(self, account: KnownAccount) -> Sequence[KnownSubscription]:

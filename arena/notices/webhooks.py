@@ -26,7 +26,7 @@ _SECONDS: Final = 5.0
 _TOO_SLOW: Final = f"it did not respond within {_SECONDS:.0f} s"
 _SUCCESSES: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
-_GONE: Final = 410
+_HTTP_GONE: Final = 410
 
 
 class NotDelivered(Exception):
@@ -92,7 +92,7 @@ class Webhooks:
         if status in _REDIRECTS:
             raise NotDelivered(f"the server responded with {status}, but redirects are not followed")
         if status not in _SUCCESSES:
-            raise NotDelivered(f"the server responded with {status}", final=status == _GONE)
+            raise NotDelivered(f"the server responded with {status}", final=status == _HTTP_GONE)
 
     def _post(
         self, target: WebhookTarget, address: tuple[str, int], headers: dict[str, str], body: bytes

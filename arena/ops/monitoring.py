@@ -48,7 +48,7 @@ class CannotListen(Exception):
     """The server can't listen at an address; the message says why and what to do."""
 
 
-class InTime(Generic[T]):
+class CallWithTimeout(Generic[T]):
     """Calls a function that may hang, and waits for it for at most ``seconds``.
 
     Only one call runs at a time; concurrent callers share its result.
@@ -152,7 +152,7 @@ class OpsServer:
         self._server = uvicorn.Server(
             uvicorn.Config(
                 Starlette(routes=routes),
-                http=_ImpatientProtocol,
+                http=_IdleTimeoutProtocol,
                 ws="none",
                 lifespan="off",
                 timeout_keep_alive=_SILENT_SECONDS,
@@ -176,7 +176,7 @@ class OpsServer:
         self._socket.close()
 
 
-class _ImpatientProtocol(H11Protocol):
+class _IdleTimeoutProtocol(H11Protocol):
     """Closes connections that send no request; uvicorn's own timeout begins after the first one."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
@@ -190,7 +190,7 @@ class _ImpatientProtocol(H11Protocol):
 
 def _endpoint(answer: Answer) -> Callable[[Request], Awaitable[Response]]:
     # Not in the event loop, because a check or a collector may hang, which must not block other requests.
-    call = InTime(answer, 0)
+    call = CallWithTimeout(answer, 0)
 
     async def respond(_: Request) -> Response:
         try:

@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 BATCH: Final = 10
 """Matches per transaction, which takes a few hundredths of a second."""
 
-_MOST_BATCHES: Final = 100
+_MAX_BATCHES: Final = 100
 """Maximum number of transactions per run, so that a shutdown doesn't wait long."""
 
 _SECONDS: Final = 60.0
@@ -36,7 +36,7 @@ def remove_old(store: Store, settings: Settings, now: datetime) -> tuple[int, in
 
 def _remove(remove: Callable[[datetime, int], int], days: int, now: datetime) -> int:
     removed = 0
-    for _ in range(_MOST_BATCHES if days else 0):
+    for _ in range(_MAX_BATCHES if days else 0):
         batch = remove(now - timedelta(days=days), BATCH)
         removed += batch
         if batch < BATCH:

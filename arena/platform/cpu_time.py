@@ -34,7 +34,7 @@ find all threads asleep."""
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
-_MOST_OWED_SECONDS: Final = 0.5
+_MAX_OWED_SECONDS: Final = 0.5
 """Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
 
 
@@ -120,7 +120,7 @@ class HostShare:
         self._still = spent < _STILL_SECONDS
         needed = spent / self._files.cores if self._files.cores else 0.0
         owes_until = max(self._owes_until, self._looked) + needed
-        self._owes_until = min(owes_until, moment + _MOST_OWED_SECONDS)
+        self._owes_until = min(owes_until, moment + _MAX_OWED_SECONDS)
         self._looked = moment
         return Spell(most - own - self._idle_waits(threads, most - own, spent), needed)
 

@@ -20,8 +20,8 @@ def sync(path: Path) -> None:
 
 
 _GIB: Final = 1024**3
-_LEAST_FREE: Final = 5 * _GIB
-_LEAST_SHARE: Final = 10
+_MIN_FREE: Final = 5 * _GIB
+_MIN_FREE_FRACTION: Final = 10
 
 
 class Disk:
@@ -41,7 +41,7 @@ class Disk:
         usage = shutil.disk_usage(there)
         least = self._least_free
         if least is None:
-            least = min(_LEAST_FREE, usage.total // _LEAST_SHARE)
+            least = min(_MIN_FREE, usage.total // _MIN_FREE_FRACTION)
         return usage.free - size >= least
 
 

@@ -51,7 +51,7 @@ class PeriodicTask:
             self._over.wait(self._seconds)
 
 
-_MOST_STEPS: Final = 64
+_MAX_EXPONENT: Final = 64
 """Maximum exponent, so that the power is finite; every delay reaches its limit with a far smaller one."""
 
 
@@ -65,4 +65,4 @@ class Backoff:
 
     def after(self, failures: int) -> float:
         """Return the delay in seconds after a number of consecutive failures, at least 1."""
-        return min(self.first * self.factor ** min(failures - 1, _MOST_STEPS), self.most)
+        return min(self.first * self.factor ** min(failures - 1, _MAX_EXPONENT), self.most)

@@ -13,11 +13,11 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from arena.platform.environment import OTHER_VARIABLES
-from arena.protocol.analysis import FEWEST_PLAYOUTS
+from arena.protocol.analysis import MIN_PLAYOUTS
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import RuntimeName
 
-_MOST: int = 65535
+_MAX: int = 65535
 
 
 class Address(NamedTuple):
@@ -36,7 +36,7 @@ class Address(NamedTuple):
             return None
         host, colon, port = text.strip().rpartition(":")
         host = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
-        if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MOST):
+        if not (colon and host and port.isascii() and port.isdigit() and int(port) <= _MAX):
             raise ValueError("must be HOST:PORT, such as 127.0.0.1:9464")
         return cls(host, int(port))
 
@@ -45,7 +45,7 @@ class Address(NamedTuple):
 
 
 _PREFIX: Final = "ARENA_"
-_MOST_DAYS: Final = 36500
+_MAX_DAYS: Final = 36500
 """Maximum number of days, a century. Far more would exceed the range of dates."""
 
 
@@ -178,7 +178,7 @@ class Settings(BaseSettings):
     keep_logs_days: int = Field(
         default=30,
         ge=0,
-        le=_MOST_DAYS,
+        le=_MAX_DAYS,
         description=(
             "Days after which bots' stderr and notes [are removed](operating.md#retention). 0: never; at "
             "most 36500."
@@ -187,7 +187,7 @@ class Settings(BaseSettings):
     keep_replays_days: int = Field(
         default=0,
         ge=0,
-        le=_MOST_DAYS,
+        le=_MAX_DAYS,
         description=(
             "Days after which replays of rated games are removed; results, ratings and statistics stay. "
             "0: never; at most 36500."
@@ -196,7 +196,7 @@ class Settings(BaseSettings):
     keep_visits_days: int = Field(
         default=30,
         ge=0,
-        le=_MOST_DAYS,
+        le=_MAX_DAYS,
         description=(
             "Days after which logins and users' other actions, with their addresses, are removed from [the "
             "audit log](operating.md#the-audit-log). 0: never; at most 36500."
@@ -334,8 +334,8 @@ class Settings(BaseSettings):
     @field_validator("analysis_playouts", mode="after")
     @classmethod
     def _enough(cls, value: int) -> int:
-        if 0 < value < FEWEST_PLAYOUTS:
-            raise ValueError(f"must be 0 or at least {FEWEST_PLAYOUTS}")
+        if 0 < value < MIN_PLAYOUTS:
+            raise ValueError(f"must be 0 or at least {MIN_PLAYOUTS}")
         return value
 
     @field_validator("ops_address", "smtp_address", "web_ops_address", mode="before")

@@ -11,7 +11,7 @@ from typing import Final
 ANALYSIS_FORMAT: Final = "kaiten-analysis/1"
 
 
-FEWEST_PLAYOUTS: Final = 8
+MIN_PLAYOUTS: Final = 8
 """Minimum number of playouts per position and option."""
 
 

@@ -163,7 +163,7 @@ def public_trouble(report: SeatReport) -> str | None:
     return report.trouble.replace(report.image, image_name(report.image))
 
 
-MOST_PROGRESS_BYTES: Final = 64 * 1024
+MAX_PROGRESS_BYTES: Final = 64 * 1024
 """Size limit of an encoded :class:`Progress`; larger ones are dropped. A game of five takes about 20 KiB."""
 
 T = TypeVar("T")

@@ -32,7 +32,7 @@ _log = structlog.get_logger()
 HOUSE: Final = "house"
 """Author name of the house bots."""
 
-_AT_ONCE: Final = 4
+_BATCH: Final = 4
 """Number of matches to draw when the queue is empty, so that several tables can start together."""
 
 
@@ -120,7 +120,7 @@ class Ladder:
     def refill(self) -> bool:
         """Queue several matches; return False if the ladder is paused or no table can be filled."""
         try:
-            added = all(self.add_match() for _ in range(_AT_ONCE))
+            added = all(self.add_match() for _ in range(_BATCH))
         except TooFewBots as error:
             if not self._too_few:
                 _log.warning("too few bots", reason=str(error))

@@ -15,7 +15,7 @@ from arena.db.live_games import LiveGames, ShownGame
 from arena.db.matches import Claim
 from arena.play.replay.disclosed import LiveSeat, disclose, encode_disclosed, parse_disclosed
 from arena.protocol.faults import places_with_faults
-from arena.protocol.match import MOST_PROGRESS_BYTES, GameRecord, Progress, decode
+from arena.protocol.match import MAX_PROGRESS_BYTES, GameRecord, Progress, decode
 from arena.scheduler.check import RecordRefused, check_steps
 
 _log = structlog.get_logger()
@@ -107,8 +107,8 @@ class LiveMatches:
 
 
 def _read(data: bytes) -> Progress:
-    if len(data) > MOST_PROGRESS_BYTES:
-        raise RecordRefused(f"the progress is {len(data)} bytes long (limit {MOST_PROGRESS_BYTES})")
+    if len(data) > MAX_PROGRESS_BYTES:
+        raise RecordRefused(f"the progress is {len(data)} bytes long (limit {MAX_PROGRESS_BYTES})")
     try:
         return decode(data, Progress)
     except ValueError as error:

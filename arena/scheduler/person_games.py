@@ -90,7 +90,7 @@ class PersonTables:
         if not self._seated and (number % _POLLS_PER_CHECK_WHILE_IDLE or not self._games.any_open()):
             return
         if not number % _POLLS_PER_PRESENCE_CHECK:
-            self._games.leave_unseen(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
+            self._games.end_abandoned(self._now - timedelta(seconds=SILENCE_SECONDS), self._now)
         playing = self._games.playing()
         with self._lock:
             seated = dict(self._seated)

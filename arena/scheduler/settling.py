@@ -20,7 +20,7 @@ from arena.scheduler.check import RecordRefused, finish
 from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
-_MOST_MATCHES: Final = 100
+_MAX_MATCHES: Final = 100
 """How many of the most recently failed matches have a backoff. Older ones may be retried immediately."""
 
 _PER_MATCH: Final = Backoff(first=2.0, most=10.0, factor=5.0)
@@ -55,7 +55,7 @@ class MatchBackoff:
         """
         times = self._failed.pop(match, (0, 0.0))[0] + 1
         self._failed[match] = (times, now + self._delays.per_match.after(times))
-        if len(self._failed) > _MOST_MATCHES:
+        if len(self._failed) > _MAX_MATCHES:
             del self._failed[next(iter(self._failed))]
         self._until = now + self._delays.shared.after(consecutive)
 

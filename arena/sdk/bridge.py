@@ -15,7 +15,7 @@ from typing import Final
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
 from arena.sdk.main import ADDRESS, greets_now
-from arena.sdk.stream import Call, complain, hold, send
+from arena.sdk.stream import Call, print_notice, run_stream, send
 from arena.wire.v1 import referee_pb2 as pb
 
 _LINE_BYTES: Final = 64 * 1024
@@ -41,14 +41,14 @@ def bridge(command: Sequence[str]) -> int:
     greets_now()
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    return hold(address, lambda call: _run(call, command))
+    return run_stream(address, lambda call: _run(call, command))
 
 
 async def _run(call: Call, command: Sequence[str]) -> int:
     try:
         program = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, limit=_LINE_BYTES)
     except OSError as error:
-        complain(f"can't run {command[0]}: {error.strerror}")
+        print_notice(f"can't run {command[0]}: {error.strerror}")
         return 2
     spoken = asyncio.create_task(_from_program(call, program))
     heard = asyncio.create_task(_to_program(call, program))
@@ -57,7 +57,7 @@ async def _run(call: Call, command: Sequence[str]) -> int:
         if heard.done():
             heard.result()
             return 0
-        complain(spoken.result() or f"the program ended with exit code {await program.wait()}")
+        print_notice(spoken.result() or f"the program ended with exit code {await program.wait()}")
         return 1
     finally:
         for task in (spoken, heard):

@@ -11,7 +11,7 @@ from typing import Final
 from arena import __version__
 from arena.rules import Hand, Result, Rules, Turn, View
 from arena.sdk.bot import Bot, GameOver, as_move, new_chooser, note_of
-from arena.sdk.stream import PROTOCOL, Call, complain, hold, send
+from arena.sdk.stream import PROTOCOL, Call, print_notice, run_stream, send
 from arena.wire import convert
 from arena.wire.v1 import referee_pb2 as pb
 
@@ -23,7 +23,7 @@ class BotFailed(Exception):
 Timed = Callable[[float], AbstractContextManager[None]]
 """Returns a context for a decision with this time limit in seconds."""
 
-_LEAST_SECONDS: Final = 0.001
+_MIN_SECONDS: Final = 0.001
 _MILLI: Final = 1e-3
 
 # The C function: signal.getsignal also converts the answer to an enum, which takes longer than the rest.
@@ -53,7 +53,7 @@ class _Timer(AbstractContextManager[None]):
     __slots__ = ("_seconds",)
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = max(seconds, _LEAST_SECONDS)
+        self._seconds = max(seconds, _MIN_SECONDS)
 
     def __enter__(self) -> None:
         if _timer_is_free():
@@ -150,12 +150,12 @@ _SDK_PACKAGE: Final = "arena.sdk."
 def play_match(bot: Bot, address: str, games_at_once: int) -> int:
     """Play a match and return the exit code, as :func:`arena.sdk.run` describes it."""
     try:
-        return hold(address, lambda call: _play(bot, call, games_at_once))
+        return run_stream(address, lambda call: _play(bot, call, games_at_once))
     except BotFailed as failure:
         _blame(failure, bot)
         return 1
     except ValueError as error:
-        complain(f"the referee sent a message that this library does not understand: {error}")
+        print_notice(f"the referee sent a message that this library does not understand: {error}")
         return 2
 
 
@@ -198,7 +198,7 @@ class Match:
                 self._game(event.game_end.game).over(event.game_end)
                 del self._games[event.game_end.game]
             elif kind == "notice":
-                complain(_in_words(event.notice))
+                print_notice(_in_words(event.notice))
                 if event.notice.fault == pb.FAULT_KIND_ILLEGAL:
                     _say_where(self._bot)
             elif kind == "welcome":
@@ -232,7 +232,7 @@ def _blame(failure: BotFailed, bot: Bot) -> None:
             for frame, _ in traceback.walk_tb(own)
         ):
             _say_where(bot)
-    complain(f"the bot failed when {failure}")
+    print_notice(f"the bot failed when {failure}")
 
 
 def _say_where(bot: Bot) -> None:
@@ -241,4 +241,4 @@ def _say_where(bot: Bot) -> None:
         # Find the method of a class, and the function of a functools.partial.
         chooses = inspect.unwrap(getattr(bot, "choose" if isinstance(bot, type) else "func", bot))
         code = getattr(chooses, "__code__", None) or type(chooses).__call__.__code__
-        complain(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")
+        print_notice(f"choose() is in {code.co_filename}, line {code.co_firstlineno}")

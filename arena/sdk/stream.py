@@ -18,7 +18,7 @@ from arena.wire.v1.referee_pb2_grpc import RefereeStub
 Call: TypeAlias = "aio.StreamStreamCall[pb.BotMessage, pb.RefereeMessage]"
 
 PROTOCOL: Final = 1
-_PATIENCE_SECONDS: Final = 10.0
+_CONNECT_SECONDS: Final = 10.0
 """Maximum wait for a socket that doesn't exist yet."""
 
 _STALL_SECONDS: Final = 300.0
@@ -35,14 +35,14 @@ _OPTIONS: Final = (
 )
 
 
-def hold(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
+def run_stream(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
     """Connect to a referee and run ``conversation``. Return its exit code, or 2 if the referee was lost."""
     try:
-        return asyncio.run(_hold(address, conversation))
+        return asyncio.run(_run_stream(address, conversation))
     except TimeoutError:
-        complain(f"no referee answered at {address}")
+        print_notice(f"no referee answered at {address}")
     except aio.AioRpcError as error:
-        complain(f"the connection to the referee was lost: {error.details()} ({error.code().name})")
+        print_notice(f"the connection to the referee was lost: {error.details()} ({error.code().name})")
     return 2
 
 
@@ -54,12 +54,12 @@ async def send(call: Call, message: pb.BotMessage) -> None:
         return  # the next read reports the reason
 
 
-def complain(text: str) -> None:
+def print_notice(text: str) -> None:
     """Write a line for the bot's author."""
     sys.stderr.write(f"kaiten: {text}\n")
 
 
-async def _hold(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
+async def _run_stream(address: str, conversation: Callable[[Call], Awaitable[int]]) -> int:
     async with aio.insecure_channel(address, options=_OPTIONS) as channel:
         await _await_referee(channel, address)
         return await conversation(RefereeStub(channel).Play())
@@ -69,7 +69,7 @@ async def _await_referee(channel: aio.Channel, address: str) -> None:
     """Wait until the referee answers. Raises TimeoutError if it doesn't."""
     socket = Path(address.removeprefix("unix:"))
     try:
-        async with asyncio.timeout(_PATIENCE_SECONDS):
+        async with asyncio.timeout(_CONNECT_SECONDS):
             await channel.channel_ready()
     except TimeoutError:
         if not socket.is_socket():  # noqa: ASYNC240 - nothing else runs yet

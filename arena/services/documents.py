@@ -43,7 +43,7 @@ def bot_document(known: KnownBot) -> Bot:
     )
 
 
-MOST_QUARANTINED: Final = 50
+MAX_QUARANTINED: Final = 50
 """Maximum number of quarantined matches listed."""
 
 _STOPS: Final = {control.name: control.stops for control in CONTROLS}
@@ -71,7 +71,7 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
             rated=load.waiting[MatchKind.RATED],
             challenge=load.waiting[MatchKind.CHALLENGE],
         ),
-        quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MOST_QUARANTINED)))
+        quarantined=tuple(map(quarantine_entry, store.queue.quarantine(MAX_QUARANTINED)))
         if operator
         else None,
         hosts=tuple(_host(host, workers) for host in store.activity.hosts()),

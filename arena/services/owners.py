@@ -23,8 +23,8 @@ from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState, MatchState
 from arena.rules import Rules
 
-MOST_OPPONENTS: Final = max(PLAYER_COUNTS) - 1
-MOST_DEALS: Final = 6
+MAX_OPPONENTS: Final = max(PLAYER_COUNTS) - 1
+MAX_DEALS: Final = 6
 _ID_BYTES: Final = 8
 _SEED_BYTES: Final = 16
 _NUMBER: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
@@ -82,10 +82,10 @@ class Owners:
         self._store.bot_states.play_version(bot, number, self._now())
         return self.own(account, bot)
 
-    def come_back(self, account: int, bot: str) -> KnownBot:
+    def reactivate(self, account: int, bot: str) -> KnownBot:
         """Reactivate a benched or retired bot. Raises BotDisqualified or VersionGone."""
         self.own(account, bot)
-        self._store.bot_states.come_back(bot, self._now())
+        self._store.bot_states.reactivate(bot, self._now())
         return self.own(account, bot)
 
     def retire(self, account: int, bot: str) -> KnownBot:
@@ -124,10 +124,10 @@ class Owners:
             raise BotDisqualified(disqualified(known.name, known.reason))
         hosts = self._store.activity.hosts()
         admit(hosts[0].report if hosts else None, hosts[0].accepted if hosts else ())
-        if not 1 <= len(wanted.opponents) <= MOST_OPPONENTS:
-            raise ChallengeRefused(f"{len(wanted.opponents)} opponents given: give 1 to {MOST_OPPONENTS}")
-        if not 1 <= wanted.deals <= MOST_DEALS:
-            raise ChallengeRefused(f"{wanted.deals} deals given: choose 1 to {MOST_DEALS}")
+        if not 1 <= len(wanted.opponents) <= MAX_OPPONENTS:
+            raise ChallengeRefused(f"{len(wanted.opponents)} opponents given: give 1 to {MAX_OPPONENTS}")
+        if not 1 <= wanted.deals <= MAX_DEALS:
+            raise ChallengeRefused(f"{wanted.deals} deals given: choose 1 to {MAX_DEALS}")
         own = self._version(wanted.bot, known.playing if wanted.version is None else wanted.version)
         order = (own, *(self._opponent(account, name) for name in wanted.opponents))
         if len(set(order)) < len(order):

@@ -21,7 +21,7 @@ from arena.images.image import BotImage, IntakeError, Rejected, TooSlow
 from arena.images.intake import Intake
 from arena.images.keeper import ImageKeeper
 from arena.ladder.matchmaking import TooFewBots
-from arena.ladder.qualification import GAMES, MOST_REPLAYS, Played, standing
+from arena.ladder.qualification import GAMES, MAX_REPEATS, Played, standing
 from arena.platform.names import WrongName, check_name, is_reserved
 from arena.platform.periodic import Backoff, PeriodicTask
 from arena.protocol.controls import Gate, admit
@@ -52,12 +52,12 @@ _CLOSED: Final = (
 _QUIET_SECONDS: Final = 20.0
 """Minimum pause before the arena repeats a game in which the host may have made the bot late."""
 
-LONGEST_REST_SECONDS: Final = 60.0
+MAX_REPEAT_DELAY_SECONDS: Final = 60.0
 """Maximum wait for a quiet host, because some hosts are never quiet."""
 
 _HOST_IN_DOUBT: Final = (
     "the bot was late while the host was busy. Its games with faults will be repeated, which does not use up "
-    f"the quota (repetition {{replays}} of at most {MOST_REPLAYS})"
+    f"the quota (repetition {{replays}} of at most {MAX_REPEATS})"
 )
 
 
@@ -68,12 +68,12 @@ class SubmissionEngine(Protocol):
         """Check that an image can run, and load it."""
 
 
-class _Wait(Exception):
+class _Deferred(Exception):
     """The submission must wait. The message says why."""
 
-    def __init__(self, why: str, rest: float = _RETRY_SECONDS) -> None:
+    def __init__(self, why: str, delay: float = _RETRY_SECONDS) -> None:
         super().__init__(why)
-        self.rest = rest
+        self.delay = delay
 
 
 class Pipeline:
@@ -102,13 +102,13 @@ class Pipeline:
         self._now = now
         self._clock = clock
         self._rest_until: dict[str, float] = {}
-        self._rests: dict[str, float] = {}  # start of the pause after a match, by the match's id
+        self._waiting_since: dict[str, float] = {}  # start of the pause after a match, by the match's id
         self._slow: dict[str, int] = {}  # how often a file took too long to read, by the submission's id
         self._pruned: float | None = None
 
     def step(self) -> None:
         """Advance every submission that is due; inspect at most one file. Raises StoreError."""
-        waiting = self._store.submissions.on_their_way()
+        waiting = self._store.submissions.open_submissions()
         self._prune(waiting)
         first: dict[str, KnownSubmission] = {}
         for submission in waiting:
@@ -131,26 +131,26 @@ class Pipeline:
                     self._load(submission)
                 case Stage.QUALIFYING:
                     self._qualify(submission)
-        except _Wait as error:
-            self._let_wait(submission, str(error), error.rest)
+        except _Deferred as error:
+            self._defer(submission, str(error), error.delay)
         except (IntakeError, RuntimeFailure, TooFewBots) as error:
             _log.warning(
                 "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
             )
-            rest = self._rest_of_slow(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
-            self._let_wait(submission, str(error), rest)
+            delay = self._delay_of_slow(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
+            self._defer(submission, str(error), delay)
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the arena must not stop the others
             _log.exception("submission failed", submission=submission.id, stage=submission.stage)
-            self._let_wait(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
+            self._defer(submission, f"internal arena error: {error!r}", _QUARANTINE_SECONDS)
 
-    def _let_wait(self, submission: KnownSubmission, why: str, rest: float) -> None:
-        self._rest_until[submission.id] = self._clock() + rest
+    def _defer(self, submission: KnownSubmission, why: str, delay: float) -> None:
+        self._rest_until[submission.id] = self._clock() + delay
         if submission.waiting != why:
             self._store.submissions.wait(submission.id, why)
 
-    def _rest_of_slow(self, submission: KnownSubmission) -> float:
+    def _delay_of_slow(self, submission: KnownSubmission) -> float:
         """Return the pause in seconds after a file took too long to read."""
         self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
         return _SLOW.after(times)
@@ -175,7 +175,7 @@ class Pipeline:
 
     def _load(self, submission: KnownSubmission) -> None:
         if self._gate.house_only:
-            raise _Wait(_CLOSED)
+            raise _Deferred(_CLOSED)
         try:
             self._engine.check_source(_source(submission))
         except LaunchRefused as error:
@@ -196,27 +196,27 @@ class Pipeline:
         if (
             last is not None
             and last.state is MatchState.QUARANTINED
-            and self._rested(last.match) < _QUARANTINE_SECONDS
+            and self._waited(last.match) < _QUARANTINE_SECONDS
         ):
-            raise _Wait(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
+            raise _Deferred(f"the arena could not play a game: {last.reason}", _QUARANTINE_SECONDS)
         now = standing(played)
         if now.cause is not None:
             self._end(submission, now.cause)
             return
         dropped = bool(played) and now.games[-1:] != tuple(played[-1:])
         if dropped and last is not None:
-            rested = self._rested(last.match)
-            if rested < _QUIET_SECONDS or (rested < LONGEST_REST_SECONDS and self._hosts_are_busy()):
-                raise _Wait(_HOST_IN_DOUBT.format(replays=now.replays), _QUIET_SECONDS)
+            rested = self._waited(last.match)
+            if rested < _QUIET_SECONDS or (rested < MAX_REPEAT_DELAY_SECONDS and self._hosts_are_busy()):
+                raise _Deferred(_HOST_IN_DOUBT.format(replays=now.replays), _QUIET_SECONDS)
         if len(now.games) < GAMES:
             self._ladder.qualify(submission.id, len(played), len(now.games))
         else:
             self._enter(submission)
 
-    def _rested(self, match: str) -> float:
+    def _waited(self, match: str) -> float:
         """Return the seconds since the first call with this match: the delay of the next match so far."""
         now = self._clock()
-        return now - self._rests.setdefault(match, now)
+        return now - self._waiting_since.setdefault(match, now)
 
     def _hosts_are_busy(self) -> bool:
         """Return True if other programs keep every host from using all of its slots."""

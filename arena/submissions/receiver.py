@@ -22,13 +22,13 @@ from arena.platform.names import check_name
 from arena.platform.settings import Settings
 from arena.protocol.controls import admit
 from arena.protocol.submissions import UploadKind
-from arena.submissions.uploads import Damaged, NoRoom, PlaceLost, TooLarge, UploadRefused, Uploads, unwritten
+from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, UploadRefused, Uploads, unwritten
 
-MOST_AT_ONCE: Final = 16
+MAX_CONCURRENT: Final = 16
 """Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
 
 FOR_SOURCES: Final = 4
-"""Part of ``MOST_AT_ONCE`` that is reserved for source files, which arrive within seconds."""
+"""Part of ``MAX_CONCURRENT`` that is reserved for source files, which arrive within seconds."""
 
 OF_SOURCE: Final = 8
 """Maximum concurrent uploads from one address, which may be a whole classroom behind a router."""
@@ -39,22 +39,22 @@ SLOW_RATE: Final = 1024 * 1024
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class UploadPlace:
+class UploadSlot:
     """The place of an upload that is being received."""
 
     account: int | None
     source: str | None
     small: bool
     began: datetime
-    came: int = 0  # bytes received so far
+    received: int = 0  # bytes received so far
     lost: bool = False  # whether another upload has the place now
 
     def rate(self, now: datetime) -> float:
         """Return the average number of bytes per second since the start, which must be before ``now``."""
-        return self.came / (now - self.began).total_seconds()
+        return self.received / (now - self.began).total_seconds()
 
 
-class Places:
+class UploadSlots:
     """Limits concurrent uploads in total, of images and per address, and allows only one per account.
 
     If the places run out, a slow upload loses its place to a new one. Threads may share an instance.
@@ -63,10 +63,10 @@ class Places:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self._lock = threading.Lock()
-        self._taken: list[UploadPlace] = []
+        self._taken: list[UploadSlot] = []
 
     @contextmanager
-    def one(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadPlace]:
+    def reserve(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadSlot]:
         """Reserve a place for the duration of the context.
 
         For the operator, ``account`` and ``source`` are None. Raises NoRoom if there is no place, or the
@@ -75,7 +75,7 @@ class Places:
         with self._lock:
             if account is not None and any(account == other.account for other in self._taken):
                 raise NoRoom("you have another upload in progress: try again when it has finished")
-            place = UploadPlace(account=account, source=source, small=small, began=self._now())
+            place = UploadSlot(account=account, source=source, small=small, began=self._now())
             self._make_room(place)
             self._taken.append(place)
         try:
@@ -85,17 +85,17 @@ class Places:
                 if not place.lost:
                     self._taken.remove(place)
 
-    def _make_room(self, new: UploadPlace) -> None:
+    def _make_room(self, new: UploadSlot) -> None:
         # Begin with the narrowest limit: a place that is freed for it counts for the other limits, too.
         if new.source is not None:
             its = [place for place in self._taken if place.source == new.source]
-            self._make_one_free(its, OF_SOURCE, "files from your address")
+            self._free_slot(its, OF_SOURCE, "files from your address")
         if not new.small:
             images = [place for place in self._taken if not place.small]
-            self._make_one_free(images, MOST_AT_ONCE - FOR_SOURCES, "images")
-        self._make_one_free(self._taken, MOST_AT_ONCE, "files")
+            self._free_slot(images, MAX_CONCURRENT - FOR_SOURCES, "images")
+        self._free_slot(self._taken, MAX_CONCURRENT, "files")
 
-    def _make_one_free(self, taken: Sequence[UploadPlace], most: int, what: str) -> None:
+    def _free_slot(self, taken: Sequence[UploadSlot], most: int, what: str) -> None:
         if len(taken) < most:
             return
         now = self._now()
@@ -152,7 +152,7 @@ class Receiver:
         self._now = now
         self._new_id = new_id
         self._own = own
-        self._places = Places(now)
+        self._places = UploadSlots(now)
 
     def admit(self) -> None:
         """Check that the arena accepts bots now. Raises UntrustedBotsRefused."""
@@ -196,7 +196,7 @@ class Receiver:
         self._uploads.check_room(upload.size or 0)
         small = upload.kind is not UploadKind.IMAGE
         with (
-            self._places.one(upload.account, upload.source, small=small) as place,
+            self._places.reserve(upload.account, upload.source, small=small) as place,
             self._counted(new),
             self._uploads.writing(new.id) as file,
         ):
@@ -210,7 +210,7 @@ class Receiver:
             yield
         except (NoRoom, DatabaseUnavailable):
             with suppress(DatabaseUnavailable):
-                self._store.submissions.give_back(new.id)
+                self._store.submissions.refund(new.id)
             raise
 
 
@@ -224,7 +224,7 @@ class Incoming:
         quota: Quota,
         upload: Upload,
         new: NewSubmission,
-        place: UploadPlace,
+        place: UploadSlot,
         file: BinaryIO,
         now: Callable[[], datetime],
     ) -> None:
@@ -247,12 +247,12 @@ class Incoming:
         place.
         """
         if self._place.lost:
-            raise PlaceLost(
+            raise SlotLost(
                 f"this upload averaged less than {SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} "
                 "seconds, so it was cancelled to make room for another. It still counts towards your quota. "
                 "Try again over a faster connection"
             )
-        self._place.came += len(piece)
+        self._place.received += len(piece)
         self._size += len(piece)
         if self._size > self._upload.limit:
             raise _too_large(self._upload)
@@ -309,7 +309,7 @@ def _too_large(upload: Upload) -> TooLarge:
 
 
 _ID_BYTES: Final = 8
-_MOST_ON_THEIR_WAY: Final = 100
+_MAX_OPEN_SUBMISSIONS: Final = 100
 """Maximum unfinished submissions of all authors together, so that files fit on a disk and waits are short."""
 
 
@@ -318,7 +318,7 @@ def open_receiver(settings: Settings, store: Store, *, own: bool = False) -> Rec
     quota = Quota(
         submissions_a_day=settings.submissions_a_day,
         bots=settings.bots_per_author,
-        on_their_way=_MOST_ON_THEIR_WAY,
+        open_submissions=_MAX_OPEN_SUBMISSIONS,
     )
     return Receiver(
         store,

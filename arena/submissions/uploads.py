@@ -28,7 +28,7 @@ class Damaged(UploadRefused):
     """The file is incomplete, or differs from what its sender announced."""
 
 
-class PlaceLost(UploadRefused):
+class SlotLost(UploadRefused):
     """The file arrived slowly, and another one needed its place."""
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.odd_results import odd_pairs
-from arena.ladder.posterior import stated
+from arena.ladder.posterior import with_model_error
 from arena.ladder.ranks import Field
 from arena.ladder.rating import Rating, expected
 from benchmarks.ladder.populations import SIZES, Population
@@ -48,7 +48,7 @@ class Held(NamedTuple):
 
 def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
     """Compare the rank intervals of skills with the true ranks."""
-    field = Field({bot: stated(skill) for bot, skill in skills.items()})
+    field = Field({bot: with_model_error(skill) for bot, skill in skills.items()})
     better = sorted((truth[bot] for bot in skills), reverse=True)
     intervals = {bot: field.interval(bot) for bot in skills}
     inside = [low <= better.index(truth[bot]) + 1 <= high for bot, (low, high) in intervals.items()]

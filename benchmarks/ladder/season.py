@@ -15,7 +15,7 @@ from arena.ladder.matchmaking import (
     has_newcomer,
     next_players,
 )
-from arena.ladder.posterior import PRIOR, learn
+from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Rating, initial, update
 
 Play = Callable[[Sequence[int], random.Random], tuple[int, ...]]
@@ -117,7 +117,7 @@ class Season:
             places = self._play(bots, self._dice)
             standings = [self._standings[bot] for bot in bots]
             ratings = update([standing.rating for standing in standings], places)
-            skills = learn([standing.skill for standing in standings], places)
+            skills = update_skills([standing.skill for standing in standings], places)
             for standing, rating, skill in zip(standings, ratings, skills, strict=True):
                 standing.rating, standing.skill = rating, skill
             self.games.append(SeasonGame(bots, places))

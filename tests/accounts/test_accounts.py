@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.accounts.credentials import IDLE, LIFE, LONGEST_DAYS, MOST_TOKENS, PREFIX, scopes_of
+from arena.accounts.credentials import MAX_AGE, MAX_DAYS, MAX_IDLE, MAX_TOKENS, PREFIX, scopes_of
 from arena.accounts.errors import (
     PasswordRefused,
     RegistrationRefused,
@@ -100,9 +100,9 @@ def test_a_session_that_is_not_used_ends(world: World) -> None:
     """An unused session ends after a week. Use extends a session."""
     ann = world.add("ann")
     idle, used = (world.log_in(ann) for _ in range(2))
-    world.now += IDLE / 2
+    world.now += MAX_IDLE / 2
     assert world.accounts.sessions.find(used) is not None
-    world.now += IDLE / 2
+    world.now += MAX_IDLE / 2
     assert world.accounts.sessions.find(idle) is None
     assert world.accounts.sessions.find(used) is not None
     assert len(world.accounts.sessions.of(ann)) == 1
@@ -112,7 +112,7 @@ def test_no_session_lives_for_ever(world: World) -> None:
     """A session ends after 30 days, used or not, and the next login deletes its row."""
     ann = world.add("ann")
     secret = world.log_in(ann)
-    end = world.now + LIFE
+    end = world.now + MAX_AGE
     while world.now < end:
         assert world.accounts.sessions.find(secret) is not None
         world.later(days=3)
@@ -182,7 +182,7 @@ def test_a_revoked_token_lets_nobody_in(world: World) -> None:
         ("t", set[Scope](), 1, "at least one scope"),
         ("t", {Scope.OPERATE}, 1, "lacks these scopes: operate"),
         ("t", {Scope.READ}, 0, "1 to 366 days"),
-        ("t", {Scope.READ}, LONGEST_DAYS + 1, "1 to 366 days"),
+        ("t", {Scope.READ}, MAX_DAYS + 1, "1 to 366 days"),
     ],
 )
 def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], days: int, why: str) -> None:
@@ -196,7 +196,7 @@ def test_some_tokens_are_refused(world: World, name: str, scopes: set[Scope], da
 def test_tokens_per_account_are_limited(world: World) -> None:
     """Expired tokens don't count."""
     ann = world.add("ann")
-    for _ in range(MOST_TOKENS):
+    for _ in range(MAX_TOKENS):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     with pytest.raises(TooManyTokens):
         world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
@@ -306,7 +306,7 @@ def test_account_actions_are_in_the_audit_log(world: World) -> None:
     for name in ("ann", "nobody", "correct horse"):
         with pytest.raises(WrongCredentials):
             accounts.sessions.check(name, "wrong", address=here)
-        accounts.sessions.locked(name, here)
+        accounts.sessions.record_lockout(name, here)
     secret = accounts.sessions.open(registered, "", instead_of=None, address=here)
     session = present(accounts.sessions.find(secret))
     _, made = accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1, address=here)

@@ -8,7 +8,7 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from arena.accounts.errors import Busy, PasswordRefused, WrongCredentials
-from arena.accounts.passwords import LONGEST, Passwords, check_new_password, strong_hasher
+from arena.accounts.passwords import MAX_LENGTH, Passwords, check_new_password, strong_hasher
 from tests.accounts.world import CHEAP, PASSWORD, World
 from tests.demo.running import await_that
 
@@ -25,7 +25,7 @@ def test_long_enough_is_good_enough(password: str) -> None:
     ("password", "why"),
     [
         ("x7#kq!z", "at least 8"),
-        ("xy" * (LONGEST // 2) + "z", "at most 256"),
+        ("xy" * (MAX_LENGTH // 2) + "z", "at most 256"),
         ("password1", "most common passwords"),
         ("PassWord1", "most common passwords"),
         ("ann-lovelace1", "account's name"),
@@ -44,7 +44,7 @@ def test_three_thousand_common_passwords_are_known() -> None:
     """ASVS requires a check against the 3000 most common passwords of sufficient length."""
     from arena.accounts import passwords as password_rules  # noqa: PLC0415 - a private function
 
-    assert sum(len(word) >= password_rules.SHORTEST for word in password_rules._common()) >= 3000  # noqa: SLF001 - as above
+    assert sum(len(word) >= password_rules.MIN_LENGTH for word in password_rules._common()) >= 3000  # noqa: SLF001 - as above
 
 
 def test_hashes_are_strong_argon2id() -> None:
@@ -55,8 +55,8 @@ def test_hashes_are_strong_argon2id() -> None:
     assert (parameters.type, parameters.memory_cost, parameters.time_cost) == (Type.ID, 64 * 1024, 3)
     assert (parameters.hash_len, parameters.salt_len) == (32, 16)
     assert stored != passwords.hash(PASSWORD)
-    assert passwords.holds(PASSWORD, stored)
-    assert not passwords.holds(PASSWORD + " ", stored)
+    assert passwords.matches(PASSWORD, stored)
+    assert not passwords.matches(PASSWORD + " ", stored)
     # The hash that is checked for unknown names has the same parameters, so both take equally long.
     assert extract_parameters(passwords._decoy) == parameters  # noqa: SLF001 - as above
 

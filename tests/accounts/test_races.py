@@ -93,7 +93,9 @@ def test_a_login_that_a_new_password_overtakes_leaves_no_known_browser(world: Wo
     ann = world.add("ann")
     checked = world.accounts.sessions.check("ann", PASSWORD)
     world.accounts.own.change_password(session_of(world, ann), PASSWORD, NEW)
-    assert not world.accounts.sessions.knows("ann", world.accounts.sessions.mark(checked))
+    assert not world.accounts.sessions.is_known_browser(
+        "ann", world.accounts.sessions.known_browser_mark(checked)
+    )
 
 
 def test_a_revoked_token_creates_no_tokens(world: World) -> None:

@@ -60,7 +60,7 @@ def test_games_are_analysed_one_after_another(short_games: Store) -> None:
     """An analysis equals any other one with the same playouts. The first puzzle is today's."""
     store = short_games
     replay = parse(store.analyses.wanted(ANALYST, VERSION) or "")
-    HostAnalyst(store, 2, lambda: True, now).look()
+    HostAnalyst(store, 2, lambda: True, now).analyse_next()
     found = store.analyses.find(replay.game)
     assert found is not None
     expected = analyse(replay, playouts=2)
@@ -102,7 +102,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     before = parse(store.analyses.wanted(ANALYST, VERSION) or "").game
     earlier = children()
     made = HostAnalyst(store, LONG, lambda: True, now)
-    looking = threading.Thread(target=made.look)
+    looking = threading.Thread(target=made.analyse_next)
     looking.start()
     await_that(lambda: bool(children() - earlier), "a process")
     for pid in children() - earlier:
@@ -110,7 +110,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     looking.join(WAIT_SECONDS)
     assert not looking.is_alive()
     assert store.analyses.find(before) is None
-    looking = threading.Thread(target=made.look)
+    looking = threading.Thread(target=made.analyse_next)
     looking.start()
     await_that(lambda: bool(children() - earlier), "a process")
     made.close()

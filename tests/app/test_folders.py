@@ -8,7 +8,7 @@ import pytest
 from arena.app.folders import CannotStart, data_dir_lock, install_id
 from arena.app.host import sockets_folder
 from arena.platform.settings import Settings
-from arena.play.launcher.seats import LONGEST_RUN_DIR
+from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH
 
 
 def test_a_data_directory_is_only_for_its_user(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_an_existing_data_directory_keeps_its_mode(tmp_path: Path) -> None:
 def test_an_overlong_folder_of_sockets_is_refused_at_the_start() -> None:
     """The error names the setting, and nothing is created. One byte less is accepted."""
     with tempfile.TemporaryDirectory(prefix="kaiten-f-") as short:
-        most = LONGEST_RUN_DIR - len("/12345678")
+        most = MAX_RUN_DIR_LENGTH - len("/12345678")
         longest = Path(short) / ("x" * (most - len(short) - 1))
         too_long = longest.with_name(f"{longest.name}x")
         with pytest.raises(CannotStart, match=rf"is {most + 1} bytes long.* set ARENA_RUN_DIR"):

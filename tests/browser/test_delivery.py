@@ -61,7 +61,7 @@ class Place:
         """Deliver notices until none is left and a condition is true."""
 
         def delivered() -> bool:
-            self.sender.look()
+            self.sender.deliver_due()
             # On a busy host a delivery may fail, and is repeated after 30 seconds.
             self.world.later(seconds=31)
             left = self.store.subscriptions.due(self.world.now, 9, kinds=list(SubscriptionKind))

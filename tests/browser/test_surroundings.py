@@ -17,7 +17,7 @@ from tests.web.site import opened
 
 pytestmark = pytest.mark.chromium
 
-LONGEST = ("W" * 40, "m" * 39 + "1", "eel")
+MAX_LENGTH = ("W" * 40, "m" * 39 + "1", "eel")
 AUTHOR = "x" * 40
 GAME = "/games/named-0-0"
 GROUNDS = """all => all.map((each) =>
@@ -29,7 +29,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield a site whose bots have the longest possible names. One game is over, and one is in progress."""
     folder = tmp_path_factory.mktemp("data")
     with closing(sqlite_store(folder / "arena.sqlite3")) as store:
-        versions = add_bots(store, [(name, AUTHOR) for name in LONGEST])
+        versions = add_bots(store, [(name, AUTHOR) for name in MAX_LENGTH])
         play_matches(store, [versions], Rules(players=3), name="named")
         show(store, claimed(store, versions), 1)
         store.leases.publish_workers("here", [WorkerStatus(name="worker", host="host", seats=5, busy=3)])
@@ -53,10 +53,10 @@ def test_the_longest_names_fit(visit: Visit) -> None:
         "/leaderboard",
         "/games",
         "/status",
-        f"/bots/{LONGEST[0]}",
-        f"/bots/{LONGEST[0]}/picks",
+        f"/bots/{MAX_LENGTH[0]}",
+        f"/bots/{MAX_LENGTH[0]}/picks",
         f"/authors/{AUTHOR}",
-        f"/compare?bots={','.join(LONGEST)}",
+        f"/compare?bots={','.join(MAX_LENGTH)}",
         GAME,
         f"{GAME}/2/5?step=reveal",
         "/live/s-0/1/1/5?step=reveal",

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cli.command import Said, arena, environment
+from tests.cli.command import SeatNote, arena, environment
 from tests.cli.forked import Started, started
 from tests.client.live import Live
 
@@ -33,10 +33,10 @@ class Author:
         """The file of logins."""
         return self.home / "config" / "kaiten" / "sites.json"
 
-    def types(self, *words: str, text: str = "", **settings: str) -> Said:
+    def types(self, *words: str, text: str = "", **settings: str) -> SeatNote:
         """Run a command to its end."""
         done = arena(*words, folder=self.home, text=text.encode(), **self.settings, **settings)
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return SeatNote(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def log_in(self, name: str = "ann") -> str:
         """Log in with a new token, and return it."""
@@ -61,18 +61,18 @@ class Author:
             yield command
 
 
-def interrupted(command: Started) -> Said:
+def interrupted(command: Started) -> SeatNote:
     """Press Ctrl-C, and return how the command ended."""
     command.interrupt()
     return ended(command)
 
 
-def ended(command: Started) -> Said:
+def ended(command: Started) -> SeatNote:
     """Wait for the end of a command."""
-    return Said(*command.wait())
+    return SeatNote(*command.wait())
 
 
-def refused(said: Said, code: int) -> str:
+def refused(said: SeatNote, code: int) -> str:
     """Check that a command was refused with one line, and return that line."""
     assert (said.code, said.out) == (code, ""), said.err
     (line,) = said.err.splitlines()

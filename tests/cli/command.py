@@ -14,7 +14,7 @@ COMMAND = [sys.executable, "-c", "from arena.cli.main import main; main()"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SeatNote:
     """A command's exit code and output."""
 
     code: int

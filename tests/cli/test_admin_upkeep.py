@@ -12,7 +12,7 @@ from tests.cli.operator import Operator
 from tests.db.builders import START, add_bot, claimed, finished
 from tests.db.test_submissions import new
 
-QUOTA = Quota(submissions_a_day=9, bots=9, on_their_way=9)
+QUOTA = Quota(submissions_a_day=9, bots=9, open_submissions=9)
 DEALS = 24
 MATCHES = 5
 

@@ -146,7 +146,7 @@ def test_an_account_is_shown(operator: Operator) -> None:
             NewVersion(bot="hers", author="Eve", house=False, source="s", created=START, account=eve.id)
         )
         sent = replace(new("u1", "hers", "Eve", eve.id), received=datetime.now(UTC))
-        store.submissions.add(sent, Quota(submissions_a_day=9, bots=9, on_their_way=9))
+        store.submissions.add(sent, Quota(submissions_a_day=9, bots=9, open_submissions=9))
     told = operator.reads("show-user", "eve")
     assert (told["name"], told["role"], told["created"][:4]) == ("Eve", "user", str(eve.created.year))
     assert [(bot["name"], bot["state"]) for bot in told["bots"]] == [("hers", "active")]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.app.at_home import PATIENCE_SECONDS, LocalFollowing
-from arena.cli.submit import Telling
+from arena.app.at_home import STALL_TIMEOUT_SECONDS, LocalFollowing
+from arena.cli.submit import ProgressReporter
 from arena.db.store import Store
 from arena.protocol.submissions import Stage
 from arena.scheduler.coordinator import ArenaError
@@ -38,17 +38,17 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.store.submissions.add(new(), PLENTY)
-        telling = Telling(lambda: self.seconds)
-        self.following = LocalFollowing(self.store.submissions, "u1", telling.hear, clock=self.clock)
+        telling = ProgressReporter(lambda: self.seconds)
+        self.following = LocalFollowing(self.store.submissions, "u1", telling.update, clock=self.clock)
 
     def clock(self) -> float:
         """Return a time that is one second later at every call."""
         self.seconds += 1
         return self.seconds
 
-    def goes_on(self) -> bool:
+    def await_game(self) -> bool:
         """Return whether the check should keep waiting."""
-        return self.following.goes_on(self.player)
+        return self.following.await_game(self.player)
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
     house = add_bot(scene.store, "greedy")
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
-    assert scene.goes_on()
+    assert scene.await_game()
     taken = claim_one(scene.store)
-    assert not scene.goes_on()
+    assert not scene.await_game()
     scene.store.leases.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
     scene.store.submissions.wait("u1", "the engine is away")
-    for _ in range(round(PATIENCE_SECONDS)):
-        assert scene.goes_on()
+    for _ in range(round(STALL_TIMEOUT_SECONDS)):
+        assert scene.await_game()
     assert not scene.player.stopped
     assert capsys.readouterr().err.splitlines() == [
         "arena: 100.0 s  qualifying: playing 3 unrated games",
@@ -81,7 +81,7 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
     """The submission's whole document is then known."""
     qualify(scene.store)
     scene.store.submissions.reject("u1", CAUSE, START)
-    assert not scene.goes_on()
+    assert not scene.await_game()
     assert scene.player.stopped
     assert scene.following.over
     assert scene.following.source == "sha256:new"
@@ -93,7 +93,7 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
 def test_it_ends_if_it_is_stopped(scene: Scene) -> None:
     """An example is Ctrl-C while the file is being inspected."""
     scene.player.stop()
-    assert not scene.goes_on()
+    assert not scene.await_game()
     assert not scene.following.over
 
 
@@ -101,8 +101,8 @@ def test_it_does_not_wait_forever_for_the_arena(scene: Scene) -> None:
     """It fails with the reason, after the arena had time for another attempt."""
     scene.store.submissions.wait("u1", "no room")
     with pytest.raises(ArenaError, match="no room"):
-        scene.goes_on()
-    assert scene.seconds >= 100 + PATIENCE_SECONDS
+        scene.await_game()
+    assert scene.seconds >= 100 + STALL_TIMEOUT_SECONDS
 
 
 def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
@@ -111,7 +111,7 @@ def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
     qualify(scene.store)
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     for number in range(1, 4):
-        assert scene.goes_on()
+        assert scene.await_game()
         scene.store.leases.void(claim_one(scene.store).spec.match, number, f"fault {number}", START)
     with pytest.raises(ArenaError, match="a game failed: fault 3"):
-        scene.goes_on()
+        scene.await_game()

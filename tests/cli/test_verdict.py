@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from arena.cli.submit import Telling, print_verdict
+from arena.cli.submit import ProgressReporter, print_verdict
 
 FIGURES = {
     "place": 2,
@@ -39,7 +39,7 @@ CAUSE = {
 
 def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     """The events are stages, reasons to wait and finished games, with the seconds so far."""
-    telling = Telling(lambda: 12.34)
+    telling = ProgressReporter(lambda: 12.34)
     for submission in (
         {"stage": "received", "waiting": None},
         {"stage": "received", "waiting": "no\x1b[2J room"},
@@ -53,8 +53,8 @@ def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None
         },
         {"stage": "resting", "waiting": None},
     ):
-        telling.hear(submission)
-        telling.hear(submission)
+        telling.update(submission)
+        telling.update(submission)
     out, err = capsys.readouterr()
     assert out == ""
     assert err.splitlines() == [

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from arena.accounts.accounts import open_accounts
-from arena.accounts.credentials import MOST_TOKENS
+from arena.accounts.credentials import MAX_TOKENS
 from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
@@ -43,7 +43,7 @@ class Live:
         account = next((user for user in self.world.accounts.operators.users() if user.name == name), None)
         known = self.world.add(name) if account is None else account
         tokens = open_accounts(self.store, RegistrationMode.OPEN).tokens  # uses the real clock
-        if len(valid := tokens.of(known)) == MOST_TOKENS:
+        if len(valid := tokens.of(known)) == MAX_TOKENS:
             tokens.revoke(known, valid[-1].id)
         return tokens.create(known, name="t", scopes=scopes, days=1)[0]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.client.sites import WrongLogin, can_be_read_on_its_way, check_address
+from arena.client.sites import WrongLogin, check_address, crosses_network_unencrypted
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_anything_else_is_refused(typed: str) -> None:
 )
 def test_only_this_host_needs_no_https(address: str, readable: bool) -> None:  # noqa: FBT001 - a column of the table
     """Plain HTTP to any other host can be read on the network."""
-    assert can_be_read_on_its_way(address) == readable
+    assert crosses_network_unencrypted(address) == readable

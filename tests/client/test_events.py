@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from arena.client import site as client
-from arena.client.events import Patience, events, follow, stage_by_stage
+from arena.client.events import RetryPolicy, events, follow, stage_by_stage
 from arena.client.site import SiteClient
 from arena.client.sites import SiteError, SiteProblem
 from tests.client.live import Other, Reply, answering
@@ -75,7 +75,7 @@ def test_every_change_comes_once_over_connections_that_break() -> None:
         site,
     ):
         waited: list[float] = []
-        followed = follow(site, "abc", Patience(sleep=waited.append))
+        followed = follow(site, "abc", RetryPolicy(sleep=waited.append))
         stages = [each["stage"] for each in followed]
     assert stages == ["received", "inspected", "active"]
     assert {path for path, _ in other.asked} == {"/api/v1/submissions/abc/events"}
@@ -87,7 +87,7 @@ def test_retries_are_limited() -> None:
     with streaming(b"retry: 10000\n\n") as (other, site):
         waited: list[float] = []
         with pytest.raises(SiteError, match="reports no progress"):
-            list(follow(site, "abc", Patience(sleep=waited.append)))
+            list(follow(site, "abc", RetryPolicy(sleep=waited.append)))
     assert len(other.asked) == 8
     assert waited == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
 
@@ -95,7 +95,7 @@ def test_retries_are_limited() -> None:
 def test_an_event_that_is_not_json_is_retried() -> None:
     """The client reconnects, as after a broken connection."""
     with streaming(b"event: stage\ndata: [\n\n", told("rejected", ended=True)) as (_, site):
-        followed = follow(site, "abc", Patience(sleep=lambda _: None))
+        followed = follow(site, "abc", RetryPolicy(sleep=lambda _: None))
         assert [each["stage"] for each in followed] == ["rejected"]
 
 
@@ -116,10 +116,10 @@ def test_an_event_that_is_not_json_is_retried() -> None:
 )
 def test_an_event_that_no_arena_sends_is_refused(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """No part of the event is passed on, and the client gives up after its last attempt."""
-    monkeypatch.setattr(client, "MOST_EVENT_BYTES", MOST)
+    monkeypatch.setattr(client, "MAX_EVENT_BYTES", MOST)
     with streaming(body) as (other, site):
         with pytest.raises(SiteError, match=r"check that this is an arena's address"):
-            list(follow(site, "abc", Patience(attempts=2, sleep=lambda _: None)))
+            list(follow(site, "abc", RetryPolicy(attempts=2, sleep=lambda _: None)))
         assert len(other.asked) == 2
 
 
@@ -130,7 +130,7 @@ def test_only_temporary_errors_are_retried(status: int, asked: int) -> None:
     body = b'{"detail": "No.", "hint": "Yes."}'
     with answering((status, problem, body)) as other, closing(SiteClient(other.url)) as site:
         with pytest.raises(SiteProblem) as refused:
-            list(follow(site, "abc", Patience(attempts=3, sleep=lambda _: None)))
+            list(follow(site, "abc", RetryPolicy(attempts=3, sleep=lambda _: None)))
         assert refused.value.status == status
         assert len(other.asked) == asked
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.client.site import MOST_BYTES, SiteClient
+from arena.client.site import MAX_BYTES, SiteClient
 from arena.client.sites import SiteError, SiteProblem
 from arena.protocol.documents import Account, PlayedGame
 from tests.client.live import Live, Other, answering
@@ -110,7 +110,7 @@ def test_no_response_fills_the_memory() -> None:
 
     A redirect's body isn't read at all.
     """
-    packed = gzip.compress(b'"' + b" " * MOST_BYTES + b'"')
+    packed = gzip.compress(b'"' + b" " * MAX_BYTES + b'"')
     headers = {"Content-Encoding": "gzip"}
     with answering((200, JSON | headers, packed)) as other:
         assert "returned more than 32 MiB" in trouble_of(other)

@@ -32,7 +32,7 @@ from tests.watched import show
 Row = Mapping[str, Any]
 
 LATER = START + timedelta(days=1)
-LONGEST = "\N{CJK UNIFIED IDEOGRAPH-5BFF}\N{CJK UNIFIED IDEOGRAPH-53F8}" * 32
+MAX_LENGTH = "\N{CJK UNIFIED IDEOGRAPH-5BFF}\N{CJK UNIFIED IDEOGRAPH-53F8}" * 32
 ODD = 'o\'neill said "no"\n\N{SUSHI} \N{RIGHT-TO-LEFT OVERRIDE}' + "x" * 3000
 ENTRY = NewAuditEntry(at=LATER, who="terminal:root", what="test", detail=ODD)
 
@@ -44,7 +44,9 @@ def fill_every_table(store: Store) -> None:
     house = [_version(store, name, "house") for name in ("house-a", "house-b")]
     ann = _people(store)
     _subscriptions(store, ann)
-    mine = [_version(store, LONGEST, "Ann", ann, source=f"sha256:{LONGEST}{number}") for number in range(2)]
+    mine = [
+        _version(store, MAX_LENGTH, "Ann", ann, source=f"sha256:{MAX_LENGTH}{number}") for number in range(2)
+    ]
     play_matches(store, [(*house, mine[1])], Rules(players=3), name="analysed", faults=0.1)
     analysis = analysed(store, "analysed-0-0")
     made = next(each for each in analysis.decisions if each.lost_chance)
@@ -103,7 +105,7 @@ def _people(store: Store) -> KnownAccount:
     _version(store, "left", "gone", gone)
     store.people.delete(gone.id, "former-1", LATER)
     store.people.record(replace(ENTRY, who="", subject="account:Ann", address="2001:db8:" + "ffff:" * 6))
-    store.people.attempt((RateLimit(key="9" * 64, most=1, window=timedelta(days=1)),), START)
+    store.people.count_attempt((RateLimit(key="9" * 64, most=1, window=timedelta(days=1)),), START)
     return ann
 
 
@@ -158,7 +160,7 @@ def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
         _version(store, bot, "Ann", ann)
     store.bot_states.disqualify("cheat", ODD, LATER, ENTRY)
     store.bot_states.bench("tired", ODD, LATER, ENTRY)
-    store.bot_states.come_back("tired", LATER)
+    store.bot_states.reactivate("tired", LATER)
     store.bot_states.bench("tired", ODD, LATER, ENTRY)
     store.bot_states.open_to_people("tired", is_open=True)
     store.bot_states.retire("resting", LATER)

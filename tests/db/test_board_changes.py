@@ -115,7 +115,7 @@ def test_a_failing_bot_is_read_as_benched(store: Store) -> None:
     reader = Reader(store, 0)
     reader.look()
     assert [line.benched for line in reader.lines.values() if line.bot == "fails"] == [True]
-    store.bot_states.come_back("fails", START - timedelta(days=1))
+    store.bot_states.reactivate("fails", START - timedelta(days=1))
     claim = claimed(store, [*names.values()], id_="t")
     store.bot_states.disqualify("cheat", "why", START - timedelta(days=1), ENTRY)
     reader.look()
@@ -138,7 +138,7 @@ def test_changes_add_up_to_the_leaderboard(store: Store, seed: int) -> None:
             case 1:
                 store.bot_states.retire(bot, NOW)
             case 2:
-                store.bot_states.come_back(bot, NOW)
+                store.bot_states.reactivate(bot, NOW)
             case _:
                 seats = [names[each] for each in dice.sample("abcdef", dice.randint(2, 5))]
                 record(store, seats, outcomes(dice, len(seats), 2), id_=f"s{step}", minute=step)

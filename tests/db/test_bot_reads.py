@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from sqlalchemy import Connection, text
 
-from arena.db.database import Database, Joined
+from arena.db.database import Database, OpenTransaction
 from arena.db.games import GamePage, GameRepository
-from arena.db.histories import LOOKED_THROUGH, Histories, WantedGames
+from arena.db.histories import MAX_SEARCHED, Histories, WantedGames
 from arena.db.store import Store
 from arena.rules import Rules
 from tests.builders import play_matches
@@ -152,9 +152,9 @@ def test_a_search_for_rare_games_stops_and_continues(store: Store) -> None:
     """It looks through a limited number of games, and returns where to continue."""
     wanted = WantedGames(low=99)
     first = store.histories.games("mine", wanted)
-    assert (first.games, first.older, first.looked_through) == ((), 5001 - LOOKED_THROUGH, LOOKED_THROUGH)
+    assert (first.games, first.older, first.searched) == ((), 5001 - MAX_SEARCHED, MAX_SEARCHED)
     second = store.histories.games("mine", wanted, first.older)
-    assert (second.games, second.older) == ((), 5001 - 2 * LOOKED_THROUGH)
+    assert (second.games, second.older) == ((), 5001 - 2 * MAX_SEARCHED)
     third = store.histories.games("mine", wanted, second.older)
     assert ([game.number for game in third.games], third.older) == ([7], None)
     (faulty,) = store.histories.games("mine", WantedGames(faulty=True)).games
@@ -166,12 +166,15 @@ def test_a_search_for_rare_games_has_a_bounded_cost(five_thousand: Database) -> 
     """The cost, measured on SQLite, doesn't depend on the number of games."""
 
     def looking(wanted: WantedGames) -> Callable[[Connection], object]:
-        return lambda connection: Histories(Joined(connection)).games("mine", wanted)
+        return lambda connection: Histories(OpenTransaction(connection)).games("mine", wanted)
 
     assert effort(five_thousand, looking(WantedGames(faulty=True))) < 30
     assert effort(five_thousand, looking(WantedGames())) < 60
-    assert effort(five_thousand, lambda connection: Histories(Joined(connection)).curve("mine")) < 60
-    assert effort(five_thousand, lambda connection: Histories(Joined(connection)).opponents("mine")) < 30
+    assert effort(five_thousand, lambda connection: Histories(OpenTransaction(connection)).curve("mine")) < 60
+    assert (
+        effort(five_thousand, lambda connection: Histories(OpenTransaction(connection)).opponents("mine"))
+        < 30
+    )
 
 
 @filled_on_both

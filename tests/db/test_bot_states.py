@@ -125,7 +125,7 @@ def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None
     store.bot_states.retire("mine", NOW)
     store.bots.note_gone((), NOW)
     with pytest.raises(VersionGone):
-        store.bot_states.come_back("mine", NOW)
+        store.bot_states.reactivate("mine", NOW)
     assert add_bot(store, "mine", source="sha256:a") == version
     assert known(store).state is BotState.ACTIVE
     assert store.bots.version_id("mine", 1) == version
@@ -196,8 +196,8 @@ def test_only_games_since_its_return_can_bench_a_bot_again(store: Store, other: 
     for minute in range(1, 6):
         play(store, (mine, other), minute, failing=True)
     back = START + timedelta(minutes=6)
-    assert store.bot_states.come_back("mine", back)
-    assert not store.bot_states.come_back("mine", back + timedelta(minutes=1))
+    assert store.bot_states.reactivate("mine", back)
+    assert not store.bot_states.reactivate("mine", back + timedelta(minutes=1))
     assert (known(store).state, known(store).reason, known(store).since) == (BotState.ACTIVE, None, back)
     for minute in range(7, 11):
         play(store, (mine, other), minute, failing=True)
@@ -217,7 +217,7 @@ def test_changing_versions_forgives_nothing(store: Store, other: int) -> None:
                 "mine", number, START + timedelta(minutes=minute, seconds=number)
             )
         assert store.bot_states.retire("mine", START + timedelta(minutes=minute, seconds=3))
-        assert store.bot_states.come_back("mine", START + timedelta(minutes=minute, seconds=4))
+        assert store.bot_states.reactivate("mine", START + timedelta(minutes=minute, seconds=4))
     play(store, (mine, other), 5, failing=True)
     assert known(store).state is BotState.BENCHED
 
@@ -271,7 +271,7 @@ def test_a_retired_bot_leaves_the_leaderboard_and_can_return(store: Store, other
     assert store.bots.sources_in_use() == {"sha256:a", "sha256:other"}
     assert store.results.record(finished(running, [(1, 2)], minute=2))
     assert store.bots.sources_in_use() == {"sha256:other"}
-    assert store.bot_states.come_back("mine", NOW)
+    assert store.bot_states.reactivate("mine", NOW)
     found = present(line(store))
     assert found.entry.games == 2
     assert playing(store) == {mine, other}
@@ -329,7 +329,7 @@ def test_an_unknown_bot_can_not_be_changed(store: Store) -> None:
         lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
         lambda: store.bot_states.unbench("mine", NOW, ENTRY),
         lambda: store.bot_states.retire("mine", NOW),
-        lambda: store.bot_states.come_back("mine", NOW),
+        lambda: store.bot_states.reactivate("mine", NOW),
         lambda: store.bot_states.disqualify("mine", "", NOW, ENTRY),
         lambda: store.bot_states.reinstate("mine", NOW, ENTRY),
     ):
@@ -345,7 +345,7 @@ def test_a_disqualified_bot_can_only_be_reinstated(store: Store) -> None:
         lambda: store.bot_states.bench("mine", "", NOW, ENTRY),
         lambda: store.bot_states.unbench("mine", NOW, ENTRY),
         lambda: store.bot_states.retire("mine", NOW),
-        lambda: store.bot_states.come_back("mine", NOW),
+        lambda: store.bot_states.reactivate("mine", NOW),
         lambda: store.bot_states.play_version("mine", 1, NOW),
         lambda: add_bot(store, "mine", source="sha256:b"),
     ):

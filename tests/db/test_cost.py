@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, event, text
 
 from arena.db.activity import ActivityRepository
 from arena.db.bot_states import bench_failing
-from arena.db.database import Database, Joined
+from arena.db.database import Database, OpenTransaction
 from arena.db.store import Store
 from tests.db.builders import START, add_bot, claimed, finished, present, record
 from tests.kinds import on_sqlite
@@ -92,7 +92,7 @@ def test_failures_cost_the_same_after_any_number_of_games(
     record(store, (mine, other), [(1, 2)])
     if came_back:
         store.bot_states.retire("mine", START.replace(year=2027))
-        store.bot_states.come_back("mine", START.replace(year=2027))
+        store.bot_states.reactivate("mine", START.replace(year=2027))
 
     def fail(connection: Connection) -> None:
         assert bench_failing(connection, [(mine, "it was gone")], START) == []
@@ -109,7 +109,7 @@ def test_the_workload_costs_the_same_after_any_number_of_games(store: Store, dat
     record(store, versions, [(1, 2)])
 
     def workload(connection: Connection) -> None:
-        ActivityRepository(Joined(connection)).workload(START)
+        ActivityRepository(OpenTransaction(connection)).workload(START)
 
     before = effort(database, workload)
     assert grow(database) == 5000

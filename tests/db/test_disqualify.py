@@ -293,7 +293,7 @@ def test_submissions_of_a_disqualified_bot_are_rejected(store: Store) -> None:
         qualify(store, id_)
         store.submissions.add_game(game(f"q{id_}", id_, (None, house)), played=0)
     store.bot_states.disqualify("mine", "it is a twin", NOW, ENTRY)
-    assert [submission.id for submission in store.submissions.on_their_way()] == ["u3"]
+    assert [submission.id for submission in store.submissions.open_submissions()] == ["u3"]
     for id_ in ("u1", "u2"):
         rejected = present(store.submissions.find(id_))
         assert (rejected.stage, rejected.ended) == (Stage.REJECTED, NOW)

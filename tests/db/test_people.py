@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
-from arena.db.credentials import MOST_INVALID, KnownAccount, NewApiToken, NewSession
+from arena.db.credentials import MAX_INVALID, KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
 from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
 from arena.db.people import RateLimit
@@ -171,13 +171,13 @@ def test_few_invalid_tokens_are_kept(store: Store) -> None:
     others = store.credentials.add_token(token(ben, 1000), most=1)
     assert store.credentials.revoke_token(ben.id, others.id, START)
     valid = store.credentials.add_token(token(ann, 999), most=2)
-    for number in range(MOST_INVALID + 2):
+    for number in range(MAX_INVALID + 2):
         made = store.credentials.add_token(token(ann, number), most=2)
         assert store.credentials.revoke_token(ann.id, made.id, START)
     newest = store.credentials.add_token(token(ann, 998), most=2)
     kept = store.credentials.tokens(ann.id)
     assert (kept[0], kept[-1]) == (newest, valid)
-    assert [each.id for each in kept[1:-1]] == [made.id - index for index in range(MOST_INVALID)]
+    assert [each.id for each in kept[1:-1]] == [made.id - index for index in range(MAX_INVALID)]
     assert [each.id for each in store.credentials.tokens(ben.id)] == [others.id]
 
 
@@ -317,22 +317,22 @@ def limit(key: str, most: int, minutes: int = 15) -> RateLimit:
 def test_attempts_are_counted_in_windows(store: Store) -> None:
     """A window begins with the first attempt. A full one returns the wait, and marks the first refusal."""
     few = limit("a", 2)
-    assert [store.people.attempt((few,), START) for _ in range(2)] == [None, None]
+    assert [store.people.count_attempt((few,), START) for _ in range(2)] == [None, None]
     later = START + timedelta(minutes=5)
-    first, second = (present(store.people.attempt((few,), later)) for _ in range(2))
+    first, second = (present(store.people.count_attempt((few,), later)) for _ in range(2))
     assert (first.limit, first.wait, first.is_first) == (few, timedelta(minutes=10), True)
     assert second == replace(first, is_first=False)
     again = START + timedelta(minutes=15)
-    assert [store.people.attempt((few,), again) is None for _ in range(3)] == [True, True, False]
+    assert [store.people.count_attempt((few,), again) is None for _ in range(3)] == [True, True, False]
 
 
 def test_a_refused_attempt_counts_no_further(store: Store) -> None:
     """Limits are checked in order. An attempt that the first limit refuses doesn't count for the second."""
     own, common = limit("own", 1), limit("common", 2)
     for _ in range(5):
-        store.people.attempt((own, common), START)
-    assert store.people.attempt((limit("another", 1), common), START) is None
-    full = present(store.people.attempt((limit("a third", 1), common), START))
+        store.people.count_attempt((own, common), START)
+    assert store.people.count_attempt((limit("another", 1), common), START) is None
+    full = present(store.people.count_attempt((limit("a third", 1), common), START))
     assert full.limit == common
 
 
@@ -340,7 +340,7 @@ def test_concurrent_attempts_are_all_counted(store: Store) -> None:
     """Exactly the allowed number succeed, and none waits forever."""
     limits = (limit("from", 30), limit("to", 20, 60))
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: store.people.attempt(limits, START), range(40)))
+        found = list(pool.map(lambda _: store.people.count_attempt(limits, START), range(40)))
     assert found.count(None) == 20
     assert sum(each.is_first for each in found if each is not None) == 2
 
@@ -350,13 +350,13 @@ def test_an_attempt_can_be_taken_back(store: Store) -> None:
     """Each limit's counter is decreased, but never below zero."""
     own, common = limit("own", 2), limit("common", 2)
     for _ in range(2):
-        store.people.attempt((own, common), START)
-    store.people.take_back((own, limit("another", 1)))
-    found = [store.people.attempt((each,), START) is None for each in (own, own, common)]
+        store.people.count_attempt((own, common), START)
+    store.people.uncount_attempt((own, limit("another", 1)))
+    found = [store.people.count_attempt((each,), START) is None for each in (own, own, common)]
     assert found == [True, False, False]
     for _ in range(9):
-        store.people.take_back((common,))
-    assert [store.people.attempt((common,), START) is None for _ in range(3)] == [True, True, False]
+        store.people.uncount_attempt((common,))
+    assert [store.people.count_attempt((common,), START) is None for _ in range(3)] == [True, True, False]
 
 
 @on_both
@@ -364,11 +364,11 @@ def test_the_number_of_counters_is_limited(
     store: Store, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each attempt removes expired windows. If too many remain, those that expire first are removed too."""
-    monkeypatch.setattr(people, "MOST_COUNTERS", 5)
+    monkeypatch.setattr(people, "MAX_COUNTERS", 5)
     for number in range(20):
-        store.people.attempt((limit(f"k{number}", 1, 15 + number),), START)
+        store.people.count_attempt((limit(f"k{number}", 1, 15 + number),), START)
     assert keys(database) == {f"k{number}" for number in range(15, 20)}
-    store.people.attempt((limit("last", 1, 60),), START + timedelta(minutes=33))
+    store.people.count_attempt((limit("last", 1, 60),), START + timedelta(minutes=33))
     assert keys(database) == {"k19", "last"}
 
 
@@ -392,7 +392,7 @@ def test_visits_are_kept_for_a_time(store: Store, monkeypatch: pytest.MonkeyPatc
         store.people.record(visit(number))
     assert store.people.remove_visits(START + timedelta(days=4)) == 4
     assert store.people.remove_visits(None) == 0
-    monkeypatch.setattr(audit, "MOST_VISITS", 2)
+    monkeypatch.setattr(audit, "MAX_VISITS", 2)
     assert store.people.remove_visits(None) == 4
     left = store.people.audit(99)
     assert [entry.at for entry in left] == [PROMOTED.at, *(START + timedelta(days=day) for day in (8, 9))]

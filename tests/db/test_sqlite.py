@@ -98,12 +98,12 @@ def test_a_database_created_by_root_belongs_to_the_folders_owner(tmp_path: Path)
 def test_the_counter_changes_with_every_commit(store: Store, url: str) -> None:
     """It changes whenever any store commits a write, and at no other time."""
     with closing(open_store(url)) as other:
-        beats = [store.pulse(), store.pulse()]
+        beats = [store.change_counter(), store.change_counter()]
         add_bot(store, "a")
-        beats += [store.pulse(), store.pulse()]
+        beats += [store.change_counter(), store.change_counter()]
         add_bot(other, "b")
         store.ratings.standings()
-        beats += [store.pulse(), store.pulse()]
+        beats += [store.change_counter(), store.change_counter()]
         assert beats[0] == beats[1] != beats[2] == beats[3] != beats[4] == beats[5]
         assert None not in beats
 
@@ -112,22 +112,22 @@ def test_the_counter_changes_with_every_commit(store: Store, url: str) -> None:
 def test_a_rollback_does_not_change_the_counter(store: Store) -> None:
     """Here, a write fails because another author's bot has the name."""
     add_bot(store, "a", author="ann")
-    before = store.pulse()
+    before = store.change_counter()
     with pytest.raises(Exception, match="belongs to"):
         add_bot(store, "a", author="ben")
-    assert store.pulse() == before
+    assert store.change_counter() == before
 
 
 @on_postgresql
 def test_postgresql_has_no_change_counter(store: Store) -> None:
     """It would need a query like any other."""
-    assert store.pulse() is None
+    assert store.change_counter() is None
 
 
 def test_another_file_has_no_change_counter(tmp_path: Path) -> None:
     """So callers query the database, whose error says what is wrong."""
     (tmp_path / "arena.sqlite3").write_bytes(b"rubbish " * 999)
-    pulse = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
-    assert pulse() is None
-    pulse.close()
-    pulse.close()
+    change_counter = ChangeCounter(Database(f"sqlite:///{tmp_path / 'arena.sqlite3'}"))
+    assert change_counter() is None
+    change_counter.close()
+    change_counter.close()

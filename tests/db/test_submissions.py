@@ -10,7 +10,7 @@ from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.errors import BotTaken, QuotaReached, SameContent
 from arena.db.matches import NewQualification
-from arena.db.quotas import MOST_AT_ONCE, AccountQuota, NewSubmission, Quota, UploadAllowance
+from arena.db.quotas import MAX_IN_PROGRESS, AccountQuota, NewSubmission, Quota, UploadAllowance
 from arena.db.store import Store
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.protocol.states import MatchState
@@ -31,8 +31,8 @@ from tests.db.builders import (
 from tests.kinds import on_both
 
 ENTRY = NewAuditEntry(at=START, who="terminal:root", what="set-quota", subject="account:ben")
-USUAL = Quota(submissions_a_day=2, bots=1, on_their_way=99)
-PLENTY = Quota(submissions_a_day=100, bots=100, on_their_way=100)
+USUAL = Quota(submissions_a_day=2, bots=1, open_submissions=99)
+PLENTY = Quota(submissions_a_day=100, bots=100, open_submissions=100)
 CAUSE = Cause(
     stage=Stage.QUALIFYING,
     kind=CauseKind.CRASH,
@@ -104,7 +104,7 @@ def test_a_submission_goes_from_stage_to_stage(store: Store) -> None:
         START + timedelta(seconds=second) for second in range(4)
     ]
     assert found.note == "a first try \N{REPLACEMENT CHARACTER}"
-    assert store.submissions.on_their_way() == ()
+    assert store.submissions.open_submissions() == ()
     assert [line.bot for line in store.ratings.standings()] == ["mine"]
     assert store.ladder.rebuild().differing == 0
 
@@ -130,7 +130,7 @@ def test_a_rejected_submission_says_why(store: Store) -> None:
     """The whole cause is stored. No bot is created."""
     store.submissions.add(new(), PLENTY)
     store.submissions.wait("u1", "no room on the disk")
-    assert [each.waiting for each in store.submissions.on_their_way()] == ["no room on the disk"]
+    assert [each.waiting for each in store.submissions.open_submissions()] == ["no room on the disk"]
     store.submissions.reject("u1", CAUSE, START)
     found = present(store.submissions.find("u1"))
     assert (found.stage, found.cause, found.waiting) == (Stage.REJECTED, CAUSE, None)
@@ -233,7 +233,7 @@ def test_names_belong_to_their_first_owner(store: Store) -> None:
 @on_both
 def test_submissions_have_quotas(store: Store) -> None:
     """Submissions per day, bots, and open submissions of all authors are limited."""
-    quota = Quota(submissions_a_day=2, bots=1, on_their_way=3)
+    quota = Quota(submissions_a_day=2, bots=1, open_submissions=3)
     store.submissions.add(new("u1"), quota)
     with pytest.raises(QuotaReached, match="ben has 1 bots, and the limit is 1"):
         store.submissions.check(new("u2", bot="second"), quota)
@@ -250,7 +250,7 @@ def test_submissions_have_quotas(store: Store) -> None:
 
 def test_an_author_has_few_in_progress(store: Store) -> None:
     """So a few authors can't fill all places. Others may still submit, and so may the author later."""
-    for number in range(MOST_AT_ONCE):
+    for number in range(MAX_IN_PROGRESS):
         store.submissions.add(new(f"u{number}"), PLENTY)
     with pytest.raises(QuotaReached, match="ben has 8 submissions and checks in progress"):
         store.submissions.add(new("mine"), PLENTY)
@@ -261,7 +261,7 @@ def test_an_author_has_few_in_progress(store: Store) -> None:
 
 def test_checks_have_their_own_quota(store: Store) -> None:
     """It is as large as the quota of submissions. Neither counts towards the other."""
-    quota = Quota(submissions_a_day=1, bots=1, on_their_way=9)
+    quota = Quota(submissions_a_day=1, bots=1, open_submissions=9)
     checks = [replace(new(f"c{number}"), check_only=True) for number in range(2)]
     store.submissions.add(checks[0], quota)
     assert store.submissions.allowance("ben", None, quota, START).sent == 0
@@ -276,7 +276,7 @@ def test_checks_have_their_own_quota(store: Store) -> None:
 
 def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
     """The wait ends when the oldest submission is a day old. If waiting doesn't help, it is None."""
-    quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
+    quota = Quota(submissions_a_day=3, bots=1, open_submissions=4)
     for hour in range(3):
         store.submissions.add(replace(new(f"u{hour}"), received=START + timedelta(hours=hour)), quota)
 
@@ -292,13 +292,13 @@ def test_a_quota_says_how_long_it_lasts(store: Store) -> None:
     tomorrow = START + timedelta(hours=24)
     store.submissions.check(replace(late, received=tomorrow), quota)
     assert wait(replace(late, received=tomorrow, bot="other"), quota) is None
-    assert wait(replace(late, received=tomorrow), replace(quota, on_their_way=3)) is None
+    assert wait(replace(late, received=tomorrow), replace(quota, open_submissions=3)) is None
 
 
 def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
     """It counts once, as an upload or a submission, unless it is given back."""
     owner = add_account(store, "ben")
-    quota = Quota(submissions_a_day=3, bots=1, on_their_way=4)
+    quota = Quota(submissions_a_day=3, bots=1, open_submissions=4)
     for hour in range(3):
         begun = replace(new(f"u{hour}", account=owner.id), received=START + timedelta(hours=hour))
         store.submissions.begin(begun, quota)
@@ -315,7 +315,7 @@ def test_an_upload_counts_for_a_day_from_its_start(store: Store) -> None:
         return store.submissions.allowance("ben", owner.id, quota, at).left
 
     assert (left(late.received), left(START + timedelta(hours=24))) == (0, 1)
-    store.submissions.give_back("u1")
+    store.submissions.refund("u1")
     store.submissions.begin(late, quota)
     assert left(late.received) == 0
     store.people.delete(owner.id, "gone-1", START)
@@ -373,7 +373,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
 def test_the_remaining_allowance_is_known(store: Store) -> None:
     """The allowance follows the same rules as an upload. An account's own quotas replace the arena's."""
     owner = add_account(store, "ben")
-    quota = Quota(submissions_a_day=2, bots=3, on_their_way=9)
+    quota = Quota(submissions_a_day=2, bots=3, open_submissions=9)
     for number in range(2):
         store.submissions.add(new(f"u{number}", account=owner.id), quota)
     store.submissions.reject("u1", CAUSE, START)

@@ -8,9 +8,9 @@ from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.match import Clock, Limits
 from arena.protocol.submissions import CauseKind, Stage
 from arena.sandbox.runtime import CAPTURE_LIMIT
-from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE, NOTE_LENGTH, OF_SOURCE
+from arena.submissions.receiver import FOR_SOURCES, MAX_CONCURRENT, NOTE_LENGTH, OF_SOURCE
 from tests.docs.documents import DOCS, rows
-from web.http.uploads import PACE
+from web.http.uploads import BODY_TIMEOUTS
 
 ROWS = {row[0].strip("`"): row[1:] for row in rows(DOCS / "submitting.md")}
 
@@ -35,13 +35,14 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["the image in it"] == [f"{DEFAULT_LIMITS.image_bytes >> 20} MiB, uncompressed"]
     assert ROWS["a source file"] == [f"{MAX_SOURCE_BYTES >> 20} MiB"]
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
-    images = MOST_AT_ONCE - FOR_SOURCES
+    images = MAX_CONCURRENT - FOR_SOURCES
     assert ROWS["concurrent uploads"] == [
-        f"{MOST_AT_ONCE}; at most {images} of images, and at most {OF_SOURCE} from one address"
+        f"{MAX_CONCURRENT}; at most {images} of images, and at most {OF_SOURCE} from one address"
     ]
     (time,) = ROWS["time to upload a file"]
-    assert time.startswith(f"{PACE.grace:g} s plus the transfer time at {PACE.rate >> 10} KiB/s;")
-    assert time.endswith(f"{PACE.whole / 60:g} minutes at most")
+    rate = BODY_TIMEOUTS.bytes_per_second >> 10
+    assert time.startswith(f"{BODY_TIMEOUTS.grace_seconds:g} s plus the transfer time at {rate} KiB/s;")
+    assert time.endswith(f"{BODY_TIMEOUTS.total_seconds / 60:g} minutes at most")
 
 
 def test_the_limits_while_a_bot_plays_are_those_of_the_code() -> None:

@@ -6,7 +6,7 @@ from arena.play.referee.__main__ import NEWS_SECONDS
 from arena.play.replay.disclosed import DISCLOSED_FORMAT
 from arena.scheduler.live import PUBLISH_SECONDS
 from tests.docs.documents import DOCS, ROOT
-from web.viewer.film import FilmStage, Sight
+from web.viewer.film import FilmStage, VisibleHands
 from web.viewer.pictures import SIZE
 from web.viewer.scene import FORMAT
 from web.viewer.screen import MANY_POINTS
@@ -22,7 +22,7 @@ def test_every_step_and_every_view_is_explained() -> None:
     text = PAGE.read_text()
     assert all(f"`step={stage}`" in text for stage in FilmStage if stage is not FilmStage.PICK)
     assert {"`view=all`", "`view=seat:2`", "`view=infer:2`"} <= set(re.findall(r"`view=[\w:]+`", text))
-    assert {sight.value for sight in Sight} == {"all", "seat", "infer"}
+    assert {sight.value for sight in VisibleHands} == {"all", "seat", "infer"}
 
 
 def test_the_keys_are_those_of_the_script() -> None:

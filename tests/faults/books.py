@@ -63,9 +63,9 @@ class Ledger:
     def open(self) -> int:
         """Return the number of waiting and running matches, plus that of submissions in progress."""
         wanted = select(func.count()).where(MatchRow.state.in_([MatchState.RUNNING, MatchState.WAITING]))
-        on_their_way = select(func.count()).where(SubmissionRow.ended.is_(None))
+        open_submissions = select(func.count()).where(SubmissionRow.ended.is_(None))
         with self.look() as connection:
-            return sum(connection.execute(count).scalar_one() for count in (wanted, on_their_way))
+            return sum(connection.execute(count).scalar_one() for count in (wanted, open_submissions))
 
     def waiting(self) -> frozenset[str]:
         """Return the waiting matches."""

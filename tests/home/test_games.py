@@ -9,7 +9,7 @@ from arena.home.bots import HomeBot, find_bot
 from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot
 from arena.home.puzzle import InvalidPuzzle, encode_puzzle, parse_puzzle
 from arena.home.timing import DecisionTimer
-from arena.home.workers import BotUnloadable, InProcess, WorkerEnded, load_home_bot
+from arena.home.workers import BotUnloadable, PythonPlayer, WorkerEnded, load_home_bot
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
@@ -136,7 +136,7 @@ def test_processor_time_counts_at_the_ladders_share(tmp_path: Path) -> None:
 def run(*bots: HomeBot, games: int, processes: int = 2) -> list[HomeResult]:
     """Play games in worker processes."""
     rules = Rules(players=len(bots))
-    plan = InProcess(bots=bots, clock=QUICK, processes=processes)
+    plan = PythonPlayer(bots=bots, clock=QUICK, processes=processes)
     with plan.playing(game(rules, number) for number in range(games)) as results:
         return list(results)
 

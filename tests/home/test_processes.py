@@ -8,9 +8,9 @@ import pytest
 
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
 from arena.home.games import HomeGame, HomeResult
-from arena.home.processes import AsProcesses
+from arena.home.processes import ProgramPlayer
 from arena.home.tally import schedule
-from arena.home.workers import BotUnloadable, InProcess
+from arena.home.workers import BotUnloadable, PythonPlayer
 from arena.play.replay.document import parse
 from arena.play.replay.verify import verify
 from arena.protocol.faults import Fault
@@ -35,7 +35,7 @@ def command(folder: Path, text: str) -> HomeBot:
 
 def play(games: int, *bots: HomeBot) -> list[HomeResult]:
     """Play games between these bots."""
-    plan = AsProcesses(bots=named_apart(bots), with_replays=True, processes=2)
+    plan = ProgramPlayer(bots=named_apart(bots), with_replays=True, processes=2)
     with plan.playing(schedule(Rules(players=len(bots)), 1, games, "test")) as results:
         return list(results)
 
@@ -45,7 +45,7 @@ def test_programs_play_the_same_games_as_in_process(tmp_path: Path, first: HomeB
     bots = (first, first, command(tmp_path, FIRST + RUN))
     results = play(30, *bots)
     assert [result.game.number for result in results] == list(range(30))
-    plan = InProcess(bots=(first,) * 3)
+    plan = PythonPlayer(bots=(first,) * 3)
     with plan.playing(schedule(Rules(players=3), 1, 30, "test")) as quick:
         expected = [[(seat.place, seat.points) for seat in result.seats] for result in quick]
     assert [[(seat.place, seat.points) for seat in result.seats] for result in results] == expected
@@ -60,7 +60,7 @@ def test_a_bot_may_sit_on_several_seats(first: HomeBot) -> None:
     games = [
         HomeGame(number, f"{number}", Rules(players=3), f"{number:032x}", 0, (1, 0, 1)) for number in range(3)
     ]
-    with AsProcesses(bots=(first, first)).playing(games) as results:
+    with ProgramPlayer(bots=(first, first)).playing(games) as results:
         assert [result.game for result in results] == games
 
 

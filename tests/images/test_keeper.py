@@ -122,10 +122,10 @@ def test_images_that_nobody_uses_may_all_be_gone(
     (tmp_path / "images").rename(tmp_path / "away")
     keeper.prune()
     with pytest.raises(VersionGone):
-        results.bot_states.come_back("mine", NOW)
+        results.bot_states.reactivate("mine", NOW)
     (tmp_path / "away").rename(tmp_path / "images")
     keeper.prune()
-    assert results.bot_states.come_back("mine", NOW)
+    assert results.bot_states.reactivate("mine", NOW)
 
 
 def test_pruning_goes_on_after_a_failure(keeper: ImageKeeper, engine: Engine) -> None:

@@ -20,7 +20,7 @@ from arena.ladder.rating import (
     initial,
     median,
     next_version,
-    stood,
+    rating_on,
     update,
 )
 from tests.ladder.games import RATED_GAMES
@@ -163,7 +163,7 @@ def test_stored_closings_answer_as_if_all_were_stored(days: list[int], later: in
     today = days[-1] + later
     for asked in range(today - DAYS, today + 1):
         last = sum(day <= asked for day in days)
-        assert stood(closed(days), asked) == (Rating(float(last), 1.0) if last else None)
+        assert rating_on(closed(days), asked) == (Rating(float(last), 1.0) if last else None)
 
 
 @given(st.lists(st.integers(700_000, 700_040)))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arena.ladder.posterior import PRIOR, learn
+from arena.ladder.posterior import PRIOR, update_skills
 from arena.ladder.rating import Rating, conservative, initial, next_version, update
 from arena.ladder.rating_log import (
     LISTS,
-    MOST,
+    MAX_POINTS,
     Entry,
     Event,
     GamePlayed,
@@ -160,7 +160,7 @@ def test_a_game_is_rated_overall_and_for_its_number_of_players() -> None:
     assert changed.keys() == {(version, players) for version in (1, 2, 3) for players in (0, 3)}
     for players in (0, 3):
         assert tuple(changed[version, players].rating for version in (3, 1, 2)) == expected
-        learned = learn([PRIOR] * 3, (1, 1, 3))
+        learned = update_skills([PRIOR] * 3, (1, 1, 3))
         assert tuple(changed[version, players].skill for version in (3, 1, 2)) == learned
 
 
@@ -209,8 +209,8 @@ def test_impossible_events_are_refused(event: Event, error: type[Exception], why
 def test_a_bounded_number_of_points_is_kept(games: int) -> None:
     """Short curves have all points. Longer ones have at least half of the maximum."""
     points = games // stride(games) + 1
-    assert points <= MOST
-    assert points == games + 1 if games < MOST else points > MOST // 2
+    assert points <= MAX_POINTS
+    assert points == games + 1 if games < MAX_POINTS else points > MAX_POINTS // 2
 
 
 @given(st.integers(1, 10**9))

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from arena.ladder.leaderboard import BoardLine
 from arena.ladder.rating import Closing, Rating
 from arena.ladder.rating_log import Entry
-from arena.ladder.standings import Standings, Wanted
+from arena.ladder.standings import BoardQuery, Standings
 
 TODAY = date(2026, 11, 3).toordinal()
-ALL = Wanted(limit=1000)
+ALL = BoardQuery(limit=1000)
 
 
 def line(bot: str, mean: float, deviation: float = 1.0, *, games: int = 9, house: bool = False) -> BoardLine:
@@ -123,16 +123,16 @@ def test_a_change_is_over_seven_days() -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(limit=2), ["a", "house-b"]),
-        (Wanted(limit=2, offset=2), ["c"]),
-        (Wanted(limit=2, offset=9), []),
-        (Wanted(limit=9, house=False), ["a", "c"]),
-        (Wanted(limit=9, search="HOUSE"), ["house-b"]),
-        (Wanted(limit=9, search="of c"), ["c"]),
-        (Wanted(limit=9, search="of c", house=False, offset=1), []),
+        (BoardQuery(limit=2), ["a", "house-b"]),
+        (BoardQuery(limit=2, offset=2), ["c"]),
+        (BoardQuery(limit=2, offset=9), []),
+        (BoardQuery(limit=9, house=False), ["a", "c"]),
+        (BoardQuery(limit=9, search="HOUSE"), ["house-b"]),
+        (BoardQuery(limit=9, search="of c"), ["c"]),
+        (BoardQuery(limit=9, search="of c", house=False, offset=1), []),
     ],
 )
-def test_pages_and_searches_find_their_rows(wanted: Wanted, expected: list[str]) -> None:
+def test_pages_and_searches_find_their_rows(wanted: BoardQuery, expected: list[str]) -> None:
     """Found rows keep their ranks among all."""
     board = standings(line("a", 30.0), line("house-b", 29.0, house=True), line("c", 28.0))
     found, rows = board.rows(wanted, TODAY)

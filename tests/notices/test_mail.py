@@ -115,7 +115,7 @@ def ann(world: World) -> KnownAccount:
 
 def confirmed(world: World, account: KnownAccount, made: Deliverer, post: Post) -> str:
     """Confirm the address with the link in the email, and return the link's path."""
-    made.look()
+    made.deliver_due()
     path = link(post.mails.pop())
     assert browser(world).post(path, data={"action": "confirm"}).status_code == 200
     assert only(world, account).confirmed is not None
@@ -134,8 +134,8 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
     """Opening the link doesn't confirm the address, since programs that check mail open links too."""
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         bench(world, "too early")
-        made.look()
-        made.look()
+        made.deliver_due()
+        made.deliver_due()
         (mail,) = post.mails
         assert (mail["From"], mail["To"], mail["Subject"]) == (
             "kaiten@arena.example",
@@ -151,7 +151,7 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
         assert only(world, ann).confirmed is None
         assert "is confirmed" in visitor.post(path, data={"action": "confirm"}).text
         bench(world, "it failed")
-        made.look()
+        made.deliver_due()
         assert post.mails[-1]["Subject"] == "Kaiten: mine: benched"
         lines = post.mails[-1].get_content().splitlines()
         assert lines[0] == "mine is benched: it failed."
@@ -162,9 +162,9 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
 def test_an_unconfirmed_subscription_ends_after_a_week(world: World, ann: KnownAccount) -> None:
     """The link then reports that the subscription has ended."""
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
-        made.look()
+        made.deliver_due()
         world.later(days=7, seconds=1)
-        made.look_at_ranks()
+        made.check_ranks()
         assert world.store.subscriptions.of(ann.id) == ()
         for answer in (
             browser(world).get(link(post.mails[0])),
@@ -193,7 +193,7 @@ def test_the_link_unsubscribes(world: World, ann: KnownAccount, action: str) -> 
         for _ in range(2):
             assert program.post(path, data=forms[action]).status_code == 200
         bench(world, "it failed")
-        made.look()
+        made.deliver_due()
     assert post.mails == []
     left = [each.topics for each in world.store.subscriptions.of(ann.id)]
     assert left == ([(Topic.LADDER, Topic.OVERTAKEN, Topic.SUBMISSION)] if action == "topic" else [])
@@ -206,7 +206,7 @@ def test_notification_text_never_becomes_a_header(world: World, ann: KnownAccoun
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
         confirmed(world, ann, made, post)
         bench(world, "bad\r\nBcc: ben@mail.example\r\n\r\n.\r\nMAIL FROM:<x>\N{RIGHT-TO-LEFT OVERRIDE}")
-        made.look()
+        made.deliver_due()
     (mail,) = post.mails
     assert mail["Bcc"] is None
     assert mail.get_content().splitlines()[0] == (
@@ -229,12 +229,12 @@ def test_mail_goes_over_tls_with_a_password(
     with mail_server(security, server) as (post, port):
         others["smtp_address"] = Address("localhost", port)
         with deliverer(world, mailer=mailer(port, **others)) as made:
-            made.look()
+            made.deliver_due()
         assert "certificate verify failed" in str(only(world, ann).trouble)
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "localhost.pem"))
         world.later(seconds=31)
         with deliverer(world, mailer=mailer(port, **others)) as made:
-            made.look()
+            made.deliver_due()
     assert only(world, ann).trouble is None
     assert (len(post.mails), post.users) == (1, [b"kaiten"])
     assert post.encrypted == [security is SmtpSecurity.STARTTLS]
@@ -246,11 +246,11 @@ def test_a_refused_address_is_switched_off(world: World, ann: KnownAccount) -> N
         confirmed(world, ann, made, post)
         bench(world, "it failed")
         post.refuses = "450 4.2.1 later"
-        made.look()
+        made.deliver_due()
         assert (only(world, ann).off, only(world, ann).failures) == (None, 1)
         post.refuses = "550 5.1.1 no such user"
         world.later(seconds=31)
-        made.look()
+        made.deliver_due()
     known = only(world, ann)
     assert known.off == world.now
     assert known.trouble == "the mail server refused the address: 550 5.1.1 no such user"
@@ -264,19 +264,19 @@ def test_a_failing_mail_server_switches_no_address_off(world: World, ann: KnownA
 
     with silent_port() as port, deliverer(world, mailer=mailer(port)) as made:
         for _ in range(20):
-            made.look()
+            made.deliver_due()
             world.later(hours=7)
     assert (now().off, now().trouble) == (
         None,
         "the arena's mail server failed: [Errno 111] Connection refused",
     )
     with mail_server() as (post, port), deliverer(world, mailer=mailer(port)) as made:
-        made.look()
+        made.deliver_due()
     assert (len(post.mails), now().trouble) == (1, None)
 
 
 def test_mail_waits_while_no_server_is_set_up(world: World, ann: KnownAccount) -> None:
     """Mail that waits doesn't count as failed."""
     with deliverer(world) as made:
-        made.look()
+        made.deliver_due()
     assert (only(world, ann).trouble, only(world, ann).failures) == (None, 0)

@@ -105,7 +105,7 @@ def test_news_arrives_signed_and_once(world: World, ann: KnownAccount) -> None:
         bench(world, "one\n\N{SUSHI}")
         bench(world, "two")
         for _ in range(3):
-            made.look()
+            made.deliver_due()
         first, second = there.requests.get_nowait(), there.requests.get_nowait()
         assert there.requests.empty()
     assert check(first, secret, world.now.timestamp()) == {
@@ -129,19 +129,19 @@ def test_failed_deliveries_are_retried_with_the_same_id(world: World, ann: Known
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
         there.status = 500
-        made.look()
-        made.look()
+        made.deliver_due()
+        made.deliver_due()
         world.later(seconds=30)
-        made.look()
+        made.deliver_due()
         assert only(world, ann).trouble == "the server responded with 500"
         world.later(seconds=30)
-        made.look()
+        made.deliver_due()
         assert there.requests.qsize() == 2
         there.status = 204
         world.later(seconds=60)
-        made.look()
+        made.deliver_due()
         assert only(world, ann).trouble is None
-        made.look()
+        made.deliver_due()
         ids = [there.requests.get_nowait().id for _ in range(3)]
         assert len(set(ids)) == 1
         assert there.requests.empty()
@@ -161,13 +161,13 @@ def test_deliveries_are_counted(world: World, ann: KnownAccount) -> None:
         bench(world, "one")
         bench(world, "two")
         there.status = 500
-        made.look()
+        made.deliver_due()
         assert deliveries("webhook") == {"sent": 0, "failed": 1}
         assert waiting() == {SubscriptionKind.WEBHOOK: 2, SubscriptionKind.MAIL: 0}
         there.status = 204
         world.later(seconds=30)
         for _ in range(3):
-            made.look()
+            made.deliver_due()
         assert deliveries("webhook") == {"sent": 2, "failed": 1}
         assert waiting() == {SubscriptionKind.WEBHOOK: 0, SubscriptionKind.MAIL: 0}
     assert deliveries("mail") == {"sent": 0, "failed": 0}
@@ -179,7 +179,7 @@ def test_redirects_are_not_followed(world: World, ann: KnownAccount) -> None:
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
         there.status = 302
-        made.look()
+        made.deliver_due()
         assert only(world, ann).trouble == "the server responded with 302, but redirects are not followed"
         assert [there.requests.get_nowait().path] == ["/hook?a=b"]
         assert there.requests.empty()
@@ -191,7 +191,7 @@ def test_a_receiver_that_is_gone_is_switched_off_at_once(world: World, ann: Know
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
         there.status = 410
-        made.look()
+        made.deliver_due()
     assert only(world, ann).off == world.now
 
 
@@ -205,7 +205,7 @@ def test_a_failing_receiver_is_switched_off_after_three_days(world: World, ann: 
         bench(world, "it failed")
         there.status = 503
         while only(world, ann).off is None:
-            made.look()
+            made.deliver_due()
             world.later(hours=1)
         assert timedelta(days=3) <= world.now - only(world, ann).created <= timedelta(days=3, hours=8)
         assert there.requests.qsize() < 20
@@ -216,8 +216,8 @@ def test_a_failing_receiver_is_switched_off_after_three_days(world: World, ann: 
         there.status = 200
         there.requests.queue.clear()
         assert visitor.post(f"/account/notifications/{id_}/test").status_code == 303
-        made.look()
-        made.look()
+        made.deliver_due()
+        made.deliver_due()
         assert [json.loads(there.requests.get_nowait().body)["type"]] == ["test"]
         assert there.requests.empty()
 
@@ -252,7 +252,7 @@ def test_endless_responses_are_cut_and_delay_no_others(world: World, ann: KnownA
             subscribe(world, ann, each.url, each.named)
         bench(world, "it failed")
         with deliverer(world, frozenset().union(*(each.named for each in (*slow, fine)))) as made:
-            looking = threading.Thread(target=made.look)
+            looking = threading.Thread(target=made.deliver_due)
             looking.start()
             fine.requests.get(timeout=WAIT_SECONDS)
             assert looking.is_alive()
@@ -272,11 +272,11 @@ def test_a_response_that_is_not_http_is_reported(world: World, ann: KnownAccount
         subscribe(world, ann, there.url, there.named)
         bench(world, "it failed")
         with deliverer(world, there.named) as made:
-            made.look()
+            made.deliver_due()
             assert only(world, ann).trouble == "its response is not HTTP"
     with deliverer(world, there.named) as made:
         world.later(hours=1)
-        made.look()
+        made.deliver_due()
     assert only(world, ann).trouble == "the connection failed: Connection refused"
 
 
@@ -300,13 +300,13 @@ def test_the_checked_address_is_the_one_that_is_connected_to(
         subscribe(world, ann, f"https://there.example:{there.port}/", named)
         bench(world, "it failed")
         with deliverer(world, named, client) as made:
-            made.look()
+            made.deliver_due()
             assert (asked, only(world, ann).trouble) == (["there.example"], None)
             assert there.requests.get_nowait().headers["host"] == f"there.example:{there.port}"
             asked.clear()
             subscribe(world, ann, f"https://other.example:{there.port}/", named)
             bench(world, "again")
-            made.look()
+            made.deliver_due()
         other = world.store.subscriptions.of(ann.id)[1]
         assert str(other.trouble).startswith("its certificate is not valid: Hostname mismatch")
 
@@ -324,7 +324,7 @@ def test_a_name_with_a_private_address_is_not_connected_to(
     bench(world, "it failed")
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     with deliverer(world) as made:
-        made.look()
+        made.deliver_due()
     assert only(world, ann).trouble == "127.0.0.1 is not a public address"
 
 
@@ -350,7 +350,7 @@ def test_a_slow_lookup_delays_nobody_else(
 
             def keep_looking() -> None:
                 while not over.wait(0.05):
-                    made.look()
+                    made.deliver_due()
 
             looking = threading.Thread(target=keep_looking)
             looking.start()

@@ -220,7 +220,7 @@ def test_labels_of_the_image_do_not_count(docker_stage: DockerStage) -> None:
 
 def test_a_long_wait_goes_on(docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting continues if the bot runs longer than one call to the engine."""
-    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(docker_sandbox, "_WAIT_SECONDS", 0.3)
     with listening() as (folder, server), futures.ThreadPoolExecutor(1) as pool:
         sandbox = docker_stage.runtime.launch(spec_for(docker_stage, docker_stage.source(LISTEN), folder))
         waiting = pool.submit(sandbox.wait)
@@ -235,7 +235,7 @@ def test_a_hung_engine_raises_an_error(
     docker_stage: DockerStage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wait fails if the engine accepts calls but no longer answers them."""
-    monkeypatch.setattr(docker_sandbox, "_PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(docker_sandbox, "_WAIT_SECONDS", 0.3)
     door = tmp_path / "engine.sock"
     door.symlink_to("/var/run/docker.sock")
     client = docker.APIClient(base_url=f"unix://{door}", version="auto")

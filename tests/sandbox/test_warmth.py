@@ -17,7 +17,7 @@ _BITS = 512
 _STEP = 64 * 1024
 _FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
 
-_LEAST_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_BYTES
+_MIN_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_BYTES
 """The time that reading the file takes at the limit, less what the kernel may grant in advance."""
 
 SAY = """
@@ -138,7 +138,7 @@ def cold(pages: Pages, docker_stage: DockerStage, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.docker
 def test_reading_from_the_disk_is_limited(cold: Pages) -> None:
     """A bot reads a file that is not in the page cache no faster than the limit."""
-    assert cold.read() > _LEAST_SECONDS
+    assert cold.read() > _MIN_SECONDS
 
 
 @pytest.mark.soak  # it depends on the disk: a busy one may itself be as slow as the limit
@@ -148,7 +148,7 @@ def test_without_the_limit_reading_from_the_disk_is_faster(
 ) -> None:
     """A bot without the limit reads the same file faster."""
     monkeypatch.setattr(policy, "_disk_limits", lambda _: {})
-    await_that(lambda: cold.read() < _LEAST_SECONDS, "a fast read")
+    await_that(lambda: cold.read() < _MIN_SECONDS, "a fast read")
 
 
 @pytest.mark.docker

@@ -15,7 +15,7 @@ from arena.db.store import Store
 from arena.play.launcher import MatchVoid
 from arena.play.replay.disclosed import parse_disclosed
 from arena.protocol.faults import Fault
-from arena.protocol.match import MOST_PROGRESS_BYTES, Decision, MatchSpec, Progress, decode, encode
+from arena.protocol.match import MAX_PROGRESS_BYTES, Decision, MatchSpec, Progress, decode, encode
 from arena.scheduler.check import RecordRefused
 from arena.scheduler.live import LiveMatches, check_progress
 from tests.db.builders import START, add_bot, claimed, finished, present
@@ -106,7 +106,7 @@ def test_only_checked_progress_is_shown_and_the_rest_harms_no_match(store: Store
             live.publish()
     with capture_logs() as logs:
         live.add(claim, b"[]")
-        live.add(claim, encode(progress(claim, 1)) + b" " * MOST_PROGRESS_BYTES)
+        live.add(claim, encode(progress(claim, 1)) + b" " * MAX_PROGRESS_BYTES)
     assert [line["event"] for line in logs] == ["progress dropped"] * 2
     found = store.live.find("s-0")
     assert found is not None

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from arena.db.errors import QuotaReached
-from arena.db.person_games import MOST_WAITING, ChosenMove, NewPersonGame, PersonGame
+from arena.db.person_games import MAX_WAITING, ChosenMove, NewPersonGame, PersonGame
 from arena.db.store import Store
 from arena.play.botfiles import samples
 from arena.play.launcher.launcher import Launcher
@@ -234,8 +234,8 @@ def test_people_wait_for_their_turn_and_leaving_makes_room(store: Store, run_dir
         games.leave(ids[0], datetime.now(UTC))
         until(store, ids[1], is_asked)
         now = datetime.now(UTC)
-        games.saw(ids[3], now + timedelta(seconds=2))
-        games.leave_unseen(now + timedelta(seconds=1), now)
+        games.mark_present(ids[3], now + timedelta(seconds=2))
+        games.end_abandoned(now + timedelta(seconds=1), now)
         until(store, ids[3], is_asked)
     assert known(store, ids[2]).state is PersonGameState.LEFT
     assert not list(run_dir.glob("*/*"))
@@ -246,9 +246,9 @@ def test_a_visitor_has_one_game_and_the_queue_has_an_end(store: Store) -> None:
     one, two = (asked_for(store, id_, Rules(players=2), "random") for id_ in ("one", "two"))
     assert known(store, one).state is PersonGameState.LEFT
     assert store.person_games.open_of("v") == two
-    for number in range(MOST_WAITING - 1):
+    for number in range(MAX_WAITING - 1):
         asked_for(store, f"g{number}", Rules(players=2), "random", visitor=f"v{number}")
-    with pytest.raises(QuotaReached, match=f"{MOST_WAITING} people are waiting"):
+    with pytest.raises(QuotaReached, match=f"{MAX_WAITING} people are waiting"):
         asked_for(store, "more", Rules(players=2), "random", visitor="w")
 
 

@@ -203,7 +203,7 @@ def test_started_by_hand_it_shows_how_to_try_the_bot() -> None:
 
 def test_a_bot_without_a_referee_exits() -> None:
     """If no referee answers in time, the bot gives up with one line."""
-    source = f"import arena.sdk.stream as stream\nstream._PATIENCE_SECONDS = 0.3\n{FIRST_CARD}"
+    source = f"import arena.sdk.stream as stream\nstream._CONNECT_SECONDS = 0.3\n{FIRST_CARD}"
     done = run_alone(source, "unix:///nowhere/referee.sock")
     assert done.returncode == 2
     assert done.stderr.startswith("kaiten: no referee answered at unix:///nowhere/referee.sock")

@@ -73,7 +73,7 @@ def status_of(world: World, name: str) -> UserStatus:
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, 0)),
-        Quota(submissions_a_day=3, bots=2, on_their_way=9),
+        Quota(submissions_a_day=3, bots=2, open_submissions=9),
         now=lambda: world.now,
         new_id=lambda: "id",
     )
@@ -103,7 +103,7 @@ def test_an_account_is_shown_with_all_it_has(world: World) -> None:
     world.accounts.tokens.create(ann, name="t", scopes={Scope.READ}, days=1)
     for _ in range(2):
         world.log_in(ann)
-    quota = Quota(submissions_a_day=9, bots=9, on_their_way=9)
+    quota = Quota(submissions_a_day=9, bots=9, open_submissions=9)
     world.store.submissions.add(replace(new("u1", "mine", "Ann", ann.id), received=world.now), quota)
     world.accounts.operators.set_quota("oper", "ann", AccountQuota(submissions_a_day=0, challenges_a_day=9))
     status = status_of(world, "ANN")

@@ -74,7 +74,7 @@ class Place:
             now=self.time, new_id=lambda: next(ids), new_seed=lambda: dice.randbytes(16), dice=dice
         )
         self.ladder = Ladder(store, RuntimeName.DOCKER, chances, self.gate, Limits())
-        plenty = Quota(submissions_a_day=99, bots=99, on_their_way=99)
+        plenty = Quota(submissions_a_day=99, bots=99, open_submissions=99)
         self.receiver = Receiver(store, self.uploads, plenty, self.time, lambda: next(ids))
         store.activity.record_host(host_report(), ())
         self.gate.decide(host_report(), ())
@@ -225,7 +225,7 @@ def test_the_same_image_in_another_archive_is_no_new_version(place: Place) -> No
     place.send()
     for _ in range(4):
         place.step()
-        if place.store.submissions.on_their_way()[0].stage is Stage.QUALIFYING:
+        if place.store.submissions.open_submissions()[0].stage is Stage.QUALIFYING:
             place.play()
     place.step()
     again = place.found(place.send(content=gzip.compress(saved("mine"))))

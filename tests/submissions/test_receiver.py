@@ -23,7 +23,7 @@ from arena.protocol.states import Role
 from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.receiver import (
     FOR_SOURCES,
-    MOST_AT_ONCE,
+    MAX_CONCURRENT,
     OF_SOURCE,
     SLOW_AFTER,
     Incoming,
@@ -35,7 +35,7 @@ from arena.submissions.uploads import (
     Damaged,
     DiskFull,
     NoRoom,
-    PlaceLost,
+    SlotLost,
     TooLarge,
     UploadRefused,
     Uploads,
@@ -45,7 +45,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 
 FILE = b"print('hello')\n"
-IMAGES = MOST_AT_ONCE - FOR_SOURCES
+IMAGES = MAX_CONCURRENT - FOR_SOURCES
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def receiver(  # noqa: PLR0913 - options of the tests
 ) -> Receiver:
     """Return a receiver."""
     ids = iter(range(1000))
-    quota = Quota(submissions_a_day=most, bots=2, on_their_way=100)
+    quota = Quota(submissions_a_day=most, bots=2, open_submissions=100)
     uploads = Uploads(folder, Disk(folder, least_free))
     return Receiver(store, uploads, quota, now=now, new_id=lambda: f"u{next(ids)}", own=own)
 
@@ -97,7 +97,7 @@ def test_a_file_is_kept_under_its_submission(store: Store, folder: Path) -> None
     said = upload(size=len(FILE), sha256=digest.upper(), note=" a\N{RIGHT-TO-LEFT OVERRIDE}b \n c ")
     known = send(receiver(store, folder), said, FILE[:3], FILE[3:])
     assert (known.stage, known.size, known.sha256, known.note) == (Stage.RECEIVED, len(FILE), digest, "a b c")
-    assert store.submissions.on_their_way() == (known,)
+    assert store.submissions.open_submissions() == (known,)
     assert [file.name for file in folder.iterdir()] == ["u0.py"]
     assert (folder / "u0.py").read_bytes() == FILE
     assert folder.stat().st_mode & 0o077 == 0
@@ -216,9 +216,9 @@ def test_a_full_disk_and_too_many_uploads_are_temporary(store: Store, folder: Pa
         send(receiver(store, folder, least_free=1 << 60), upload(), FILE)
     one = receiver(store, folder)
     with ExitStack() as crowd:
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_CONCURRENT):
             crowd.enter_context(one.begin(upload()))
-        with pytest.raises(NoRoom, match=f"{MOST_AT_ONCE} files are already being received"):
+        with pytest.raises(NoRoom, match=f"{MAX_CONCURRENT} files are already being received"):
             send(one, upload(), FILE)
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
 
@@ -271,7 +271,7 @@ def test_the_slowest_upload_makes_room(store: Store, folder: Path) -> None:
         for incoming in begun[:-1]:
             incoming.write(FILE)
         with pytest.raises(
-            PlaceLost, match=r"less than 1024 KiB per second after 60 seconds, .* towards your quota"
+            SlotLost, match=r"less than 1024 KiB per second after 60 seconds, .* towards your quota"
         ):
             begun[-1].write(FILE)
         assert send(crowd.receiver, image("yours"), FILE).stage is Stage.RECEIVED, (
@@ -294,7 +294,7 @@ def test_fast_uploads_keep_their_places(store: Store, folder: Path) -> None:
             send(crowd.receiver, image("mine"), FILE)
         crowd.later(timedelta(seconds=1))
         assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
-        with pytest.raises(PlaceLost):
+        with pytest.raises(SlotLost):
             fast.write(FILE)
 
 
@@ -336,7 +336,7 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
         for incoming in few:
             incoming.write(FILE)
         for incoming in many[: OF_SOURCE - len(few)]:
-            with pytest.raises(PlaceLost):
+            with pytest.raises(SlotLost):
                 incoming.write(FILE)
 
 

@@ -44,7 +44,7 @@ def parts_over(world: World) -> Parts:
     receiver = Receiver(
         world.store,
         Uploads(world.uploads, Disk(world.uploads, world.least_free)),
-        Quota(submissions_a_day=3, bots=2, on_their_way=9),
+        Quota(submissions_a_day=3, bots=2, open_submissions=9),
         now=lambda: world.now,
         new_id=lambda: secrets.token_hex(8),
     )

@@ -19,9 +19,9 @@ from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.stable import fill_games
 from web.bots.history import SHOWN_MISTAKES
-from web.games.analysis import MOST_COSTLY, laid_out
+from web.games.analysis import MAX_COSTLY, laid_out
 
-MOST_BYTES = 120_000
+MAX_BYTES = 120_000
 """Maximum size of a page."""
 
 
@@ -66,7 +66,7 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
     shown = laid_out(analysis)
     for turn in shown.turning_points:
         assert f'<a href="/games/faulty-0-0/{turn.round}/{turn.turn}">' in part
-    assert 0 < len(shown.costly) <= MOST_COSTLY
+    assert 0 < len(shown.costly) <= MAX_COSTLY
     for each in shown.costly:
         made = each.made
         assert f"/games/faulty-0-0/{made.round}/{made.turn}?view=infer:{made.seat}" in page.links
@@ -100,7 +100,7 @@ def test_all_decisions_of_a_seat_are_listed_with_the_house_bots_choices(
         links = [f"/games/three-0-0/{each.round}/{each.turn}?view=infer:{seat}" for each in own]
         assert re.findall(r'href="(/games/[^"]*view[^"]*)"', text) == links
         assert text.count("<details>") == len(own)
-        assert len(text.encode()) < MOST_BYTES
+        assert len(text.encode()) < MAX_BYTES
         groups = re.findall(r'<div>.*?<span class="soft">([^<]*)</span></div>', text)
         named = [name for group in groups for name in group.split(", ")]
         assert sorted(named) == sorted(name for each in own for name in each.house) != []

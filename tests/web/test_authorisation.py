@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 
-from arena.accounts.credentials import IDLE
+from arena.accounts.credentials import MAX_IDLE
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import KnownAccount
 from arena.db.subscriptions import NewSubscription, SubscriptionKind
@@ -39,7 +39,7 @@ CALLERS: Final = (
 
 SESSIONS: Final = ("user", "other", "operator")
 
-EVERYBODY: Final = dict.fromkeys(CALLERS, 200)
+EVERYTHING: Final = dict.fromkeys(CALLERS, 200)
 PAGES_ARE_ALIKE: Final = ("other", "token", "reader", "sender", "other token", "operator token")
 """Callers for whom public pages are the same as for others. They request these only in `make soak`."""
 EVERY_THIRD: Final = ("operator", "bad token", "expired")
@@ -82,14 +82,14 @@ OWNER_ALONE: Final = {"reader": 403, "other": 403, "other_token": 403, "operator
 SENDS_ALONE: Final = {"reader": 403, "other": 404, "other_token": 404, "operator": 404, "operator_token": 404}
 """Only the owner may change it, with the scope submit."""
 MATRIX: Final = {
-    ("GET", "/"): EVERYBODY,
-    ("GET", "/leaderboard"): EVERYBODY,
-    ("GET", "/leaderboard.csv"): EVERYBODY,
-    ("GET", "/leaderboard/versus"): EVERYBODY,
-    ("GET", "/leaderboard/calibration"): EVERYBODY,
-    ("GET", "/bots/{bot}/badge.svg"): EVERYBODY,
-    ("GET", "/compare"): EVERYBODY,
-    ("GET", "/play"): EVERYBODY,
+    ("GET", "/"): EVERYTHING,
+    ("GET", "/leaderboard"): EVERYTHING,
+    ("GET", "/leaderboard.csv"): EVERYTHING,
+    ("GET", "/leaderboard/versus"): EVERYTHING,
+    ("GET", "/leaderboard/calibration"): EVERYTHING,
+    ("GET", "/bots/{bot}/badge.svg"): EVERYTHING,
+    ("GET", "/compare"): EVERYTHING,
+    ("GET", "/play"): EVERYTHING,
     ("POST", "/play"): dict.fromkeys(CALLERS, 422),
     ("GET", "/play/{id}"): THEIR_GAME,
     ("POST", "/play/{id}/move"): THEIR_GAME | {"user": 409},
@@ -98,72 +98,72 @@ MATRIX: Final = {
     ("GET", "/play/{id}/replay.json"): THEIR_GAME,
     ("GET", "/play/{id}/games/{game}/{round}/{turn}"): THEIR_GAME,
     ("GET", "/play/{id}/games/{game}/frames.json"): THEIR_GAME,
-    ("GET", "/games"): EVERYBODY,
-    ("GET", "/data"): EVERYBODY,
-    ("GET", "/data/manifest.json"): EVERYBODY,
-    ("GET", "/data/{name}"): EVERYBODY,
+    ("GET", "/games"): EVERYTHING,
+    ("GET", "/data"): EVERYTHING,
+    ("GET", "/data/manifest.json"): EVERYTHING,
+    ("GET", "/data/{name}"): EVERYTHING,
     ("OPTIONS", "/data/{name}"): dict.fromkeys(CALLERS, 204),
-    ("GET", "/games/{game}"): EVERYBODY,
-    ("GET", "/games/{game}/decisions/{seat}"): EVERYBODY,
-    ("GET", "/puzzle"): EVERYBODY,
-    ("GET", "/start"): EVERYBODY,
-    ("GET", "/puzzle/{day}"): EVERYBODY,
-    ("GET", "/games/{game}/replay.json"): EVERYBODY,
-    ("GET", "/games/{game}/frames.json"): EVERYBODY,
-    ("GET", "/games/{game}/og.png"): EVERYBODY,
-    ("GET", "/games/{game}/{round}/{turn}"): EVERYBODY,
-    ("GET", "/games/{game}/{round}/{turn}/og.png"): EVERYBODY,
-    ("GET", "/embed/{game}/{round}/{turn}"): EVERYBODY,
+    ("GET", "/games/{game}"): EVERYTHING,
+    ("GET", "/games/{game}/decisions/{seat}"): EVERYTHING,
+    ("GET", "/puzzle"): EVERYTHING,
+    ("GET", "/start"): EVERYTHING,
+    ("GET", "/puzzle/{day}"): EVERYTHING,
+    ("GET", "/games/{game}/replay.json"): EVERYTHING,
+    ("GET", "/games/{game}/frames.json"): EVERYTHING,
+    ("GET", "/games/{game}/og.png"): EVERYTHING,
+    ("GET", "/games/{game}/{round}/{turn}"): EVERYTHING,
+    ("GET", "/games/{game}/{round}/{turn}/og.png"): EVERYTHING,
+    ("GET", "/embed/{game}/{round}/{turn}"): EVERYTHING,
     ("GET", "/live"): dict.fromkeys(CALLERS, 303),
     ("GET", "/live/{match}"): dict.fromkeys(CALLERS, 303),
-    ("GET", "/live/{match}/{number}/{round}/{turn}"): EVERYBODY,
-    ("GET", "/live/{match}/{number}/frames.json"): EVERYBODY,
+    ("GET", "/live/{match}/{number}/{round}/{turn}"): EVERYTHING,
+    ("GET", "/live/{match}/{number}/frames.json"): EVERYTHING,
     ("GET", "/tv"): dict.fromkeys(CALLERS, 303),
-    ("GET", "/tv/games/{game}"): EVERYBODY,
-    ("GET", "/tv/live/{match}/{number}"): EVERYBODY,
-    ("GET", "/cards"): EVERYBODY,
-    ("GET", "/cards/definitions"): EVERYBODY,
-    ("GET", "/cards/{card}"): EVERYBODY,
-    ("GET", "/cards.csv"): EVERYBODY,
-    ("GET", "/status"): EVERYBODY,
-    ("GET", "/rules"): EVERYBODY,
-    ("GET", "/robots.txt"): EVERYBODY,
-    ("GET", "/sitemap.xml"): EVERYBODY,
+    ("GET", "/tv/games/{game}"): EVERYTHING,
+    ("GET", "/tv/live/{match}/{number}"): EVERYTHING,
+    ("GET", "/cards"): EVERYTHING,
+    ("GET", "/cards/definitions"): EVERYTHING,
+    ("GET", "/cards/{card}"): EVERYTHING,
+    ("GET", "/cards.csv"): EVERYTHING,
+    ("GET", "/status"): EVERYTHING,
+    ("GET", "/rules"): EVERYTHING,
+    ("GET", "/robots.txt"): EVERYTHING,
+    ("GET", "/sitemap.xml"): EVERYTHING,
     ("GET", "/favicon.ico"): dict.fromkeys(CALLERS, 308),
-    ("GET", "/docs"): EVERYBODY,
-    ("GET", "/docs/{page}"): EVERYBODY,
-    ("GET", "/healthz"): EVERYBODY,
-    ("GET", "/readyz"): EVERYBODY,
-    ("GET", "/api/v1/openapi.json"): EVERYBODY,
-    ("GET", "/api/v1/leaderboard"): EVERYBODY,
-    ("GET", "/api/v1/leaderboard/calibration"): EVERYBODY,
-    ("GET", "/api/v1/status"): EVERYBODY,
-    ("GET", "/api/v1/cards"): EVERYBODY,
-    ("GET", "/api/v1/games"): EVERYBODY,
-    ("GET", "/api/v1/games/{game}"): EVERYBODY,
-    ("GET", "/api/v1/games/{game}/analysis"): EVERYBODY,
+    ("GET", "/docs"): EVERYTHING,
+    ("GET", "/docs/{page}"): EVERYTHING,
+    ("GET", "/healthz"): EVERYTHING,
+    ("GET", "/readyz"): EVERYTHING,
+    ("GET", "/api/v1/openapi.json"): EVERYTHING,
+    ("GET", "/api/v1/leaderboard"): EVERYTHING,
+    ("GET", "/api/v1/leaderboard/calibration"): EVERYTHING,
+    ("GET", "/api/v1/status"): EVERYTHING,
+    ("GET", "/api/v1/cards"): EVERYTHING,
+    ("GET", "/api/v1/games"): EVERYTHING,
+    ("GET", "/api/v1/games/{game}"): EVERYTHING,
+    ("GET", "/api/v1/games/{game}/analysis"): EVERYTHING,
     ("GET", "/api/v1/games/{game}/logs"): READ_BY_OWNER,
-    ("GET", "/api/v1/live/{match}"): EVERYBODY,
-    ("GET", "/api/v1/bots"): EVERYBODY,
-    ("GET", "/api/v1/bots/{bot}"): EVERYBODY,
-    ("GET", "/api/v1/bots/{bot}/versions"): EVERYBODY,
-    ("GET", "/api/v1/bots/{bot}/ratings"): EVERYBODY,
-    ("GET", "/api/v1/bots/{bot}/opponents"): EVERYBODY,
+    ("GET", "/api/v1/live/{match}"): EVERYTHING,
+    ("GET", "/api/v1/bots"): EVERYTHING,
+    ("GET", "/api/v1/bots/{bot}"): EVERYTHING,
+    ("GET", "/api/v1/bots/{bot}/versions"): EVERYTHING,
+    ("GET", "/api/v1/bots/{bot}/ratings"): EVERYTHING,
+    ("GET", "/api/v1/bots/{bot}/opponents"): EVERYTHING,
     ("PATCH", "/api/v1/bots/{bot}"): known(200, **OWNER_ALONE),
     ("POST", "/api/v1/bots/{bot}/challenges"): known(201, **OWNER_ALONE),
-    ("GET", "/login"): EVERYBODY,
+    ("GET", "/login"): EVERYTHING,
     ("POST", "/login"): dict.fromkeys(CALLERS, 403),
-    ("GET", "/register"): EVERYBODY,
+    ("GET", "/register"): EVERYTHING,
     ("POST", "/register"): dict.fromkeys(CALLERS, 422),
     ("POST", "/logout"): dict.fromkeys(CALLERS, 303),
     ("GET", "/account"): LOGGED_IN,
     ("GET", "/bots"): dict.fromkeys(CALLERS, 303),
-    ("GET", "/bots/{bot}"): EVERYBODY,
-    ("GET", "/bots/{bot}/picks"): EVERYBODY,
-    ("GET", "/authors/{author:path}"): EVERYBODY,
-    ("GET", "/feeds/games"): EVERYBODY,
-    ("GET", "/feeds/bots/{bot}"): EVERYBODY,
-    ("GET", "/feeds/authors/{author:path}"): EVERYBODY,
+    ("GET", "/bots/{bot}"): EVERYTHING,
+    ("GET", "/bots/{bot}/picks"): EVERYTHING,
+    ("GET", "/authors/{author:path}"): EVERYTHING,
+    ("GET", "/feeds/games"): EVERYTHING,
+    ("GET", "/feeds/bots/{bot}"): EVERYTHING,
+    ("GET", "/feeds/authors/{author:path}"): EVERYTHING,
     ("POST", "/bots/{bot}/version"): OWNER_DOES,
     ("POST", "/bots/{bot}/state"): OWNER_DOES,
     ("POST", "/bots/{bot}/people"): OWNER_DOES,
@@ -190,8 +190,8 @@ MATRIX: Final = {
     ("POST", "/account/notifications/{number}/topics"): ITS_OWNER,
     ("POST", "/account/notifications/{number}/test"): ITS_OWNER,
     ("POST", "/account/notifications/{number}/remove"): ITS_OWNER,
-    ("GET", "/mail/{secret}"): EVERYBODY,
-    ("POST", "/mail/{secret}"): EVERYBODY,
+    ("GET", "/mail/{secret}"): EVERYTHING,
+    ("POST", "/mail/{secret}"): EVERYTHING,
     ("GET", "/api/v1/account"): known(200),
     ("GET", "/api/v1/account/subscriptions"): READ,
     ("POST", "/api/v1/account/subscriptions"): known(201, reader=403, sender=403),
@@ -305,7 +305,7 @@ def subscribed(world: World, account: KnownAccount, kind: str) -> int:
 def expired(world: World) -> TestClient:
     """Return a browser whose session has expired."""
     visitor = logged_in(world, "user")
-    world.now += IDLE
+    world.now += MAX_IDLE
     return visitor
 
 
@@ -358,7 +358,7 @@ def test_every_caller_gets_the_expected_status(scene: Scene, request: pytest.Fix
     asked = {
         route: statuses[caller]
         for number, (route, statuses) in enumerate(MATRIX.items())
-        if route[0] != "GET" or statuses is not EVERYBODY or looks_at(caller, number)
+        if route[0] != "GET" or statuses is not EVERYTHING or looks_at(caller, number)
     }
     check_logs(scene, caller)
     order = sorted(

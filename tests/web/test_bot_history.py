@@ -19,7 +19,7 @@ from tests.web.people import browser
 from tests.web.stable import Stable, disqualify, fill_stable, play_logged
 from tests.web.test_bot_page import MINE, tables
 from web.bots import model
-from web.bots.curve import MOST_POINTS, MOST_ROWS, SIDE, draw
+from web.bots.curve import MAX_POINTS, MAX_ROWS, SIDE, draw
 from web.http.rendering import fixed, percent
 
 BY_OPERATOR = NewAuditEntry(at=START, who="terminal:test", what="ladder")
@@ -72,8 +72,8 @@ def test_a_curve_has_few_points() -> None:
     curve = present(draw([version(number, 120 * (number % 3)) for number in range(1, 21)]))
     assert curve.games == sum(120 * (number % 3) for number in range(1, 21))
     paths = [[tuple(map(float, at.split())) for at in line.mean[1:].split("L")] for line in curve.lines]
-    assert sum(map(len, paths)) <= MOST_POINTS
-    assert len(curve.rows) <= MOST_ROWS + len(paths)
+    assert sum(map(len, paths)) <= MAX_POINTS
+    assert len(curve.rows) <= MAX_ROWS + len(paths)
     ends = [0.0, *(path[-1][0] for path in paths)]
     assert [path[0][0] for path in paths] == ends[:-1]
     assert ends[-1] == SIDE

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from arena.protocol.states import BotState
 from arena.rules import Rules
-from arena.services.owners import MOST_OPPONENTS
+from arena.services.owners import MAX_OPPONENTS
 from tests.accounts.world import World
 from tests.builders import START, add_bots, host_report, play_matches
 from tests.db.builders import present
@@ -241,7 +241,7 @@ def test_a_challenge_goes_from_the_form_to_its_page(world: World, stable: Stable
     offered = opponents_of(page)
     assert offered[:2] == ["mine@2", "mine@1"]
     assert {"greedy", "random", "other"} < set(offered)
-    assert len(fields_of_opponents(page)) == MOST_OPPONENTS
+    assert len(fields_of_opponents(page)) == MAX_OPPONENTS
     answer = visitor.post(
         f"{MINE}/challenges", data={"opponent": [" greedy ", "", "mine@1", ""], "deals": "2"}
     )

@@ -225,7 +225,7 @@ def test_at_the_limit_the_longest_idle_connection_makes_room() -> None:
 
 def test_without_making_room_idle_connections_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same idle connections then stay open, and a new one is closed."""
-    monkeypatch.setattr(Connections, "waits", lambda *_: None)
+    monkeypatch.setattr(Connections, "mark_idle", lambda *_: None)
     with site(most=2) as address, connect(address) as oldest, connect(address) as second:
         assert asks(second) == "HTTP/1.1 200 OK"
         with connect(address) as third:

@@ -24,19 +24,19 @@ from web.docs.pages import (
     Chapter,
     Downloads,
     document_pages,
-    open_shelf,
-    read_shelf,
+    open_documentation,
+    read_documentation,
     resolve,
     with_downloads,
 )
 from web.http.authentication import Callers
 
-SHELF = open_shelf(Downloads())
+SHELF = open_documentation(Downloads())
 ADDRESSES = [page.address for chapter in SHELF.chapters for page in chapter.pages]
 FOR_THE_HOUSE = {"architecture.md", "benchmarks.md", "dependencies.md"}
 """Documents for developers of the arena, which are only in the repository."""
 
-LARGEST = 100_000
+MAX_INTEGER = 100_000
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_every_page_is_sound(client: TestClient, address: str) -> None:
     answer = client.get(address)
     page = Page(answer.text)
     assert answer.status_code == client.head(address).status_code == 200
-    assert len(answer.content) < LARGEST
+    assert len(answer.content) < MAX_INTEGER
     check(page)
     named = {label for _, attributes in page.tags if (label := attributes.get("aria-labelledby"))}
     assert named <= set(page.ids)
@@ -134,7 +134,7 @@ def test_the_tutorial_names_only_downloads_that_are_offered(downloads: Downloads
     assert "source.example" not in text
     assert "package.example" not in text
     assert text.count("\n## ") == 7
-    page = read_shelf(shared_folder(), downloads).find("/docs/first-bot")
+    page = read_documentation(shared_folder(), downloads).find("/docs/first-bot")
     assert page is not None
     assert "<!--" not in "".join(section.html for section in page.document.sections)
 
@@ -182,20 +182,20 @@ def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tmp_path / folder)
     (tmp_path / "docs" / "javascript.md").unlink()
     with capture_logs() as logs:
-        shelf = read_shelf(tmp_path, Downloads())
+        documentation = read_documentation(tmp_path, Downloads())
     missing = {"javascript", "greedy", "rollout", "greedy.py", "base-python"}
     assert all(any(name in line["error"] for line in logs) for name in ("javascript.md", "greedy/bot.py"))
-    chapters = [chapter.title for chapter in shelf.chapters]
+    chapters = [chapter.title for chapter in documentation.chapters]
     assert "Sample bots" not in chapters
     assert len(chapters) == len(CHAPTERS) - 1
     app = FastAPI()
     app.state.callers = Callers(world.accounts, world.store.bots, lambda _: None)
-    app.include_router(document_pages(shelf))
+    app.include_router(document_pages(documentation))
     client = TestClient(app)
     for address in (
         "/docs",
         "/rules",
-        *(page.address for chapter in shelf.chapters for page in chapter.pages),
+        *(page.address for chapter in documentation.chapters for page in chapter.pages),
     ):
         answer = client.get(address)
         assert answer.status_code == 200
@@ -203,7 +203,7 @@ def test_missing_documents_are_left_out(world: World, tmp_path: Path) -> None:
             link.partition("#")[0] for link in Page(answer.text).links
         }
     assert {client.get(f"/docs/{name}").status_code for name in missing} == {404}
-    assert read_shelf(shared_folder(), Downloads()) == SHELF
+    assert read_documentation(shared_folder(), Downloads()) == SHELF
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from tests.db.test_submissions import CAUSE, PLENTY, new
 from tests.web.app import site_over
 from tests.web.people import token
 from tests.web.submitted import finish_game, play, queue
-from web.submissions.api import MOST_OF_AN_ACCOUNT, SubmissionEvents
+from web.submissions.api import MAX_CONCURRENT_PER_ACCOUNT, SubmissionEvents
 
 SUBMISSION = "5ca1ab1e"
 RETRY = b"retry: 10000\n\n"
@@ -182,7 +182,7 @@ def test_streams_per_account_are_limited(world: World, ann: KnownAccount) -> Non
             return await anext(await streams.enter_async_context(aclosing(events)))
 
         async with AsyncExitStack() as streams:
-            for _ in range(MOST_OF_AN_ACCOUNT):
+            for _ in range(MAX_CONCURRENT_PER_ACCOUNT):
                 assert (await first(ann.id, streams)).startswith(b"event: stage")
             refused, others = await first(ann.id, streams), await first(other, streams)
         async with AsyncExitStack() as streams:

@@ -142,7 +142,7 @@ def test_an_owner_whose_browser_is_not_known_is_locked_out(
     world.add("ann")
     owner = logged_in(world, "ann")
     assert locked_for(world, owner) == 303
-    monkeypatch.setattr(Sessions, "knows", lambda *_: False)
+    monkeypatch.setattr(Sessions, "is_known_browser", lambda *_: False)
     assert owner.post("/login", data={"name": "ann", "password": PASSWORD}).status_code == 429
 
 
@@ -205,7 +205,7 @@ def test_a_browser_is_known_for_one_account(world: World) -> None:
     world.add("eve")
     eve = logged_in(world, "eve")
     assert locked_for(world, eve) == 429
-    mark = world.accounts.sessions.mark(world.checked(world.add("ben")))
+    mark = world.accounts.sessions.known_browser_mark(world.checked(world.add("ben")))
     for name, made_up in (
         ("ann", mark),
         ("nobody", mark),
@@ -214,10 +214,10 @@ def test_a_browser_is_known_for_one_account(world: World) -> None:
         ("ben", "\N{SNOWMAN}.\udcff"),
         ("ben", ""),
     ):
-        assert not world.accounts.sessions.knows(name, made_up)
-    assert world.accounts.sessions.knows("BEN", mark)
+        assert not world.accounts.sessions.is_known_browser(name, made_up)
+    assert world.accounts.sessions.is_known_browser("BEN", mark)
     world.later(days=180)
-    assert not world.accounts.sessions.knows("ben", mark)
+    assert not world.accounts.sessions.is_known_browser("ben", mark)
 
 
 @pytest.mark.parametrize("url", [HTTP, HTTPS])

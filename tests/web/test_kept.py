@@ -23,7 +23,7 @@ from web.http.caching import PageCache, unless_unchanged
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
 
-def counting(*, lasting: bool, pulse: int | None) -> TestClient:
+def counting(*, lasting: bool, change_counter: int | None) -> TestClient:
     """Return a client of a site whose only page shows how often it was rendered."""
     made = itertools.count(1)
 
@@ -31,7 +31,7 @@ def counting(*, lasting: bool, pulse: int | None) -> TestClient:
         scope.setdefault("state", {})["lasting"] = lasting
         await PlainTextResponse(str(next(made)), headers={"ETag": '"x"'})(scope, receive, send)
 
-    return TestClient(PageCache(app, pulse=lambda: pulse, now=lambda: START))
+    return TestClient(PageCache(app, change_counter=lambda: change_counter, now=lambda: START))
 
 
 def test_an_uncached_response_uses_little_memory() -> None:
@@ -63,7 +63,7 @@ def test_an_uncached_response_uses_little_memory() -> None:
     }
     tracemalloc.start()
     try:
-        asyncio.run(PageCache(app, pulse=lambda: 1, now=lambda: START)(scope, receive, send))
+        asyncio.run(PageCache(app, change_counter=lambda: 1, now=lambda: START)(scope, receive, send))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -158,7 +158,7 @@ def test_errors_are_not_cached(world: World) -> None:
 
 def test_the_number_of_cached_pages_is_limited() -> None:
     """Only the latest pages are cached. Others are rendered again."""
-    visitor = counting(lasting=True, pulse=1)
+    visitor = counting(lasting=True, change_counter=1)
     assert [visitor.get(f"/{number}").text for number in range(70)] == [str(n) for n in range(1, 71)]
     assert visitor.get("/69").text == "70"
     assert visitor.get("/0").text == "71"
@@ -166,12 +166,12 @@ def test_the_number_of_cached_pages_is_limited() -> None:
 
 
 @pytest.mark.parametrize(("lasting", "pulse"), [(False, 1), (True, None)])
-def test_other_pages_are_rendered_each_time(*, lasting: bool, pulse: int | None) -> None:
+def test_other_pages_are_rendered_each_time(*, lasting: bool, change_counter: int | None) -> None:
     """These are pages that change without a write.
 
     If the database can't report writes, they are all pages.
     """
-    visitor = counting(lasting=lasting, pulse=pulse)
+    visitor = counting(lasting=lasting, change_counter=change_counter)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
 
 
@@ -180,7 +180,7 @@ def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
 
     This doesn't depend on the client's ETag.
     """
-    pulse, version, made = itertools.count(1), ["one"], list[str]()
+    change_counter, version, made = itertools.count(1), ["one"], list[str]()
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
         def page() -> Response:
@@ -191,7 +191,7 @@ def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
         answer = unless_unchanged(Request(scope), version[0], page)
         await answer(scope, receive, send)
 
-    visitor = TestClient(PageCache(app, pulse=lambda: next(pulse), now=lambda: START))
+    visitor = TestClient(PageCache(app, change_counter=lambda: next(change_counter), now=lambda: START))
     first = visitor.get("/")
     old = {"If-None-Match": first.headers["etag"]}
     again = [visitor.get("/"), visitor.get("/", headers={"If-None-Match": '"other"'})]

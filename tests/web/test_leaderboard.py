@@ -268,7 +268,7 @@ def test_retired_bots_are_not_listed(world: World) -> None:
     before = everybody(visitor)
     store.bot_states.retire("ann-s", START)
     assert everybody(visitor) == [name for name in before if name != "ann-s"]
-    store.bot_states.come_back("ann-s", START)
+    store.bot_states.reactivate("ann-s", START)
     assert everybody(visitor) == before
 
 

@@ -17,7 +17,7 @@ from tests.soak import many
 from tests.web.app import site_of
 from tests.web.html import Page
 from web.http.errors import Problem
-from web.viewer.pages import MOST_KEPT, MOST_WAITING, Pictures
+from web.viewer.pages import MAX_CACHED, MAX_WAITING, Pictures
 
 GAME = "/games/faulty-0-0"
 THREADS = 40
@@ -192,9 +192,9 @@ def test_many_pictures_block_nothing_else() -> None:
     answers = asyncio.run(flood())
     made = [answer for answer in answers if isinstance(answer, Response)]
     refused = [answer for answer in answers if isinstance(answer, Problem)]
-    assert (len(made), len(refused)) == (MOST_WAITING, 2 * THREADS - MOST_WAITING)
+    assert (len(made), len(refused)) == (MAX_WAITING, 2 * THREADS - MAX_WAITING)
     assert {(each.status_code, (each.headers or {})["Retry-After"]) for each in refused} == {(503, "2")}
-    assert brush.drawn == MOST_WAITING
+    assert brush.drawn == MAX_WAITING
 
 
 def test_one_picture_is_drawn_once() -> None:
@@ -206,13 +206,13 @@ def test_one_picture_is_drawn_once() -> None:
         await asyncio.gather(*[pictures.answer(asked(), (what,), brush) for what in whats])
 
     async def visit() -> None:
-        await ask(*["popular"] * MOST_WAITING)
+        await ask(*["popular"] * MAX_WAITING)
         await ask("popular")
         assert brush.drawn == 1
-        for number in range(MOST_KEPT):
+        for number in range(MAX_CACHED):
             await ask(number)
         await ask("popular")
-        assert brush.drawn == 1 + MOST_KEPT + 1
+        assert brush.drawn == 1 + MAX_CACHED + 1
 
     asyncio.run(visit())
 
@@ -225,7 +225,7 @@ def test_a_picture_that_failed_is_tried_again() -> None:
         raise OSError("no more ink")
 
     async def visit() -> bytes:
-        for _ in range(MOST_WAITING + 1):
+        for _ in range(MAX_WAITING + 1):
             with pytest.raises(OSError, match="no more ink"):
                 await pictures.answer(asked(), ("it",), spill)
         answer = await pictures.answer(asked(), ("it",), lambda: b"picture")

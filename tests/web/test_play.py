@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from arena.db.bots import NewVersion
-from arena.db.person_games import MOST_WAITING, PersonGame
+from arena.db.person_games import MAX_WAITING, PersonGame
 from arena.play.replay.document import parse
 from arena.protocol.states import PersonGameState
 from arena.rules import Card, Move, Rules
@@ -207,12 +207,12 @@ def test_own_bots_can_be_opponents(world: World) -> None:
 def test_tables_are_limited(world: World) -> None:
     """Waiting games, and games per address and hour, are limited too."""
     one = browser(world)
-    visitors = [one, *(browser(world, host=f"192.0.2.{number}") for number in range(MOST_WAITING))]
+    visitors = [one, *(browser(world, host=f"192.0.2.{number}") for number in range(MAX_WAITING))]
     *_, last = [sit_down(visitor) for visitor in visitors[:-1]]
     answer = visitors[-1].post("/play", data={"opponent": "greedy"})
     assert answer.status_code == 503
-    assert f"{MOST_WAITING} people are waiting" in answer.text
-    assert f"{MOST_WAITING - 1} people are ahead of you" in visitors[-2].get(last).text
+    assert f"{MAX_WAITING} people are waiting" in answer.text
+    assert f"{MAX_WAITING - 1} people are ahead of you" in visitors[-2].get(last).text
 
     def start() -> int:
         return one.post("/play", data={"opponent": "greedy"}).status_code
@@ -278,6 +278,6 @@ def test_looking_at_the_page_keeps_the_game(world: World) -> None:
     path = sit_down(visitor)
     world.later(seconds=30)
     visitor.get(path)
-    world.store.person_games.leave_unseen(world.now - timedelta(seconds=10), world.now)
+    world.store.person_games.end_abandoned(world.now - timedelta(seconds=10), world.now)
     assert game_at(world, path).state is PersonGameState.WAITING
     assert CARD.findall(visitor.get(path).text) == []

@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from arena.protocol.states import Scope as May
-from arena.submissions.receiver import FOR_SOURCES, MOST_AT_ONCE
+from arena.submissions.receiver import FOR_SOURCES, MAX_CONCURRENT
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.demo.running import await_that
@@ -22,12 +22,12 @@ from tests.web.people import token
 from tests.web.server import serving
 from web.app import create_app
 from web.http.errors import Problem
-from web.http.uploads import PACE, Pace, Paced, pieces
+from web.http.uploads import BODY_TIMEOUTS, BodyTimeoutMiddleware, BodyTimeouts, pieces
 
 KIB = 1024
 
 
-def received(came: Iterable[tuple[float, int]], pace: Pace = PACE) -> int:
+def received(came: Iterable[tuple[float, int]], timeouts: BodyTimeouts = BODY_TIMEOUTS) -> int:
     """Receive a body of parts with these durations and sizes, and return its length."""
     now = 0.0
     parts = iter(came)
@@ -47,7 +47,7 @@ def received(came: Iterable[tuple[float, int]], pace: Pace = PACE) -> int:
         raise AssertionError
 
     scope = {"type": "http", "method": "PUT", "headers": [(b"transfer-encoding", b"chunked")]}
-    asyncio.run(Paced(app, pace, lambda: now)(scope, receive, send))
+    asyncio.run(BodyTimeoutMiddleware(app, timeouts, lambda: now)(scope, receive, send))
     return length
 
 
@@ -67,13 +67,13 @@ def test_a_body_that_is_too_slow_on_average_is_refused(came: list[tuple[float, i
     with pytest.raises(Problem, match="after the first 30 seconds, it must average 64 KiB") as refused:
         received(came)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
-    assert received(came, replace(PACE, grace=1000.0)) == sum(size for _, size in came)
+    assert received(came, replace(BODY_TIMEOUTS, grace_seconds=1000.0)) == sum(size for _, size in came)
 
 
 def test_the_total_time_of_a_body_is_limited() -> None:
     """It is a quarter of an hour, even if the rate is always high enough, unless that limit is lifted."""
     assert received([(1.0, 66 * KIB)] * 899) == 899 * 66 * KIB
-    assert received([(1.0, 66 * KIB)] * 901, replace(PACE, whole=1000.0)) == 901 * 66 * KIB
+    assert received([(1.0, 66 * KIB)] * 901, replace(BODY_TIMEOUTS, total_seconds=1000.0)) == 901 * 66 * KIB
     with pytest.raises(Problem, match="took longer than 900 seconds") as refused:
         received([(1.0, 66 * KIB)] * 901)
     assert (refused.value.status_code, bool(refused.value.hint)) == (408, True)
@@ -98,10 +98,10 @@ def status(sender: socket.socket) -> int:
 
 
 @contextmanager
-def site(world: World, pace: Pace) -> Iterator[tuple[str, int]]:
+def site(world: World, timeouts: BodyTimeouts) -> Iterator[tuple[str, int]]:
     """Serve the site over a real socket."""
     world.store.activity.record_host(host_report(), ())
-    with serving(create_app(replace(parts_over(world), pace=pace))) as address:
+    with serving(create_app(replace(parts_over(world), body_timeouts=timeouts))) as address:
         yield address
 
 
@@ -111,7 +111,7 @@ def secret_of(world: World, name: str) -> str:
 
 
 def send_images(
-    world: World, address: tuple[str, int], senders: ExitStack, places: int = MOST_AT_ONCE - FOR_SOURCES
+    world: World, address: tuple[str, int], senders: ExitStack, places: int = MAX_CONCURRENT - FOR_SOURCES
 ) -> list[socket.socket]:
     """Begin an upload of an image for each place, from several addresses, and return their sockets."""
     return [
@@ -123,7 +123,7 @@ def send_images(
 
 
 def begin_images(
-    world: World, address: tuple[str, int], senders: ExitStack, places: int = MOST_AT_ONCE - FOR_SOURCES
+    world: World, address: tuple[str, int], senders: ExitStack, places: int = MAX_CONCURRENT - FOR_SOURCES
 ) -> list[socket.socket]:
     """Begin the uploads, and wait until all have a place."""
     begun = send_images(world, address, senders, places)
@@ -150,7 +150,7 @@ def upload(address: tuple[str, int], secret: str, kind: str = "image", name: str
     return status(sender)
 
 
-DRIPPING = Pace(silence=600, grace=600, rate=1, whole=600)
+DRIPPING = BodyTimeouts(idle_seconds=600, grace_seconds=600, bytes_per_second=1, total_seconds=600)
 """Limits that no upload in these tests exceeds."""
 
 
@@ -170,7 +170,7 @@ def test_without_reserved_places_slow_images_block_a_source_file(
     monkeypatch.setattr("arena.submissions.receiver.FOR_SOURCES", 0)
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
-        begin_images(world, address, senders, MOST_AT_ONCE)
+        begin_images(world, address, senders, MAX_CONCURRENT)
         assert upload(address, secret, "python") == 503
 
 
@@ -225,7 +225,12 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
     With a longer total time it would find none, as the tests above show.
     """
     secret = secret_of(world, "ann")
-    with site(world, Pace(silence=600, grace=600, rate=1, whole=1)) as address, ExitStack() as senders:
+    with (
+        site(
+            world, BodyTimeouts(idle_seconds=600, grace_seconds=600, bytes_per_second=1, total_seconds=1)
+        ) as address,
+        ExitStack() as senders,
+    ):
         # On a busy host the first upload may be over before the last one begins, so this waits for none.
         for sender in send_images(world, address, senders):
             drip_until_answered(sender)
@@ -235,7 +240,7 @@ def test_slow_images_lose_their_places_after_the_total_time(world: World) -> Non
 
 def test_a_slow_form_is_ended_too(world: World) -> None:
     """It blocks no thread, and its connection is closed soon, except by a site that allows more time."""
-    strict = Pace(silence=60.0, grace=1.0, rate=KIB, whole=60.0)
+    strict = BodyTimeouts(idle_seconds=60.0, grace_seconds=1.0, bytes_per_second=KIB, total_seconds=60.0)
     with site(world, DRIPPING) as unlimited, site(world, strict) as address:
         patient, sender = (socket.create_connection(each, timeout=60) for each in (unlimited, address))
         for each in (patient, sender):

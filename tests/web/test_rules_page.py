@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 import web
 from arena.rules import Card
 from tests.web.html import Page
-from web.docs.pages import Downloads, open_shelf
+from web.docs.pages import Downloads, open_documentation
 from web.docs.rules import PICTURES, ExampleTurn, Picture, TurnSeat, with_faces
 from web.http.static import STATIC
 from web.viewer.scene import Mark
@@ -56,7 +56,7 @@ def test_faces_are_added_only_to_cells() -> None:
 
 def test_every_picture_is_below_an_existing_section(text: str) -> None:
     """No picture is missing on the page."""
-    rules = open_shelf(Downloads()).find("/rules")
+    rules = open_documentation(Downloads()).find("/rules")
     assert rules is not None
     assert PICTURES.keys() <= {section.anchor for section in rules.document.sections}
     assert text.count('<figure class="picture">') == sum(map(len, PICTURES.values()))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from starlette.types import Message, Receive, Scope, Send
 
-from web.http.turns import AT_ONCE, Turns
+from web.http.turns import MAX_CONCURRENT, ConcurrencyLimit
 
 
 class Slow:
@@ -40,7 +40,12 @@ async def discard(_message: Message) -> None:
 
 
 def ask(
-    turns: Turns, host: str, *, method: str = "GET", path: str = "/compare", receive: Receive = nothing
+    turns: ConcurrencyLimit,
+    host: str,
+    *,
+    method: str = "GET",
+    path: str = "/compare",
+    receive: Receive = nothing,
 ) -> asyncio.Task[None]:
     """Begin a request from an address."""
     scope = {"type": "http", "method": method, "path": path, "client": (host, 1), "headers": []}
@@ -59,16 +64,16 @@ def test_requests_of_an_address_wait_only_for_each_other() -> None:
 
     async def scene() -> None:
         slow = Slow()
-        turns = Turns(slow)
-        methods = ["POST", "DELETE", "HEAD", *["GET"] * AT_ONCE, "PUT"]
+        turns = ConcurrencyLimit(slow)
+        methods = ["POST", "DELETE", "HEAD", *["GET"] * MAX_CONCURRENT, "PUT"]
         asked = [ask(turns, "192.0.2.1", method=method) for method in methods]
         asked.append(ask(turns, "192.0.2.2"))
         await until(lambda: "192.0.2.2" in slow.running)
-        assert slow.running.count("192.0.2.1") == AT_ONCE + 1
+        assert slow.running.count("192.0.2.1") == MAX_CONCURRENT + 1
         slow.may_begin.set()
         slow.may_end.set()
         await asyncio.gather(*asked)
-        assert slow.running.count("192.0.2.1") == AT_ONCE + 4
+        assert slow.running.count("192.0.2.1") == MAX_CONCURRENT + 4
 
     asyncio.run(scene())
 
@@ -82,7 +87,7 @@ def test_a_body_that_has_not_arrived_takes_no_place() -> None:
         slow = Slow()
         slow.may_begin.set()
         slow.may_end.set()
-        turns = Turns(slow)
+        turns = ConcurrencyLimit(slow)
         may_arrive = asyncio.Event()
 
         def late() -> Receive:
@@ -96,13 +101,14 @@ def test_a_body_that_has_not_arrived_takes_no_place() -> None:
             return receive
 
         forms = [
-            ask(turns, "192.0.2.1", method="POST", path="/form", receive=late()) for _ in range(2 * AT_ONCE)
+            ask(turns, "192.0.2.1", method="POST", path="/form", receive=late())
+            for _ in range(2 * MAX_CONCURRENT)
         ]
         await ask(turns, "192.0.2.1")
         assert slow.bodies == []
         may_arrive.set()
         await asyncio.gather(*forms)
-        assert slow.bodies == [[first, last]] * 2 * AT_ONCE
+        assert slow.bodies == [[first, last]] * 2 * MAX_CONCURRENT
 
     asyncio.run(scene())
 
@@ -113,9 +119,9 @@ def test_a_response_that_has_begun_frees_its_place() -> None:
     async def scene() -> None:
         slow = Slow()
         slow.may_begin.set()
-        turns = Turns(slow)
-        asked = [ask(turns, "192.0.2.1") for _ in range(3 * AT_ONCE)]
-        await until(lambda: len(slow.running) == 3 * AT_ONCE)
+        turns = ConcurrencyLimit(slow)
+        asked = [ask(turns, "192.0.2.1") for _ in range(3 * MAX_CONCURRENT)]
+        await until(lambda: len(slow.running) == 3 * MAX_CONCURRENT)
         slow.may_end.set()
         await asyncio.gather(*asked)
 
@@ -127,17 +133,17 @@ def test_errors_and_disconnects_free_their_places() -> None:
 
     async def scene() -> None:
         slow = Slow()
-        turns = Turns(slow)
-        broken = [ask(turns, "192.0.2.1", path="/broken") for _ in range(AT_ONCE - 1)]
+        turns = ConcurrencyLimit(slow)
+        broken = [ask(turns, "192.0.2.1", path="/broken") for _ in range(MAX_CONCURRENT - 1)]
         gone = [ask(turns, "192.0.2.1") for _ in range(3)]
-        await until(lambda: len(slow.running) == AT_ONCE)
+        await until(lambda: len(slow.running) == MAX_CONCURRENT)
         for each in gone:
             each.cancel()
         slow.may_begin.set()
         await asyncio.gather(*broken, *gone, return_exceptions=True)
         slow.may_begin.clear()
-        after = [ask(turns, "192.0.2.1") for _ in range(AT_ONCE)]
-        await until(lambda: len(slow.running) >= 2 * AT_ONCE)
+        after = [ask(turns, "192.0.2.1") for _ in range(MAX_CONCURRENT)]
+        await until(lambda: len(slow.running) >= 2 * MAX_CONCURRENT)
         slow.may_begin.set()
         slow.may_end.set()
         await asyncio.gather(*after)

@@ -13,7 +13,7 @@ from tests.web.html import Page, check
 from web.http.rendering import fixed
 from web.http.security import FRAMABLE, SECURITY_HEADERS
 from web.http.static import STATIC
-from web.viewer.film import Eyes, address, film
+from web.viewer.film import Viewpoint, address, film
 from web.viewer.scene import Mark, scene
 
 GAME = "/games/faulty-0-0"
@@ -65,8 +65,8 @@ def test_every_frame_shows_its_scene(client: TestClient, store: Store) -> None:
     shown = film(game.replay)
     for view in ("all", "seat:1", "infer:3"):
         for frame in shown.frames[::7]:
-            here = scene(shown, frame, Eyes.read(view))
-            text = client.get(address(GAME, frame, Eyes.read(view))).text
+            here = scene(shown, frame, Viewpoint.read(view))
+            text = client.get(address(GAME, frame, Viewpoint.read(view))).text
             assert here.says in text_of(text).replace("&lt;", "<").replace("&gt;", ">")
             hands = re.findall(r'<ol class="hand".*?</ol>', text, re.DOTALL)
             for hand, seat in zip(hands, here.seats, strict=True):

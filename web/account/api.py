@@ -7,9 +7,9 @@ from fastapi import APIRouter, Path, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from arena.accounts.accounts import Accounts
-from arena.accounts.credentials import LONGEST_DAYS, NAME_LENGTH, Bearer
+from arena.accounts.credentials import MAX_DAYS, NAME_LENGTH, Bearer
 from arena.accounts.errors import Busy, TokenRefused, WrongCredentials
-from arena.accounts.passwords import LONGEST
+from arena.accounts.passwords import MAX_LENGTH
 from arena.db.credentials import KnownToken
 from arena.db.errors import TooManyTokens
 from arena.db.people import StoredPassword
@@ -18,10 +18,10 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter, Reader, guard, problems
 from web.http.authentication import Caller
 from web.http.errors import Problem
-from web.http.parameters import LARGEST
+from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 
-Number = Annotated[int, Path(ge=1, le=LARGEST, description="A token's id.")]
+Number = Annotated[int, Path(ge=1, le=MAX_INTEGER, description="A token's id.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +62,8 @@ class WantedToken(BaseModel):
 
     name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH)]
     scopes: Annotated[set[Scope], Field(min_length=1)]
-    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)] = 30
-    password: Annotated[str, Field(max_length=LONGEST)] = ""
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = 30
+    password: Annotated[str, Field(max_length=MAX_LENGTH)] = ""
 
 
 LoggedIn = Annotated[Caller, guard()]
@@ -106,7 +106,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
         by: StoredPassword | Bearer | None = _bearer(caller)
         try:
             if caller.session is not None:
-                attempts.once_more(caller.session)
+                attempts.confirm_password(caller.session)
                 by = accounts.sessions.confirm(caller.account, wanted.password, address=address)
             secret, token = accounts.tokens.create(
                 caller.account,

@@ -8,9 +8,9 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from arena.accounts.accounts import Accounts
-from arena.accounts.credentials import LONGEST_DAYS, NAME_LENGTH, scopes_of
+from arena.accounts.credentials import MAX_DAYS, NAME_LENGTH, scopes_of
 from arena.accounts.errors import AccountError, Busy, RegistrationRefused, WrongCredentials
-from arena.accounts.passwords import LONGEST, SHORTEST
+from arena.accounts.passwords import MAX_LENGTH, MIN_LENGTH
 from arena.db.credentials import OpenSession
 from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
 from arena.db.people import StoredPassword
@@ -19,16 +19,16 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from web.http.authentication import (
     Session,
-    came_from,
-    can_be_overheard,
     clear_session,
+    is_unencrypted,
     local,
+    referring_page,
     session_secret,
     set_browser_mark,
     set_session,
 )
 from web.http.errors import Problem
-from web.http.parameters import LARGEST
+from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
 from web.http.request_log import LoginFailure, SiteMetrics
@@ -63,7 +63,7 @@ class _Entry:
         self._metrics = metrics
 
     def login_form(self, request: Request, onward: WayBack = "") -> Response:
-        return self._form(request, "login.html", onward=onward or came_from(request), name="")
+        return self._form(request, "login.html", onward=onward or referring_page(request), name="")
 
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
@@ -79,7 +79,7 @@ class _Entry:
             return self._form(request, "login.html", error, onward=onward, name=name)
 
     def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:
-        onward = onward or came_from(request)
+        onward = onward or referring_page(request)
         return self._form(request, "register.html", onward=onward, name="", invitation=invitation)
 
     def register(
@@ -117,10 +117,10 @@ class _Entry:
             template,
             status=200 if error is None else _status(error),
             error=None if error is None else str(error),
-            can_be_overheard=can_be_overheard(request),
+            is_unencrypted=is_unencrypted(request),
             mode=self._accounts.registration.mode,
-            shortest=SHORTEST,
-            longest=LONGEST,
+            shortest=MIN_LENGTH,
+            longest=MAX_LENGTH,
             onward=local(onward),
             **fields,
         )
@@ -135,7 +135,7 @@ class _Entry:
         )
         answer = RedirectResponse(local(onward) or "/account", 303)
         set_session(request, answer, secret)
-        set_browser_mark(request, answer, self._accounts.sessions.mark(checked))
+        set_browser_mark(request, answer, self._accounts.sessions.known_browser_mark(checked))
         return answer
 
 
@@ -155,8 +155,8 @@ _SCOPES: Final = {
 _NEW_TOKEN: Final = {"name": "", "scopes": {Scope.READ, Scope.SUBMIT}, "days": 90}
 """The form for a new token, before anything is typed."""
 
-Number = Annotated[int, Path(ge=1, le=LARGEST)]
-Kept = Annotated[int, Field(ge=1, le=LARGEST)]
+Number = Annotated[int, Path(ge=1, le=MAX_INTEGER)]
+Kept = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 """ID of a token to keep when the password changes."""
 
 
@@ -194,7 +194,7 @@ class _OwnAccount:
         old: Text = "",
         new: Text = "",
     ) -> Response:
-        self._attempts.once_more(session)
+        self._attempts.confirm_password(session)
         try:
             changed = self._accounts.own.change_password(
                 session, old, new, keep=keep, address=address_of(request)
@@ -202,7 +202,7 @@ class _OwnAccount:
         except AccountError as error:
             return self._page(request, session, wrong="password", error=error, keep=keep)
         answer = _back("password")
-        set_browser_mark(request, answer, self._accounts.sessions.mark(changed))
+        set_browser_mark(request, answer, self._accounts.sessions.known_browser_mark(changed))
         return answer
 
     def end_session(self, session: Session, number: Number) -> Response:
@@ -217,10 +217,10 @@ class _OwnAccount:
         scopes: Annotated[list[str], Form(default_factory=list)],
         name: Text = "",
         password: Text = "",
-        days: Annotated[int, Form(ge=1, le=LONGEST_DAYS)] = 30,
+        days: Annotated[int, Form(ge=1, le=MAX_DAYS)] = 30,
     ) -> Response:
         chosen = {scope for scope in Scope if scope in scopes}
-        self._attempts.once_more(session)
+        self._attempts.confirm_password(session)
         address = address_of(request)
         try:
             checked = self._accounts.sessions.confirm(session.account, password, address=address)
@@ -231,8 +231,8 @@ class _OwnAccount:
             typed = {"name": name, "scopes": chosen, "days": days}
             return self._page(request, session, wrong="tokens", error=error, typed=typed)
         # The secret is shown only in this response: no address contains it and nothing stores it.
-        overheard = can_be_overheard(request)
-        return page(request, "token.html", secret=secret, token=token, can_be_overheard=overheard)
+        overheard = is_unencrypted(request)
+        return page(request, "token.html", secret=secret, token=token, is_unencrypted=overheard)
 
     def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
         if not self._accounts.tokens.revoke(session.account, number, address=address_of(request)):
@@ -240,7 +240,7 @@ class _OwnAccount:
         return _back("token")
 
     def delete(self, request: Request, session: Session, password: Text = "") -> Response:
-        self._attempts.once_more(session)
+        self._attempts.confirm_password(session)
         try:
             pseudonym = self._accounts.own.delete(session.account, password, address=address_of(request))
         except AccountError as error:
@@ -284,9 +284,9 @@ class _OwnAccount:
             typed=typed,
             keep=keep,
             error=None if error is None else str(error),
-            can_be_overheard=can_be_overheard(request),
-            shortest=SHORTEST,
-            longest=LONGEST,
+            is_unencrypted=is_unencrypted(request),
+            shortest=MIN_LENGTH,
+            longest=MAX_LENGTH,
         )
 
 

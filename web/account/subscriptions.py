@@ -19,12 +19,12 @@ from arena.protocol.states import Scope
 from web.http.api import DataRouter, Owner, Reader, problems
 from web.http.authentication import Caller, Session
 from web.http.errors import Problem
-from web.http.parameters import LARGEST
+from web.http.parameters import MAX_INTEGER
 from web.http.rate_limits import RateLimits, address_of
 from web.http.rendering import PageRouter, page
 from web.http.security import MAIL_LINKS
 
-_LONGEST: Final = 500
+_MAX_LENGTH: Final = 500
 _HOME: Final = "/account/notifications"
 _MISSING: Final = "You have no such subscription."
 _ENDED: Final = "This subscription has ended, or nobody confirmed it within a week."
@@ -39,7 +39,7 @@ _TOPICS: Final = {
 _EMPTY: Final = {"address": "", "topics": tuple(Topic)}
 """A form for a new subscription."""
 
-Number = Annotated[int, Path(ge=1, le=LARGEST, description="A subscription's id.")]
+Number = Annotated[int, Path(ge=1, le=MAX_INTEGER, description="A subscription's id.")]
 Topics = Annotated[list[Topic], Form(default_factory=list)]
 Secret = Annotated[str, Path(max_length=64)]
 
@@ -105,7 +105,7 @@ class WantedSubscription(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: SubscriptionKind
-    address: Annotated[str, Field(min_length=1, max_length=_LONGEST)]
+    address: Annotated[str, Field(min_length=1, max_length=_MAX_LENGTH)]
     topics: Annotated[set[Topic], Field(min_length=1)]
 
 
@@ -232,7 +232,7 @@ class _OwnPages:
         session: Session,
         topics: Topics,
         kind: Annotated[SubscriptionKind, Form()],
-        address: Annotated[str, Form(max_length=_LONGEST)] = "",
+        address: Annotated[str, Form(max_length=_MAX_LENGTH)] = "",
     ) -> Response:
         self._attempts.subscribe(request, session.account, address)
         try:
@@ -287,7 +287,7 @@ class _OwnPages:
             subscriptions=self._subscriptions.of(account),
             sends_mail=self._subscriptions.sends_mail,
             topics=_TOPICS,
-            longest=_LONGEST,
+            longest=_MAX_LENGTH,
             done=done,
             wrong=wrong,
             error=error,

@@ -32,7 +32,7 @@ from web.http.api import (
 )
 from web.http.authentication import may_read
 from web.http.errors import Problem
-from web.http.parameters import LARGEST_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
+from web.http.parameters import MAX_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot
 
 
 def version_of(known: KnownVersion, *, noted: bool) -> Version:
@@ -74,7 +74,7 @@ class WantedChange(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    version: Annotated[int, Field(ge=1, le=LARGEST_VERSION)] | None = None
+    version: Annotated[int, Field(ge=1, le=MAX_VERSION)] | None = None
     state: Literal["active", "retired"] | None = None
     open_to_people: bool | None = None
 
@@ -144,7 +144,7 @@ def bots_api(bots: Bots, owners: Owners) -> APIRouter:
             elif wanted.state == "retired":
                 changed = owners.retire(account, bot)
             else:
-                changed = owners.come_back(account, bot)
+                changed = owners.reactivate(account, bot)
         except REFUSED as error:
             raise refusal(error) from error
         return bot_document(changed)

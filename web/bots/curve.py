@@ -14,15 +14,15 @@ from arena.db.histories import CurvePoint, VersionCurve
 from arena.ladder.rating import Rating
 from arena.ladder.rating_log import thinned
 
-MOST_POINTS: Final = 200
+MAX_POINTS: Final = 200
 """Maximum number of points drawn."""
 
-MOST_ROWS: Final = 24
+MAX_ROWS: Final = 24
 """Maximum number of table rows. There may be more, because each version has at least two."""
 
 SIDE: Final = 1000
 _SIGMAS: Final = 2
-_FEWEST_STEPS: Final = 3
+_MIN_STEPS: Final = 3
 _LABEL: Final = 60
 """Minimum distance between labels."""
 
@@ -72,9 +72,9 @@ def draw(versions: Sequence[VersionCurve]) -> Curve | None:
     if not curves:
         return None
     total = sum(len(each.points) for each in curves)
-    if total > MOST_POINTS:
+    if total > MAX_POINTS:
         # Always draw both ends of each version.
-        rest = MOST_POINTS - 2 * len(curves)
+        rest = MAX_POINTS - 2 * len(curves)
         curves = [
             replace(each, points=thinned(each.points, 2 + rest * len(each.points) // total))
             for each in curves
@@ -128,7 +128,7 @@ def _mean_line(versions: Sequence[VersionCurve], games: int, scale: "_Scale") ->
     path: list[str] = []
     before = 0
     for each in versions:
-        shown = thinned(each.points, max(2, MOST_POINTS // len(versions)))
+        shown = thinned(each.points, max(2, MAX_POINTS // len(versions)))
         path += [f"{_at(before + point.games, games):g} {scale.at(point.rating.mean):g}" for point in shown]
         before += each.points[-1].games
     return f"M{'L'.join(path)}" if path else ""
@@ -176,7 +176,7 @@ def _step(span: float) -> int:
     step, power = 1, 1
     while True:
         for digit in (1, 2, 5):
-            if digit * power * _FEWEST_STEPS > span:
+            if digit * power * _MIN_STEPS > span:
                 return step
             step = digit * power
         power *= 10
@@ -210,7 +210,7 @@ def _line(points: Sequence[CurvePoint], before: int, games: int, scale: _Scale) 
 
 
 def _rows(curves: Sequence[VersionCurve]) -> tuple[CurveRow, ...]:
-    each = max(2, MOST_ROWS // len(curves))
+    each = max(2, MAX_ROWS // len(curves))
     return tuple(
         CurveRow(
             version=curve.version,

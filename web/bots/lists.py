@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 from arena.db.bots import KnownBot
 from arena.db.store import Store
 from arena.ladder.card_table import CardHabit
-from arena.ladder.standings import Wanted
+from arena.ladder.standings import BoardQuery
 from arena.protocol.documents import Row
 from arena.protocol.states import BotState
 from arena.rules import Card
@@ -22,14 +22,14 @@ from web.http.parameters import AfterBot, AuthorName
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
 
-MOST_COMPARED: Final = 4
+MAX_COMPARED: Final = 4
 _SUGGESTED: Final = 50
-_MOST_BOTS: Final = 50
-_MOST_VERSIONS: Final = 20
+_MAX_BOTS: Final = 50
+_MAX_VERSIONS: Final = 20
 
 Names = Annotated[
     list[str],
-    Query(max_length=MOST_COMPARED, description="Names of bots, one per parameter or separated by commas."),
+    Query(max_length=MAX_COMPARED, description="Names of bots, one per parameter or separated by commas."),
 ]
 
 
@@ -53,7 +53,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
     @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
         typed = _typed(bots)
-        found = {name: store.bots.find_in_any_case(name) for name in typed[:MOST_COMPARED]}
+        found = {name: store.bots.find_in_any_case(name) for name in typed[:MAX_COMPARED]}
         known = list(dict.fromkeys(bot.name for bot in found.values() if bot is not None))
         compared = [
             ComparedBot(name=name, row=boards.find(name)[0], habits=read_habits(store, name))
@@ -64,13 +64,13 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             request,
             "compare.html",
             names=[name if bot is None else bot.name for name, bot in found.items()],
-            left_out=typed[MOST_COMPARED:],
-            most=MOST_COMPARED,
+            left_out=typed[MAX_COMPARED:],
+            most=MAX_COMPARED,
             bots=compared,
             missing=[name for name, bot in found.items() if bot is None],
             plot=draw_together([store.histories.curve(name) for name in known]),
             meetings={pair: met for pair, met in store.histories.meetings(known).items() if met.games},
-            suggested=[row.bot for row in boards.board(Wanted(limit=_SUGGESTED)).rows],
+            suggested=[row.bot for row in boards.board(BoardQuery(limit=_SUGGESTED)).rows],
             cards=[card.label for card in Card if card.label in had],
             card_name=card_name,
         )
@@ -78,14 +78,14 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
     # An operator may add bots of an author with any name, even one with a slash.
     @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName, after: AfterBot = None) -> Response:
-        found = store.bots.listed(after, _MOST_BOTS + 1, author=author)
-        bots = found[:_MOST_BOTS]
+        found = store.bots.listed(after, _MAX_BOTS + 1, author=author)
+        bots = found[:_MAX_BOTS]
         if not bots:
             raise HTTPException(404, "This author has no bots.")
         versions = [
             (bot.name, version_line(version, private=False))
             for bot in bots
-            for version in store.bots.versions(bot.name, None, _MOST_VERSIONS)
+            for version in store.bots.versions(bot.name, None, _MAX_VERSIONS)
         ]
         versions.sort(key=lambda each: each[1].created, reverse=True)
         return page(
@@ -93,7 +93,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             "author.html",
             author=bots[0].author,
             bots=[(bot, boards.find(bot.name)[0]) for bot in bots],
-            versions=versions[:_MOST_VERSIONS],
+            versions=versions[:_MAX_VERSIONS],
             active={bot.name for bot in bots if bot.state is BotState.ACTIVE},
             after=bots[-1].name if len(found) > len(bots) else None,
         )
@@ -111,7 +111,9 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             "mine.html",
             bots=[lines(bot) for bot in store.bots.of_account(account)],
             submitted=bool(store.submissions.newest(account=account, limit=1)),
-            on_their_way=[each for each in store.submissions.on_their_way() if each.account == account],
+            open_submissions=[
+                each for each in store.submissions.open_submissions() if each.account == account
+            ],
         )
 
     @router.get("/bots")

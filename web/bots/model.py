@@ -68,15 +68,15 @@ class VersionLine:
     result: VersionResult  # its result in all games
 
 
-_MOST_POINTS: Final = 999
+_MAX_POINTS: Final = 999
 """More points than any seat can score."""
 
 _Place = Annotated[int | None, Query(ge=1, le=5)]
-_Points = Annotated[int | None, Query(ge=-_MOST_POINTS, le=_MOST_POINTS)]
+_Points = Annotated[int | None, Query(ge=-_MAX_POINTS, le=_MAX_POINTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class BotPageQuery:
     """The query parameters of a bot's page. None means no filter, or the first page of a list."""
 
     version: Annotated[OfVersion, BLANK] = None
@@ -111,14 +111,14 @@ class Where:
 
     def at(self, **changes: Any) -> str:  # noqa: ANN401 - values of any field
         """Return the query string with these parameters changed."""
-        defaults = asdict(Where())
+        defaults = asdict(BotPageQuery())
         values = asdict(replace(self, **changes))
         query = urlencode({name: value for name, value in values.items() if value != defaults[name]})
         return f"?{query}" if query else ""
 
     def all_games(self) -> str:
         """Return the query string without filters of games."""
-        return Where(versions=self.versions, opponents=self.opponents, curve=self.curve).at()
+        return BotPageQuery(versions=self.versions, opponents=self.opponents, curve=self.curve).at()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class BotPage:
     queue: QueuePlace
 
 
-def read_bot_page(store: Store, bot: KnownBot, where: Where, *, private: bool) -> BotPage:
+def read_bot_page(store: Store, bot: KnownBot, where: BotPageQuery, *, private: bool) -> BotPage:
     """Read a bot's page; ``private`` includes the author's notes."""
     (playing,) = store.bots.versions(bot.name, bot.playing + 1, 1)
     overall = playing.results[OVERALL]

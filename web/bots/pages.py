@@ -9,26 +9,26 @@ from fastapi.responses import RedirectResponse
 
 from arena.db.bots import KnownBot
 from arena.db.store import Store
-from arena.ladder.standings import PROVISIONAL_DEVIATION, Wanted
+from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardQuery
 from arena.platform.speech import NAME_LENGTH, plain
-from arena.services.owners import MOST_DEALS, MOST_OPPONENTS, Owners, RequestedChallenge
-from web.bots.model import CURVE_VERSIONS, Where, read_bot_page
+from arena.services.owners import MAX_DEALS, MAX_OPPONENTS, Owners, RequestedChallenge
+from web.bots.model import CURVE_VERSIONS, BotPageQuery, read_bot_page
 from web.cards import card_name
 from web.http.api import REFUSED, refusal
 from web.http.authentication import Session
 from web.http.errors import Problem
 from web.http.parameters import (
-    LARGEST_VERSION,
+    MAX_VERSION,
     BotName,
     read_bot,
 )
 from web.http.rendering import PageRouter, page, viewer_of, visible
 from web.leaderboard.standings import Boards
 
-_MOST_OLDER: Final = 20
-_MOST_OTHERS: Final = 50
+_MAX_OLDER: Final = 20
+_MAX_OTHERS: Final = 50
 """Number of leaders suggested. The form's script asks the leaderboard for others."""
-_MOST_ALIKE: Final = 20
+_MAX_ALIKE: Final = 20
 """Number of suggestions for each typed name."""
 
 
@@ -40,13 +40,15 @@ def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[
     """
     own = (
         f"{bot.name}@{version.number}"
-        for version in store.bots.versions(bot.name, None, _MOST_OLDER)
+        for version in store.bots.versions(bot.name, None, _MAX_OLDER)
         if version.available and not version.playing
     )
     alike = (
-        name for text in typed for name in _listed(boards, Wanted(search=_searched(text), limit=_MOST_ALIKE))
+        name
+        for text in typed
+        for name in _listed(boards, BoardQuery(search=_searched(text), limit=_MAX_ALIKE))
     )
-    ahead = _listed(boards, Wanted(limit=_MOST_OTHERS))
+    ahead = _listed(boards, BoardQuery(limit=_MAX_OTHERS))
     names = dict.fromkeys((*alike, *own, *ahead))
     names.pop(bot.name, None)
     return tuple(names)
@@ -57,12 +59,12 @@ def _searched(typed: str) -> str:
     return plain(typed.partition("@")[0][:NAME_LENGTH])
 
 
-def _listed(boards: Boards, wanted: Wanted) -> Iterator[str]:
+def _listed(boards: Boards, wanted: BoardQuery) -> Iterator[str]:
     return (row.bot for row in boards.board(wanted).rows)
 
 
-_LONGEST_OPPONENT: Final = 64
-VersionNumber = Annotated[int, Form(ge=1, le=LARGEST_VERSION)]
+_MAX_OPPONENT_LENGTH: Final = 64
+VersionNumber = Annotated[int, Form(ge=1, le=MAX_VERSION)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,7 @@ class _Bots:
         self._owners = owners
 
     def show(
-        self, request: Request, bot: BotName, where: Annotated[Where, Depends()], done: str = ""
+        self, request: Request, bot: BotName, where: Annotated[BotPageQuery, Depends()], done: str = ""
     ) -> Response:
         known = self._store.bots.find_in_any_case(bot) or read_bot(self._store.bots, bot)  # raises a 404
         if known.name != bot:
@@ -121,7 +123,7 @@ class _Bots:
         bot: BotName,
         state: Annotated[Literal["active", "retired"], Form()],
     ) -> Response:
-        change = self._owners.retire if state == "retired" else self._owners.come_back
+        change = self._owners.retire if state == "retired" else self._owners.reactivate
         return self._do(request, bot, "state", state, lambda: change(session.account.id, bot))
 
     def open_to_people(
@@ -138,10 +140,10 @@ class _Bots:
         session: Session,
         bot: BotName,
         opponent: Annotated[list[str], Form(default_factory=list)],
-        deals: Annotated[int, Form(ge=1, le=MOST_DEALS)] = 1,
+        deals: Annotated[int, Form(ge=1, le=MAX_DEALS)] = 1,
     ) -> Response:
         # An escaped name can be shown and looked up even if it is invalid: PostgreSQL rejects NUL.
-        names = tuple(visible(name.strip())[:_LONGEST_OPPONENT] for name in opponent if name.strip())
+        names = tuple(visible(name.strip())[:_MAX_OPPONENT_LENGTH] for name in opponent if name.strip())
         wanted = RequestedChallenge(bot=bot, version=None, opponents=names, deals=deals)
         try:
             made = self._owners.challenge(session.account.id, wanted)
@@ -170,7 +172,7 @@ class _Bots:
         self,
         request: Request,
         bot: KnownBot,
-        where: Where = Where(),  # noqa: B008 - a frozen dataclass
+        where: BotPageQuery = BotPageQuery(),  # noqa: B008 - a frozen dataclass
         *,
         done: str = "",
         refused: _Refused | None = None,
@@ -192,8 +194,8 @@ class _Bots:
             owns=owns,
             private=private,
             opponents=read_opponents(self._store, self._boards, bot, typed.opponents) if owns else (),
-            most_opponents=MOST_OPPONENTS,
-            most_deals=MOST_DEALS,
+            most_opponents=MAX_OPPONENTS,
+            most_deals=MAX_DEALS,
             provisional_deviation=PROVISIONAL_DEVIATION,
             curve_versions=CURVE_VERSIONS,
             card_name=card_name,

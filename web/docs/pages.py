@@ -151,7 +151,7 @@ class Chapter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shelf:
+class Documentation:
     """All documents."""
 
     chapters: tuple[Chapter, ...]  # in order
@@ -171,12 +171,12 @@ class Shelf:
 
 
 @cache
-def open_shelf(downloads: Downloads) -> Shelf:
+def open_documentation(downloads: Downloads) -> Documentation:
     """Read and render all documents, once."""
-    return read_shelf(shared_folder(), downloads)
+    return read_documentation(shared_folder(), downloads)
 
 
-def read_shelf(root: pathlib.Path, downloads: Downloads) -> Shelf:
+def read_documentation(root: pathlib.Path, downloads: Downloads) -> Documentation:
     """Read and render all documents. Unreadable ones are logged, and links to them become text.
 
     ``root`` is laid out like the repository.
@@ -186,7 +186,7 @@ def read_shelf(root: pathlib.Path, downloads: Downloads) -> Shelf:
         Chapter(title=title, pages=tuple(_page(texts, path, title) for path in paths if path in texts))
         for title, paths in CHAPTERS
     )
-    return Shelf(
+    return Documentation(
         chapters=tuple(chapter for chapter in chapters if chapter.pages),
         files={_ADDRESSES[path]: texts[path] for path in FILES.values() if path in texts},
     )
@@ -235,39 +235,39 @@ def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | N
 Name = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 
 
-def document_pages(shelf: Shelf) -> APIRouter:
+def document_pages(documentation: Documentation) -> APIRouter:
     """Return the routes of documents."""
     router = PageRouter()
 
     @router.get("/docs")
     def index(request: Request) -> Response:
-        return page(request, "docs.html", chapters=shelf.chapters)
+        return page(request, "docs.html", chapters=documentation.chapters)
 
     @router.get("/docs/{page}")
     def one(request: Request, name: Annotated[Name, Path(alias="page")]) -> Response:
         address = f"/docs/{name}"
-        if address in shelf.files:
+        if address in documentation.files:
             # Displayed, not executed: nosniff makes the browser respect the type.
             kind = "application/json" if address.endswith(".json") else None
-            return tagged(request, PlainTextResponse(shelf.files[address], media_type=kind))
-        found = _find(shelf, address)
+            return tagged(request, PlainTextResponse(documentation.files[address], media_type=kind))
+        found = _find(documentation, address)
         here = escape(origin(request))
         return page(
             request,
             "doc.html",
             shown=found,
             sections=[part.html.replace(PLACEHOLDER, here) for part in found.document.sections],
-            beside=shelf.beside(found),
+            beside=documentation.beside(found),
         )
 
     @router.get("/rules")
     def rules(request: Request) -> Response:
-        shown = _find(shelf, "/rules")
+        shown = _find(documentation, "/rules")
         return page(
             request,
             "rules.html",
             shown=shown,
-            beside=shelf.beside(shown),
+            beside=documentation.beside(shown),
             pictures=PICTURES,
             with_faces=with_faces,
             card_name=card_name,
@@ -276,8 +276,8 @@ def document_pages(shelf: Shelf) -> APIRouter:
     return router
 
 
-def _find(shelf: Shelf, address: str) -> Page:
-    found = shelf.find(address)
+def _find(documentation: Documentation, address: str) -> Page:
+    found = documentation.find(address)
     if found is None:
         raise HTTPException(404, "There is no such documentation page. The index at /docs lists all of them.")
     return found
@@ -297,7 +297,7 @@ _PAGES: Final = (
     "/cards",
     "/docs",
 )
-_MOST_BOTS: Final = 10_000
+_MAX_BOTS: Final = 10_000
 """A sitemap has at most 50,000 addresses (sitemaps.org)."""
 
 _SITEMAP: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -314,7 +314,7 @@ Sitemap: {origin}/sitemap.xml
 """
 
 
-def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
+def crawler_pages(boards: Boards, documentation: Documentation) -> APIRouter:
     """Return the routes for search engines."""
     router = PageRouter(anonymous=True)
 
@@ -324,8 +324,8 @@ def crawler_pages(boards: Boards, shelf: Shelf) -> APIRouter:
 
     @router.get("/sitemap.xml")
     def sitemap(request: Request) -> Response:
-        documents = [page.address for chapter in shelf.chapters for page in chapter.pages]
-        bots = [f"/bots/{name}" for name in boards.names()[:_MOST_BOTS]]
+        documents = [page.address for chapter in documentation.chapters for page in chapter.pages]
+        bots = [f"/bots/{name}" for name in boards.names()[:_MAX_BOTS]]
         places = "".join(
             f"<url><loc>{escape(origin(request) + quote(address))}</loc></url>\n"
             for address in (*_PAGES, *documents, *bots)

@@ -30,7 +30,7 @@ def card(kind: str, *, tripled: bool = False) -> Placed:
     return Placed(kind, _CARD_NAMES.get(kind, kind.capitalize()), tripled)
 
 
-MOST_COSTLY: Final = 10
+MAX_COSTLY: Final = 10
 """Maximum number of costly decisions shown."""
 
 HEIGHT: Final = 100
@@ -97,7 +97,7 @@ def laid_out(analysis: Analysis) -> ShownAnalysis:
         dealt=_graph(analysis, [[it.chance for it in turn.dealt] for turn in analysis.turns]),
         seats=tuple(SeatLine(seat, analysis.turns[seat.swing_turn]) for seat in analysis.seats),
         turning_points=tuple(analysis.turns[turn] for turn in analysis.turning_points),
-        costly=tuple(map(shown_decision, found[:MOST_COSTLY])),
+        costly=tuple(map(shown_decision, found[:MAX_COSTLY])),
     )
 
 

@@ -40,10 +40,10 @@ from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import Scope
 from arena.protocol.submissions import HINTS, CauseKind
 from arena.services.owners import ChallengeRefused, NotYours
-from arena.submissions.uploads import DiskFull, NoRoom, PlaceLost, TooLarge, UploadRefused
+from arena.submissions.uploads import DiskFull, NoRoom, SlotLost, TooLarge, UploadRefused
 from web.http.authentication import PLAIN_NAME, SECURE_NAME, Caller, count_change, note_caller
 from web.http.caching import tagged
-from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_much
+from web.http.errors import MEDIA_TYPE, Problem, ProblemDocument, too_many_requests
 
 PREFIX: Final = "/api/v1"
 
@@ -99,7 +99,7 @@ _ETAG: Final = {
         "schema": {"type": "string", "pattern": '^W/"[0-9a-f]{64}"$'},
     }
 }
-_COME_AGAIN: Final = {
+_RETRY_AFTER: Final = {
     "Retry-After": {
         "description": "Seconds until a retry can succeed, if known.",
         "schema": {"type": "string", "pattern": "^[0-9]+$"},
@@ -143,25 +143,25 @@ def describe(app: FastAPI) -> Document:
     schemas = made["components"]["schemas"]
     for path in made["paths"].values():
         for method, operation in path.items():
-            _say_what_it_does(operation)
+            _describe_operation(operation)
             _add_problems(method, operation)
             if method == "get":
                 _add_etag(operation)
     # Nothing refers to FastAPI's own error schemas now.
     del schemas["HTTPValidationError"], schemas["ValidationError"]
     schemas[_PROBLEM] = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
-    _say_what_they_are(schemas)
+    _describe_schemas(schemas)
     return made
 
 
-def _say_what_it_does(operation: Document) -> None:
+def _describe_operation(operation: Document) -> None:
     said = parse(operation.pop("description"))
     operation["summary"] = (said.short_description or "").removesuffix(".")
     if said.long_description:
         operation["description"] = said.long_description
 
 
-def _say_what_they_are(schemas: dict[str, Document]) -> None:
+def _describe_schemas(schemas: dict[str, Document]) -> None:
     """Describe each field from the docstring of its class or of a base class."""
     said = {name: parse(schema.get("description", "")) for name, schema in schemas.items()}
     texts = {name: {each.arg_name: _text(each.description) for each in said[name].params} for name in schemas}
@@ -210,7 +210,7 @@ def _add_problems(method: str, operation: Document) -> None:
     if "401" in said:
         said["401"]["headers"] = _CHALLENGE
     if "429" in said:
-        said["429"]["headers"] = _COME_AGAIN
+        said["429"]["headers"] = _RETRY_AFTER
     operation["responses"] = dict(sorted(said.items()))
 
 
@@ -321,7 +321,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
     QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
-    PlaceLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
+    SlotLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
     DiskFull: (507, "Wait, or contact the operator of the arena."),
     NoRoom: (503, ""),  # must follow its subclasses, which have their own status
     UntrustedBotsRefused: (503, "The operator can find out why with `arena doctor`."),
@@ -329,7 +329,7 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
 }
 """Status and hint by error; an empty hint means the status's default."""
 
-_COME_AGAIN_SECONDS: Final = "5"
+_RETRY_AFTER_SECONDS: Final = "5"
 """``Retry-After`` of errors after which a retry can succeed, because other uploads will have ended."""
 
 _BUSY: Final = 503
@@ -345,6 +345,6 @@ def refusal(error: Exception) -> Problem:
         # The full text is for the operator: it names what the host lacks.
         return Problem(status, "This arena accepts no untrusted bots at the moment.", hint=hint)
     if isinstance(error, QuotaReached) and error.wait is not None:
-        return too_much(f"{error}.", error.wait, hint=hint)
-    headers = {"Retry-After": _COME_AGAIN_SECONDS} if status == _BUSY else None
+        return too_many_requests(f"{error}.", error.wait, hint=hint)
+    headers = {"Retry-After": _RETRY_AFTER_SECONDS} if status == _BUSY else None
     return Problem(status, f"{error}.", hint=hint, headers=headers)

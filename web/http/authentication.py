@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Depends, HTTPException, Request, Response
 
 from arena.accounts.accounts import Accounts
-from arena.accounts.credentials import KNOWN, LIFE, scopes_of
+from arena.accounts.credentials import KNOWN_BROWSER_TIME, MAX_AGE, scopes_of
 from arena.db.bots import Bots
 from arena.db.credentials import KnownAccount, KnownToken, OpenSession
 from arena.protocol.states import BotState, Scope
@@ -56,7 +56,7 @@ def session_secret(request: Request) -> str | None:
 
 def set_session(request: Request, response: Response, secret: str) -> None:
     """Set the session cookie."""
-    _set_cookie(request, response, _name(request), secret, int(LIFE.total_seconds()))
+    _set_cookie(request, response, _name(request), secret, int(MAX_AGE.total_seconds()))
 
 
 def browser_mark(request: Request) -> str:
@@ -67,7 +67,9 @@ def browser_mark(request: Request) -> str:
 
 def set_browser_mark(request: Request, response: Response, mark: str) -> None:
     """Set the cookie of a browser that has logged in. It is sent only to the log-in page."""
-    _set_cookie(request, response, _browser_name(request), mark, int(KNOWN.total_seconds()), path=LOGIN)
+    _set_cookie(
+        request, response, _browser_name(request), mark, int(KNOWN_BROWSER_TIME.total_seconds()), path=LOGIN
+    )
 
 
 def _browser_name(request: Request) -> str:
@@ -90,7 +92,7 @@ def clear_session(request: Request, response: Response) -> None:
     )
 
 
-def can_be_overheard(request: Request) -> bool:
+def is_unencrypted(request: Request) -> bool:
     """Return True if the request came unencrypted from another host."""
     if _is_secure(request):
         return False
@@ -116,7 +118,7 @@ def _is_loopback(host: str) -> bool:
 
 
 LOGIN: Final = "/login"
-_COMING_IN: Final = frozenset({LOGIN, "/register", "/logout"})
+_LOGIN_PAGES: Final = frozenset({LOGIN, "/register", "/logout"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 
 _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
@@ -130,21 +132,22 @@ def local(address: str) -> str:
     could read a host name.
     """
     path = address.partition("?")[0]
-    if not _LOCAL.fullmatch(address) or "//" in path or path in _COMING_IN:
+    if not _LOCAL.fullmatch(address) or "//" in path or path in _LOGIN_PAGES:
         return ""
     return address
 
 
-def log_in_first(request: Request) -> str:
+def login_address(request: Request) -> str:
     """Return the log-in form's address, with the requested page to return to.
 
-    A POST can't be repeated that way, so the log-in returns to the page that sent it: see :func:`came_from`.
+    A POST can't be repeated that way, so the log-in returns to the page that sent it
+    (:func:`referring_page`).
     """
     here = _without_site(str(request.url)) if request.method in _SAFE else ""
     return f"{LOGIN}?next={quote(here)}" if here else LOGIN
 
 
-def came_from(request: Request) -> str:
+def referring_page(request: Request) -> str:
     """Return the page of this site named by the Referer header, or an empty string."""
     address = request.headers.get("referer", "")
     try:
@@ -260,7 +263,7 @@ def logged_in(request: Request) -> OpenSession:
     """
     caller = caller_of(request)
     if caller is None or caller.session is None:
-        raise HTTPException(303, "Log in first.", {"Location": log_in_first(request)})
+        raise HTTPException(303, "Log in first.", {"Location": login_address(request)})
     count_change(request, caller)
     return caller.session
 

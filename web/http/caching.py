@@ -65,7 +65,7 @@ def tag_of(*what: object) -> str:
     return f'W/"{hashlib.sha256(repr((_PROCESS, *what)).encode()).hexdigest()}"'
 
 
-_MOST: Final = 64
+_MAX_PAGES: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
 _WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
 """Requests with a body are passed on to the layers below, which enforce the size limit of bodies."""
@@ -108,24 +108,26 @@ class PageCache:
     """ASGI middleware that caches the last pages made for anonymous visitors, with all headers.
 
     A route whose response depends only on the store and the UTC day sets ``lasting`` on the request's state.
-    ``pulse`` returns a number that changes with each commit, or None if unknown.
+    ``change_counter`` returns a number that changes with each commit, or None if unknown.
     """
 
-    def __init__(self, app: ASGIApp, pulse: Callable[[], int | None], now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, app: ASGIApp, change_counter: Callable[[], int | None], now: Callable[[], datetime]
+    ) -> None:
         self._app = app
-        self._pulse = pulse
+        self._change_counter = change_counter
         self._now = now
         self._pages: dict[_Key, _Page] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the cached page, or pass the request on and cache the response."""
         key = _key(scope)
-        pulse = None if key is None else self._pulse()
-        if key is None or pulse is None:
+        change_counter = None if key is None else self._change_counter()
+        if key is None or change_counter is None:
             await self._app(scope, receive, send)
             return
         # Read before the page is made, so that the next request sees commits during that time.
-        moment = (pulse, self._now().astimezone(UTC).toordinal())
+        moment = (change_counter, self._now().astimezone(UTC).toordinal())
         kept = self._pages.get(key)
         if kept is not None and kept.moment == moment:
             scope["route"] = kept.route  # no router sees this request
@@ -149,7 +151,7 @@ class PageCache:
     def _keep(self, key: _Key, page: _Page) -> None:
         self._pages.pop(key, None)
         self._pages[key] = page
-        if len(self._pages) > _MOST:
+        if len(self._pages) > _MAX_PAGES:
             del self._pages[next(iter(self._pages))]
 
 

@@ -23,7 +23,7 @@ _log = structlog.get_logger()
 _OTHER_FILES: Final = 256
 """File descriptors reserved for everything except connections: database, uploads, static files."""
 
-_MOST: Final = 8192
+_MAX_CONNECTIONS: Final = 8192
 """Maximum number of connections. Each may use tens of KiB."""
 
 _LOG_SECONDS: Final = 60.0
@@ -58,7 +58,7 @@ def raise_open_files() -> int:
     """Raise the limit on open files to this process's maximum. Return how many connections that allows."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return min(max(hard - _OTHER_FILES, hard // 2), _MOST)
+    return min(max(hard - _OTHER_FILES, hard // 2), _MAX_CONNECTIONS)
 
 
 class Connections:
@@ -76,7 +76,7 @@ class Connections:
         self._refused = 0
         self._next_line = 0.0
 
-    def enter(self, connection: "GuardedConnection", host: str, now: float) -> bool:
+    def add(self, connection: "GuardedConnection", host: str, now: float) -> bool:
         """Count a connection; return False if its source has too many."""
         source = network_of(host)
         self._open[source] += 1
@@ -89,24 +89,24 @@ class Connections:
             if not self._waiting:
                 return False
             longest, _ = self._waiting.popitem(last=False)
-            longest.cut()
-        self.waits(connection)
+            longest.abort()
+        self.mark_idle(connection)
         return True
 
-    def leave(self, connection: "GuardedConnection", host: str) -> None:
+    def remove(self, connection: "GuardedConnection", host: str) -> None:
         """Forget a connection."""
         source = network_of(host)
         self._open[source] -= 1
         if not self._open[source]:
             del self._open[source]
         self._total -= 1
-        self.asks(connection)
+        self.mark_active(connection)
 
-    def waits(self, connection: "GuardedConnection") -> None:
+    def mark_idle(self, connection: "GuardedConnection") -> None:
         """Mark a connection as idle."""
         self._waiting[connection] = None
 
-    def asks(self, connection: "GuardedConnection") -> None:
+    def mark_active(self, connection: "GuardedConnection") -> None:
         """Mark a connection as having a request in flight."""
         self._waiting.pop(connection, None)
 
@@ -115,7 +115,7 @@ class Connections:
             address = ip_address(host)
         except ValueError:
             return False
-        return any(_holds(proxy, address) for proxy in self._proxies)
+        return any(_contains(proxy, address) for proxy in self._proxies)
 
     def _note(self, now: float) -> None:
         """Log refused connections, at most once a minute."""
@@ -125,18 +125,18 @@ class Connections:
             self._refused, self._next_line = 0, now + _LOG_SECONDS
 
 
-def _holds(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - an address of either family
+def _contains(network: IPv4Network | IPv6Network, address: Any) -> bool:  # noqa: ANN401 - an address of either family
     return network.version == address.version and address in network
 
 
 class GuardedConnection(H11Protocol):
     """A counted connection with a deadline for headers.
 
-    uvicorn constructs these itself, so each server gets a subclass with its own ``among``: see
+    uvicorn constructs these itself, so each server gets a subclass with its own ``limiter``: see
     :func:`guarded`.
     """
 
-    among: Connections
+    limiter: Connections
 
     _host = ""
     _timer: asyncio.TimerHandle | None = None
@@ -146,14 +146,14 @@ class GuardedConnection(H11Protocol):
         """Accept the connection, or close it immediately."""
         super().connection_made(transport)
         self._host = self.client[0] if self.client else ""
-        if self.among.enter(self, self._host, self.loop.time()):
-            self._start(self.among.limits.header_seconds)
+        if self.limiter.add(self, self._host, self.loop.time()):
+            self._start(self.limiter.limits.header_seconds)
         else:
-            self.cut()
+            self.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
-        self.among.leave(self, self._host)
+        self.limiter.remove(self, self._host)
         self._stop()
         super().connection_lost(exc)
 
@@ -162,7 +162,7 @@ class GuardedConnection(H11Protocol):
         super().data_received(data)
         if self._has_request() or self.timeout_keep_alive_task is not None:
             return
-        limits, reads_rest = self.among.limits, self.conn.their_state is h11.SEND_BODY
+        limits, reads_rest = self.limiter.limits, self.conn.their_state is h11.SEND_BODY
         if self._timer is None or reads_rest != self._reads_rest:
             self._start(limits.rest_seconds if reads_rest else limits.header_seconds)
             self._reads_rest = reads_rest
@@ -172,21 +172,21 @@ class GuardedConnection(H11Protocol):
         super().handle_events()
         if self._has_request():
             self._stop()
-            self.among.asks(self)
+            self.limiter.mark_active(self)
 
     def on_response_complete(self) -> None:
         """Start waiting for the next request, for uvicorn's keep-alive time."""
         super().on_response_complete()
         if not self._has_request() and not self.transport.is_closing():
-            self.among.waits(self)
+            self.limiter.mark_idle(self)
 
-    def cut(self) -> None:
+    def abort(self) -> None:
         """Close immediately and drop unsent data."""
         self.transport.abort()
 
     def _start(self, seconds: float) -> None:
         self._stop()
-        self._timer = self.loop.call_later(seconds, self.cut)
+        self._timer = self.loop.call_later(seconds, self.abort)
 
     def _stop(self) -> None:
         if self._timer is not None:
@@ -199,4 +199,4 @@ class GuardedConnection(H11Protocol):
 
 def guarded(connections: Connections) -> type[GuardedConnection]:
     """Return a connection class whose instances are counted and limited by ``connections``."""
-    return type("GuardedConnection", (GuardedConnection,), {"among": connections})
+    return type("GuardedConnection", (GuardedConnection,), {"limiter": connections})

@@ -24,7 +24,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 _MINUTE: Final = 60
 _HOUR: Final = 60 * _MINUTE
-_MOST_MINUTES: Final = 120
+_MAX_MINUTES: Final = 120
 """Longer waits are shown in hours."""
 
 _HINTS: Final = {
@@ -60,7 +60,7 @@ class Problem(HTTPException):
         self.instead = instead
 
 
-def too_much(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
+def too_many_requests(detail: str, wait: timedelta, *, hint: str = "") -> Problem:
     """Return a 429 problem with ``Retry-After``. ``wait`` is the time until there is room again."""
     seconds = max(1, math.ceil(wait.total_seconds()))
     headers = {"Retry-After": str(seconds)}
@@ -73,7 +73,7 @@ def _words(seconds: int) -> str:
     minutes, hours = math.ceil(seconds / _MINUTE), math.ceil(seconds / _HOUR)
     if minutes == 1:
         return "a minute"
-    return f"{minutes} minutes" if minutes <= _MOST_MINUTES else f"{hours} hours"
+    return f"{minutes} minutes" if minutes <= _MAX_MINUTES else f"{hours} hours"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,10 @@ from arena.db.games import GamePage, GameRepository
 from arena.platform.speech import NAME_LENGTH, plain
 from web.http.errors import Problem
 
-LARGEST: Final = 2**63 - 1
+MAX_INTEGER: Final = 2**63 - 1
 """The largest number that a database can store."""
 
-LARGEST_VERSION: Final = 999_999_999
+MAX_VERSION: Final = 999_999_999
 """Larger than any version's number."""
 
 _BOT: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{1,39}$"
@@ -27,9 +27,9 @@ Search = Annotated[
     Query(max_length=NAME_LENGTH, description="Part of the name of a bot or its author, ignoring case."),
     AfterValidator(plain),
 ]
-Offset = Annotated[int, Query(ge=0, le=LARGEST, description="Number of entries to skip.")]
+Offset = Annotated[int, Query(ge=0, le=MAX_INTEGER, description="Number of entries to skip.")]
 RowLimit = Annotated[int, Query(ge=1, le=500, description="Maximum number of entries.")]
-Before = Annotated[int | None, Query(ge=1, le=LARGEST, description="Only entries before this number.")]
+Before = Annotated[int | None, Query(ge=1, le=MAX_INTEGER, description="Only entries before this number.")]
 AfterPosition = Annotated[
     str | None,
     Query(
@@ -38,7 +38,7 @@ AfterPosition = Annotated[
     ),
 ]
 BeforeVersion = Annotated[
-    int | None, Query(ge=1, le=LARGEST_VERSION, description="Only entries with a smaller number.")
+    int | None, Query(ge=1, le=MAX_VERSION, description="Only entries with a smaller number.")
 ]
 AfterBot = Annotated[
     str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only entries after this name.")
@@ -47,7 +47,7 @@ AuthorName = Annotated[str, Path(pattern=r"^[^\x00]{1,64}$", description="An aut
 BotName = Annotated[str, Path(pattern=_BOT, description="A bot's name.")]
 OfBot = Annotated[str | None, Query(pattern=_BOT, description="Only games of this bot.")]
 OfVersion = Annotated[
-    int | None, Query(ge=1, le=LARGEST_VERSION, description="Only games of this version of the bot.")
+    int | None, Query(ge=1, le=MAX_VERSION, description="Only games of this version of the bot.")
 ]
 OfAuthor = Annotated[
     str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only bots of this author, ignoring case.")

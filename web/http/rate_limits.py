@@ -15,9 +15,9 @@ from fastapi import Request
 from arena.accounts.accounts import Accounts
 from arena.accounts.errors import WrongCredentials
 from arena.db.credentials import KnownAccount, OpenSession
-from arena.db.people import People, RateLimit, TooOften
+from arena.db.people import People, RateLimit, RateLimitExceeded
 from web.http.authentication import Caller, browser_mark
-from web.http.errors import too_much
+from web.http.errors import too_many_requests
 
 _NETWORK: Final = 48
 """Prefix length of the IPv6 addresses that one customer of a provider may have: 65,536 /64 networks."""
@@ -49,9 +49,9 @@ def source_of(request: Request) -> str:
 _QUARTER: Final = timedelta(minutes=15)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
-_LONGEST_NAME: Final = 64
-_LONGEST_ADDRESS: Final = 500
-_MOST_FULL: Final = 10_000
+_MAX_NAME_LENGTH: Final = 64
+_MAX_ADDRESS_LENGTH: Final = 500
+_MAX_FULL_WINDOWS: Final = 10_000
 """Maximum number of full windows that this process remembers."""
 
 
@@ -85,7 +85,7 @@ class RateLimits:
             raise
         finally:
             if not is_wrong:
-                self._people.take_back(of_failures)
+                self._people.uncount_attempt(of_failures)
 
     def _count_log_in(self, request: Request, name: str) -> tuple[RateLimit, ...]:
         """Count an attempt to log in; return the limits that count only wrong passwords.
@@ -93,12 +93,12 @@ class RateLimits:
         Raises Problem (429) after too many attempts.
         """
         address, source = address_of(request), source_of(request)
-        key, mark = name.lower()[:_LONGEST_NAME], browser_mark(request)
+        key, mark = name.lower()[:_MAX_NAME_LENGTH], browser_mark(request)
 
         def refused() -> None:
-            self._accounts.sessions.locked(name, address)
+            self._accounts.sessions.record_lockout(name, address)
 
-        if mark and self._accounts.sessions.knows(name, mark):
+        if mark and self._accounts.sessions.is_known_browser(name, mark):
             with_it = _limit(10, _HOUR, "log in", "with", mark)
             # Correct passwords count towards the second limit too, since checking any password costs a hash.
             self._count(
@@ -117,14 +117,14 @@ class RateLimits:
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
         )
-        if self._fits(*first):
+        if self._within(*first):
             return (from_source_to_name, *first)
         # This limit counts attempts from all addresses. A higher one would help guessers.
         to_name = _limit(30, _HOUR, "log in", "to", key)
         self._count("to log in", to_name, refused=refused)
         return (from_source_to_name, to_name)
 
-    def once_more(self, session: OpenSession) -> None:
+    def confirm_password(self, session: OpenSession) -> None:
         """Count a password attempt within a session; attempts outside it don't count.
 
         Raises Problem (429) after too many attempts.
@@ -156,7 +156,7 @@ class RateLimits:
         These limits protect other people's mailboxes from confirmation requests: each mailbox from too many,
         and all of them from a person with many accounts.
         """
-        to = _mailbox(address.strip().lower()[:_LONGEST_ADDRESS])
+        to = _mailbox(address.strip().lower()[:_MAX_ADDRESS_LENGTH])
         self._count(
             "to subscribe",
             _limit(10, _HOUR, "subscribe", "as", str(account.id)),
@@ -180,27 +180,27 @@ class RateLimits:
             return
         if passed.is_first:
             refused()
-        raise too_much(f"Too many attempts {what}.", passed.wait)
+        raise too_many_requests(f"Too many attempts {what}.", passed.wait)
 
-    def _fits(self, *limits: RateLimit) -> bool:
+    def _within(self, *limits: RateLimit) -> bool:
         """Count an attempt and return True, or count nothing and return False if it exceeds a limit."""
         now = self._now()
         if self._known_full(limits, now) is not None:
             return False
         passed = self._attempt(limits, now)
         if passed is not None:
-            self._people.take_back(limits[: limits.index(passed.limit)])
+            self._people.uncount_attempt(limits[: limits.index(passed.limit)])
         return passed is None
 
-    def _known_full(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
+    def _known_full(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Return the first limit known to be exceeded, so that further attempts cost no transaction."""
         for limit in limits:
             if (ends := self._full_until(limit.key, now)) is not None:
-                return TooOften(limit=limit, wait=ends - now, is_first=False)
+                return RateLimitExceeded(limit=limit, wait=ends - now, is_first=False)
         return None
 
-    def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> TooOften | None:
-        passed = self._people.attempt(limits, now)
+    def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
+        passed = self._people.count_attempt(limits, now)
         if passed is not None:
             self._remember(passed.limit.key, now + passed.wait)
         return passed
@@ -216,7 +216,7 @@ class RateLimits:
     def _remember(self, key: str, ends: datetime) -> None:
         with self._lock:
             self._full[key] = ends
-            while len(self._full) > _MOST_FULL:
+            while len(self._full) > _MAX_FULL_WINDOWS:
                 self._full.popitem(last=False)
 
 

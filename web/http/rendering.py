@@ -28,7 +28,7 @@ _KIB: Final = 1024
 _IMAGE: Final = "sha256:"
 _DIGEST: Final = 64
 _SHORT_DIGEST: Final = 12
-_KEPT: Final = "\n\t"
+_KEPT_CHARACTERS: Final = "\n\t"
 
 
 def visible(text: str) -> str:
@@ -40,7 +40,7 @@ def visible(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(
         letter
-        if letter.isprintable() or letter in _KEPT or unicodedata.category(letter) == "Zs"
+        if letter.isprintable() or letter in _KEPT_CHARACTERS or unicodedata.category(letter) == "Zs"
         else letter.encode("unicode_escape").decode()
         for letter in lines
     )

@@ -13,23 +13,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from web.http.errors import Problem
 from web.http.rate_limits import source_of
 
-AT_ONCE: Final = 8
+MAX_CONCURRENT: Final = 8
 """Maximum number of requests from one address that run at the same time. Pages are rendered in 40 threads."""
 
-LARGEST_BODY: Final = 64 * 1024
+MAX_BODY_BYTES: Final = 64 * 1024
 """Limit for the bodies of forms and data, in bytes. Routes that accept more set their own."""
 
 
 @dataclass(slots=True)
-class _Gate:
+class _ClientRequests:
     """The places for requests from one address."""
 
-    places: Semaphore = field(default_factory=lambda: Semaphore(AT_ONCE))
+    slots: Semaphore = field(default_factory=lambda: Semaphore(MAX_CONCURRENT))
     requests: int = 0  # number of requests that run or wait
 
 
-class Turns:
-    """ASGI middleware that runs at most ``AT_ONCE`` requests from one address; others wait.
+class ConcurrencyLimit:
+    """ASGI middleware that runs at most ``MAX_CONCURRENT`` requests from one address; others wait.
 
     A request with a body takes a place only once the body has arrived, so that a slow sender doesn't keep
     others waiting. Uploads (PUT) are exempt: they take a long time, and have their own limits.
@@ -40,7 +40,7 @@ class Turns:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._gates: dict[str, _Gate] = {}
+        self._gates: dict[str, _ClientRequests] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on when it is its turn."""
@@ -49,32 +49,32 @@ class Turns:
             return
         if scope["method"] not in {"GET", "HEAD"}:
             receive = await _received(receive)
-        async with self._place(source_of(Request(scope))) as leave:
+        async with self._slot(source_of(Request(scope))) as release:
 
             async def answer(message: Message) -> None:
-                leave()
+                release()
                 await send(message)
 
             await self._app(scope, receive, answer)
 
     @asynccontextmanager
-    async def _place(self, source: str) -> AsyncIterator[Callable[[], None]]:
+    async def _slot(self, source: str) -> AsyncIterator[Callable[[], None]]:
         """Wait for a place; yield a function that gives it up. Repeated calls of the function do nothing."""
-        gate = self._gates.setdefault(source, _Gate())
+        gate = self._gates.setdefault(source, _ClientRequests())
         gate.requests += 1
         held = False
 
-        def leave() -> None:
+        def release() -> None:
             nonlocal held
             if held:
                 held = False
-                gate.places.release()
+                gate.slots.release()
 
         try:
-            held = await gate.places.acquire()
-            yield leave
+            held = await gate.slots.acquire()
+            yield release
         finally:
-            leave()
+            release()
             gate.requests -= 1
             if not gate.requests:
                 del self._gates[source]
@@ -86,7 +86,7 @@ async def _received(receive: Receive) -> Receive:
     refused: Problem | None = None
     size = 0
     try:
-        while size <= LARGEST_BODY:
+        while size <= MAX_BODY_BYTES:
             message = await receive()
             messages.append(message)
             size += len(message.get("body", b""))
@@ -95,11 +95,11 @@ async def _received(receive: Receive) -> Receive:
     except Problem as problem:  # the body arrived too slowly
         refused = problem
 
-    async def again() -> Message:
+    async def replay_messages() -> Message:
         if messages:
             return messages.popleft()
         if refused is not None:
             raise refused
         return await receive()
 
-    return again
+    return replay_messages

@@ -20,40 +20,42 @@ _PIECE: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class BodyTimeouts:
     """Minimum speed of a body. A slow sender must not occupy an upload slot or a connection for long."""
 
-    silence: float = 30.0  # seconds until the next bytes
-    grace: float = 30.0  # seconds that any body may take
-    rate: int = 64 * 1024  # average bytes per second required after the grace
-    whole: float = 15 * 60.0  # seconds for a whole body, whatever its rate
+    idle_seconds: float = 30.0  # seconds until the next bytes
+    grace_seconds: float = 30.0  # seconds that any body may take
+    bytes_per_second: int = 64 * 1024  # average bytes per second required after the grace
+    total_seconds: float = 15 * 60.0  # seconds for a whole body, whatever its rate
 
 
-PACE: Final = Pace()
+BODY_TIMEOUTS: Final = BodyTimeouts()
 
 
-class Paced:
+class BodyTimeoutMiddleware:
     """ASGI middleware that answers 408 if a body arrives too slowly. ``clock`` returns monotonic seconds."""
 
-    def __init__(self, app: ASGIApp, pace: Pace, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, app: ASGIApp, timeouts: BodyTimeouts, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._app = app
-        self._pace = pace
+        self._timeouts = timeouts
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
         headers = Headers(scope=scope) if scope["type"] == "http" else {}
         if "content-length" in headers or "transfer-encoding" in headers:
-            receive = _Body(receive, self._pace, self._clock).receive
+            receive = _Body(receive, self._timeouts, self._clock).receive
         await self._app(scope, receive, send)
 
 
 class _Body:
     """A body being received."""
 
-    def __init__(self, receive: Receive, pace: Pace, clock: Callable[[], float]) -> None:
+    def __init__(self, receive: Receive, timeouts: BodyTimeouts, clock: Callable[[], float]) -> None:
         self._receive = receive
-        self._pace = pace
+        self._timeouts = timeouts
         self._clock = clock
         self._began = clock()
         self._came = 0
@@ -64,7 +66,7 @@ class _Body:
         if self._over:
             return await self._receive()
         try:
-            async with asyncio.timeout(self._patience()):
+            async with asyncio.timeout(self._timeout()):
                 message = await self._receive()
         except TimeoutError:
             raise self._too_late() from None
@@ -72,7 +74,7 @@ class _Body:
         self._over = not message.get("more_body", False)
         return message
 
-    def _patience(self) -> float:
+    def _timeout(self) -> float:
         """Return how many seconds the next bytes may take.
 
         Raises Problem (408) when the body's time is over.
@@ -80,26 +82,31 @@ class _Body:
         left = self._left()
         if left <= 0:
             raise self._too_late()
-        return min(left, self._pace.silence)
+        return min(left, self._timeouts.idle_seconds)
 
     def _left(self) -> float:
-        in_all = min(self._pace.grace + self._came / self._pace.rate, self._pace.whole)
+        in_all = min(
+            self._timeouts.grace_seconds + self._came / self._timeouts.bytes_per_second,
+            self._timeouts.total_seconds,
+        )
         return self._began + in_all - self._clock()
 
     def _too_late(self) -> Problem:
-        pace = self._pace
+        timeouts = self._timeouts
         if self._left() > 0:
-            return Problem(408, f"No data arrived for {pace.silence:g} seconds.", hint="Send it again.")
-        if self._clock() - self._began >= pace.whole:
+            return Problem(
+                408, f"No data arrived for {timeouts.idle_seconds:g} seconds.", hint="Send it again."
+            )
+        if self._clock() - self._began >= timeouts.total_seconds:
             return Problem(
                 408,
-                f"The body took longer than {pace.whole:g} seconds.",
+                f"The body took longer than {timeouts.total_seconds:g} seconds.",
                 hint="Send it over a faster connection, or make it smaller.",
             )
         return Problem(
             408,
-            f"The upload was too slow: after the first {pace.grace:g} seconds, it must average "
-            f"{pace.rate // 1024} KiB per second.",
+            f"The upload was too slow: after the first {timeouts.grace_seconds:g} seconds, it must average "
+            f"{timeouts.bytes_per_second // 1024} KiB per second.",
             hint="Send it over a faster connection, or make it smaller.",
         )
 

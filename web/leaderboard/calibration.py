@@ -19,7 +19,7 @@ from web.leaderboard.standings import Boards
 GAMES: Final = 10_000
 """Number of newest rated games compared with their predictions."""
 
-_KEPT: Final = timedelta(minutes=10)
+_CACHE_TIME: Final = timedelta(minutes=10)
 """Time until a comparison of many games is recomputed."""
 
 _FEW: Final = 1000
@@ -40,16 +40,16 @@ class Calibrations:
         """Return the comparison, and a number that changes whenever the comparison does."""
         revision, _ = self._boards.state()
         with self._lock:
-            if self._made is None or not self._lasts(*self._made, revision):
+            if self._made is None or not self._is_fresh(*self._made, revision):
                 games = self._ratings.predicted_games(GAMES)
                 self._made = revision, self._now(), calibrate(games)
             made, _, calibration = self._made
             return made, calibration
 
-    def _lasts(self, made: int, at: datetime, calibration: Calibration, revision: int) -> bool:
+    def _is_fresh(self, made: int, at: datetime, calibration: Calibration, revision: int) -> bool:
         if made == revision:
             return True
-        return calibration.games >= _FEW and self._now() - at < _KEPT
+        return calibration.games >= _FEW and self._now() - at < _CACHE_TIME
 
 
 @dataclass(frozen=True, slots=True)

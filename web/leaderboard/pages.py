@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from arena.db.bots import Bots
 from arena.db.histories import Histories, Meeting
 from arena.ladder.ranks import SHARE
-from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, Wanted
+from arena.ladder.standings import PROVISIONAL_DEVIATION, BoardOrder, BoardQuery
 from arena.protocol.documents import Leaderboard, Row
 from web.http.api import LISTED, DataRouter, Next
 from web.http.caching import unless_unchanged
@@ -64,7 +64,7 @@ PageNumber = Annotated[int, Query(alias="page", ge=1, le=2**31)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class LeaderboardQuery:
     """The query parameters of the leaderboard."""
 
     players: Players = None
@@ -83,9 +83,9 @@ class Asked:
         """True if a filter is set."""
         return self.house == "without" or bool(self.search)
 
-    def part(self, offset: int, limit: int) -> Wanted:
+    def part(self, offset: int, limit: int) -> BoardQuery:
         """Return the lines to read for a page."""
-        return Wanted(
+        return BoardQuery(
             players=self.players,
             house=self.house != "without",
             search=self.search,
@@ -97,7 +97,7 @@ class Asked:
 
     def at(self, path: str = "/leaderboard", **other: int | str | None) -> str:
         """Return an address with these parameters changed; defaults are omitted."""
-        defaults = asdict(Asked()) | {"page": 1}
+        defaults = asdict(LeaderboardQuery()) | {"page": 1}
         asked = asdict(self) | {"page": 1} | other
         said = {name: value for name, value in asked.items() if value not in {None, "", defaults.get(name)}}
         return f"{path}?{urlencode(said)}" if said else path
@@ -108,7 +108,9 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     router = PageRouter()
 
     @router.get("/leaderboard")
-    def leaderboard(request: Request, asked: Annotated[Asked, Depends()], number: PageNumber = 1) -> Response:
+    def leaderboard(
+        request: Request, asked: Annotated[LeaderboardQuery, Depends()], number: PageNumber = 1
+    ) -> Response:
         request.state.lasting = True
         part = asked.part((number - 1) * A_PAGE, A_PAGE)
         return unless_unchanged(
@@ -120,7 +122,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     @router.get("/leaderboard.csv")
     def table(
         request: Request,
-        asked: Annotated[Asked, Depends()],
+        asked: Annotated[LeaderboardQuery, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 500,
     ) -> Response:
@@ -140,7 +142,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     return router
 
 
-def _leaderboard_page(request: Request, board: Board, asked: Asked, number: int) -> Response:
+def _leaderboard_page(request: Request, board: Board, asked: LeaderboardQuery, number: int) -> Response:
     return page(
         request,
         "leaderboard.html",
@@ -154,7 +156,7 @@ def _leaderboard_page(request: Request, board: Board, asked: Asked, number: int)
     )
 
 
-def _table(board: Board, asked: Asked) -> Response:
+def _table(board: Board, asked: LeaderboardQuery) -> Response:
     made = Response(as_csv(board.rows), media_type=_CSV)
     made.headers["Content-Disposition"] = 'attachment; filename="leaderboard.csv"'
     end = board.wanted.offset + board.wanted.limit
@@ -171,7 +173,7 @@ def public_api(boards: Boards) -> APIRouter:
     @router.get("/leaderboard", responses=LISTED)
     def leaderboard(
         next_page: Next,
-        asked: Annotated[Asked, Depends()],
+        asked: Annotated[LeaderboardQuery, Depends()],
         offset: Offset = 0,
         limit: RowLimit = 100,
     ) -> Leaderboard:
@@ -191,7 +193,7 @@ def public_api(boards: Boards) -> APIRouter:
     return router
 
 
-_MEETING: Final = Wanted(limit=20)
+_MEETING: Final = BoardQuery(limit=20)
 _SHADES: Final = 10
 _FEW: Final = 10
 """Cells with fewer games have no shade."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from arena.db.ratings import RatingRepository
 from arena.ladder.rating_log import OVERALL
-from arena.ladder.standings import Standings, Wanted
+from arena.ladder.standings import BoardQuery, Standings
 from arena.protocol.documents import Row
 
 _STEP: Final = 5
@@ -26,7 +26,7 @@ _SHORT: Final = 25
 class Board:
     """A part of a leaderboard."""
 
-    wanted: Wanted
+    wanted: BoardQuery
     rows: tuple[Row, ...]  # in the requested order
     found: int  # lines that match, on all pages
     bots: int  # lines of the whole list
@@ -91,7 +91,7 @@ class Boards:
         with self._current(players) as known:
             return known.revision, self._today()
 
-    def board(self, wanted: Wanted) -> Board:
+    def board(self, wanted: BoardQuery) -> Board:
         """Return a part of a leaderboard, up to date."""
         with self._current(wanted.players) as known:
             found, rows = known.standings.rows(wanted, self._today())

@@ -34,15 +34,15 @@ from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
 from web.viewer.words import card_name
 
-MOST_OPPONENTS: Final = 4
+MAX_OPPONENTS: Final = 4
 _HISTORY: Final = 10
-_MOST_BOTS: Final = 200
+_MAX_BOTS: Final = 200
 
 _WAIT_SECONDS: Final = 8.0
 """Maximum time a page waits for the bots before it says that they are still deciding."""
 
-_LOOK_SECONDS: Final = 0.1
-_PATIENCE: Final = timedelta(minutes=10)
+_POLL_SECONDS: Final = 0.1
+_MAX_ANALYSIS_WAIT: Final = timedelta(minutes=10)
 """Maximum time a page waits for an analysis."""
 
 _SEEN: Final = timedelta(seconds=8)
@@ -75,7 +75,7 @@ class FinalPlace:
     total: int
 
 
-class BegunGames:
+class OpenGameLimits:
     """Adds people's games, and limits how many are open per address. Thread-safe.
 
     Without limits, one person could occupy all ``tables`` and waiting places. Only games that this process
@@ -158,7 +158,7 @@ class _Play:
         self._now = now
         self._tables = tables
         self._analyses = analyses
-        self._begun = BegunGames(store.person_games, tables=tables)
+        self._begun = OpenGameLimits(store.person_games, tables=tables)
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""
@@ -170,7 +170,7 @@ class _Play:
             "play.html",
             tables=self._tables,
             bots=self._bots(account),
-            most=MOST_OPPONENTS,
+            most=MAX_OPPONENTS,
             most_listed=_HISTORY,
             open_game=None if visitor is None else self._games.open_of(visitor),
             games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
@@ -190,9 +190,9 @@ class _Play:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         account = viewer_of(request).account
         names = [name for name in opponent if name]
-        if not 1 <= len(names) <= MOST_OPPONENTS:
+        if not 1 <= len(names) <= MAX_OPPONENTS:
             raise Problem(
-                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MOST_OPPONENTS} bots to play against."
+                HTTPStatus.UNPROCESSABLE_ENTITY, f"Choose 1 to {MAX_OPPONENTS} bots to play against."
             )
         versions = [self._version(name, account) for name in names]
         try:
@@ -220,7 +220,7 @@ class _Play:
         return answer
 
     def _awaits_analysis(self, game: PersonGame, moment: datetime) -> bool:
-        recent = game.ended is not None and moment - game.ended < _PATIENCE
+        recent = game.ended is not None and moment - game.ended < _MAX_ANALYSIS_WAIT
         return self._analyses and recent and game.state is PersonGameState.OVER and game.analysis is None
 
     async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
@@ -231,15 +231,15 @@ class _Play:
         game = await run_in_threadpool(self._own, request, id_)
         waited = 0.0
         while waited < _WAIT_SECONDS and after is not None and _goes_on(game, after):
-            await asyncio.sleep(_LOOK_SECONDS)
-            waited += _LOOK_SECONDS
+            await asyncio.sleep(_POLL_SECONDS)
+            waited += _POLL_SECONDS
             game = await run_in_threadpool(self._own, request, id_)
         return await run_in_threadpool(self._page, request, game)
 
     def _page(self, request: Request, game: PersonGame) -> Response:
         moment = self._now()
         if game.ended is None and moment - game.seen > _SEEN:
-            self._games.saw(game.id, moment)
+            self._games.mark_present(game.id, moment)
         return page(
             request,
             "play_game.html",
@@ -336,7 +336,7 @@ class _Play:
         own = () if account is None else self._store.bots.of_account(account)
         names = {bot.name: True for bot in own if bot.state is BotState.ACTIVE}
         names |= {
-            bot.name: False for bot in self._store.bots.against_people(_MOST_BOTS) if bot.name not in names
+            bot.name: False for bot in self._store.bots.against_people(_MAX_BOTS) if bot.name not in names
         }
         return tuple(names.items())
 

@@ -11,7 +11,7 @@ from fastapi.responses import PlainTextResponse
 
 from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
-from arena.ops.monitoring import InTime
+from arena.ops.monitoring import CallWithTimeout
 from arena.protocol.states import Scope
 from arena.protocol.status import Status
 from arena.services.documents import read_status
@@ -63,7 +63,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
     ``check`` raises StoreError if the database is unusable; it may hang.
     """
     router = PageRouter(anonymous=True)
-    check_in_time = InTime(check, _SECONDS)
+    check_in_time = CallWithTimeout(check, _SECONDS)
 
     @router.get("/healthz")
     async def health() -> Response:
@@ -75,7 +75,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
             check_in_time()
         except TimeoutError:
             _log.warning("not ready", error=f"the database has not answered for {_SECONDS:.0f} s")
-            return _not_ready(_AWAY)
+            return _not_ready(_UNAVAILABLE)
         except StoreError as error:
             # Don't disclose where the database is; the log has it.
             _log.warning("not ready", error=str(error))
@@ -85,7 +85,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
     return router
 
 
-_AWAY: Final = "The arena's database is not responding."
+_UNAVAILABLE: Final = "The arena's database is not responding."
 
 
 def _ok() -> Response:
@@ -98,7 +98,7 @@ def _reason(error: StoreError) -> str:
             return "The database belongs to another version of this program."
         case DatabaseUnwritable():
             return "The arena's database is read-only at the moment."
-    return _AWAY
+    return _UNAVAILABLE
 
 
 def _not_ready(detail: str) -> Response:

@@ -38,15 +38,15 @@ from web.http.rate_limits import source_of
 from web.http.rendering import Viewer
 from web.http.uploads import Begin, pieces
 
-MOST_AT_ONCE: Final = 200
-MOST_OF_AN_ACCOUNT: Final = 10
-_LOOK_SECONDS: Final = 0.5
+MAX_CONCURRENT: Final = 200
+MAX_CONCURRENT_PER_ACCOUNT: Final = 10
+_POLL_SECONDS: Final = 0.5
 _QUIET_SECONDS: Final = 15.0
 """Interval at which comments are sent while nothing changes, so that proxies keep the connection open.
 
 Access is checked again before each comment and event: a token may have been revoked, or a role changed."""
 
-_LONGEST_SECONDS: Final = 600.0
+_MAX_SECONDS: Final = 600.0
 """Maximum duration of a stream; browsers reconnect."""
 
 
@@ -76,7 +76,7 @@ class SubmissionEvents:
 
         ``allowed`` returns whether the account may still see the submission; it is called in a thread.
         """
-        if self._open.total() >= MOST_AT_ONCE or self._open[account] >= MOST_OF_AN_ACCOUNT:
+        if self._open.total() >= MAX_CONCURRENT or self._open[account] >= MAX_CONCURRENT_PER_ACCOUNT:
             yield b"retry: 10000\n\n"
             return
         self._open[account] += 1
@@ -90,7 +90,7 @@ class SubmissionEvents:
     async def _changes(
         self, submission: KnownSubmission, allowed: Callable[[], bool]
     ) -> AsyncGenerator[bytes]:
-        end = self._clock() + _LONGEST_SECONDS
+        end = self._clock() + _MAX_SECONDS
         shown: tuple[KnownSubmission, int] | None = None
         said = self._clock()
         known: KnownSubmission | None = submission
@@ -109,12 +109,12 @@ class SubmissionEvents:
             elif told:
                 said = self._clock()
                 yield b": still here\n\n"
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
             known = await run_in_threadpool(self._submissions.find, submission.id)
 
 
 _SHA256: Final = r"^[0-9A-Fa-f]{64}$"
-_MOST_BYTES: Final = 1 << 50
+_MAX_BYTES: Final = 1 << 50
 """Never reached: the receiver of the file enforces the limit of each kind."""
 
 _FILE: Final[dict[str, Any]] = {
@@ -145,7 +145,7 @@ _EVENTS: Final[dict[int | str, dict[str, Any]]] = {
         },
     }
 }
-_NOT_TAKEN: Final = problems(
+_REJECTED: Final = problems(
     {
         408: "The upload stalled, was too slow, or was replaced by another upload.",
         409: (
@@ -176,9 +176,9 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     @router.put(
         "/bots/{bot}/submissions",
         status_code=201,
-        responses=located("The address of the submission.") | _NOT_TAKEN,
+        responses=located("The address of the submission.") | _REJECTED,
         openapi_extra=_FILE,
-        max_body_size=_MOST_BYTES,
+        max_body_size=_MAX_BYTES,
     )
     async def submit(  # noqa: PLR0913, PLR0917 - the parameters of an upload
         request: Request,

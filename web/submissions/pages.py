@@ -26,7 +26,7 @@ from web.docs.pages import Downloads
 from web.games.analysis import card
 from web.games.pages import PrivateGame, private_game_pages
 from web.http.api import PREFIX
-from web.http.authentication import Session, can_be_overheard
+from web.http.authentication import Session, is_unencrypted
 from web.http.parameters import Before, GameId
 from web.http.rendering import PageRouter, page, viewer_of
 from web.submissions.api import SubmissionId, own_submission
@@ -110,7 +110,7 @@ def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine,
 def _queued(store: Store, known: KnownSubmission) -> int:
     if known.stage is not Stage.RECEIVED:
         return 0
-    return sum(other.number < known.number for other in store.submissions.on_their_way())
+    return sum(other.number < known.number for other in store.submissions.open_submissions())
 
 
 A_PAGE: Final = 25
@@ -206,7 +206,7 @@ class _Submissions:
             games_of_it=GAMES,
             site=origin(request),
             downloads=self._downloads,
-            can_be_overheard=can_be_overheard(request),
+            is_unencrypted=is_unencrypted(request),
         )
 
     def form(self, request: Request, session: Session, bot: str = "") -> Response:
@@ -225,7 +225,7 @@ class _Submissions:
             kinds=_KINDS,
             site=origin(request),
             downloads=self._downloads,
-            can_be_overheard=can_be_overheard(request),
+            is_unencrypted=is_unencrypted(request),
         )
 
     def listed(self, request: Request, session: Session, before: Before = None) -> Response:

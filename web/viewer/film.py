@@ -40,7 +40,7 @@ class Frame(NamedTuple):
     stage: FilmStage
 
 
-class Sight(StrEnum):
+class VisibleHands(StrEnum):
     """The visible hands."""
 
     ALL = "all"
@@ -48,35 +48,35 @@ class Sight(StrEnum):
     INFER = "infer"
 
 
-_EYES: Final = re.compile(r"(seat|infer):([0-4])")
-EYES_PATTERN: Final = r"^(all|(seat|infer):[0-4])$"
+_VIEWPOINT: Final = re.compile(r"(seat|infer):([0-4])")
+VIEWPOINT_PATTERN: Final = r"^(all|(seat|infer):[0-4])$"
 
 
 @dataclass(frozen=True, slots=True)
-class Eyes:
+class Viewpoint:
     """A viewpoint."""
 
-    sight: Sight = Sight.ALL  # everything, what a seat saw, or what it could infer
+    visible: VisibleHands = VisibleHands.ALL  # everything, what a seat saw, or what it could infer
     seat: int | None = None  # None for everything
 
     @classmethod
     def read(cls, text: str) -> Self:
         """Read ``all``, ``seat:N`` or ``infer:N``. Raises ValueError for other texts."""
-        if text == Sight.ALL:
+        if text == VisibleHands.ALL:
             return cls()
-        found = _EYES.fullmatch(text)
+        found = _VIEWPOINT.fullmatch(text)
         if found is None:
             raise ValueError(f"{text!r} is not a view: use all, seat:N or infer:N")
-        return cls(Sight(found[1]), int(found[2]))
+        return cls(VisibleHands(found[1]), int(found[2]))
 
     def __str__(self) -> str:
-        return self.sight if self.seat is None else f"{self.sight}:{self.seat}"
+        return self.visible if self.seat is None else f"{self.visible}:{self.seat}"
 
 
-EVERYBODY: Final = Eyes()
+EVERYTHING: Final = Viewpoint()
 
 
-def address(game: str, frame: Frame, eyes: Eyes = EVERYBODY) -> str:
+def address(game: str, frame: Frame, viewpoint: Viewpoint = EVERYTHING) -> str:
     """Return the address of a frame, without defaults.
 
     ``game`` is the game's address, without a trailing slash.
@@ -84,8 +84,8 @@ def address(game: str, frame: Frame, eyes: Eyes = EVERYBODY) -> str:
     query = {}
     if frame.stage is not FilmStage.PICK:
         query["step"] = str(frame.stage)
-    if eyes != EVERYBODY:
-        query["view"] = str(eyes)
+    if viewpoint != EVERYTHING:
+        query["view"] = str(viewpoint)
     path = f"{game}/{frame.round}/{frame.turn}"
     return f"{path}?{urlencode(query, safe=':')}" if query else path
 

@@ -38,13 +38,13 @@ def decisions(log: StoredGameLog, seat: int) -> tuple[SeatDecision, ...]:
     )
 
 
-_MOST_LETTERS: Final = 150
-_MOST_BREAKS: Final = 2
+_MAX_LETTERS: Final = 150
+_MAX_BREAKS: Final = 2
 """Length of a note that fits without scrolling, even on a phone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class SeatNote:
     """A seat's note and trouble in one decision; either may be None."""
 
     seat: SeatLog
@@ -55,7 +55,7 @@ class Said:
     def is_long(self) -> bool:
         """True if the text may be too long to show without scrolling."""
         text = visible(f"{self.trouble or ''} {self.note or ''}")
-        return len(text) > _MOST_LETTERS or text.count("\n") > _MOST_BREAKS
+        return len(text) > _MAX_LETTERS or text.count("\n") > _MAX_BREAKS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class PrivateLog:
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
     # Notes and troubles by the turn's anchor, as in :mod:`web.games.pages`.
-    said: Mapping[str, Sequence[Said]]
+    said: Mapping[str, Sequence[SeatNote]]
     own: bool  # whether all of these seats belong to the viewer
     gone: bool = False  # whether their logs were deleted
 
@@ -88,11 +88,11 @@ def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
     )
 
 
-def _said(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[Said]]:
+def _said(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[SeatNote]]:
     said = defaultdict(list)
     for seat in seats:
         for decision in decisions(log, seat.seat):
             if decision.note is not None or decision.trouble is not None:
                 anchor = f"r{decision.round}t{decision.turn}"
-                said[anchor].append(Said(seat=seat, note=decision.note, trouble=decision.trouble))
+                said[anchor].append(SeatNote(seat=seat, note=decision.note, trouble=decision.trouble))
     return dict(said)

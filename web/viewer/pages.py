@@ -19,7 +19,7 @@ from web.http.caching import not_modified, tag_of, tagged
 from web.http.errors import Problem
 from web.http.parameters import GameId, read_game, replay_of
 from web.http.rendering import PageRouter, count, page, viewer_of
-from web.viewer.film import EYES_PATTERN, Eyes, Film, FilmStage, Frame, film
+from web.viewer.film import VIEWPOINT_PATTERN, Film, FilmStage, Frame, Viewpoint, film
 from web.viewer.logs import read_private_log
 from web.viewer.pictures import Chances, picture, turn_picture
 from web.viewer.scene import frames
@@ -29,7 +29,7 @@ from web.viewer.words import STAGES, card_name, number, where
 Round = Annotated[str, Path(pattern=r"^[1-9]$")]
 Turn = Annotated[str, Path(pattern=r"^([1-9]|10)$")]
 Step = Annotated[FilmStage, Query()]
-View = Annotated[str, Query(pattern=EYES_PATTERN)]
+View = Annotated[str, Query(pattern=VIEWPOINT_PATTERN)]
 
 WORDS: Final = {
     "BACK": BACK,
@@ -43,18 +43,18 @@ WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFrame:
+class RequestedFrame:
     """A frame and a viewpoint, from an address."""
 
     frame: Frame
-    eyes: Eyes
+    viewpoint: Viewpoint
 
 
-def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> AskedFrame:  # noqa: A002 - the parameters of the address
-    return AskedFrame(Frame(int(round), int(turn), step), Eyes.read(view))
+def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> RequestedFrame:  # noqa: A002 - the parameters of the address
+    return RequestedFrame(Frame(int(round), int(turn), step), Viewpoint.read(view))
 
 
-Asked = Annotated[AskedFrame, Depends(_asked)]
+Asked = Annotated[RequestedFrame, Depends(_asked)]
 
 
 def origin(request: Request) -> str:
@@ -62,34 +62,34 @@ def origin(request: Request) -> str:
     return str(request.base_url).rstrip("/")
 
 
-def asked_screen(shown: Shown, asked: AskedFrame, base: str) -> Screen:
+def asked_screen(shown: Shown, asked: RequestedFrame, base: str) -> Screen:
     """Return a frame and its surroundings; ``base`` is the prefix of the addresses of frames.
 
     Raises HTTPException (404) if there is no such frame.
     """
-    return screen(shown, asked_film(shown, asked), asked.frame, asked.eyes, base)
+    return screen(shown, asked_film(shown, asked), asked.frame, asked.viewpoint, base)
 
 
-def asked_film(shown: Shown, asked: AskedFrame) -> Film:
+def asked_film(shown: Shown, asked: RequestedFrame) -> Film:
     """Return the game of a requested frame. Raises HTTPException (404) if there is no such frame."""
     played = film(shown.replay)
     if asked.frame not in played.frames:
         raise Problem(404, "This game has no such turn or step.", instead=(shown.home, shown.title))
-    seated(played, asked.eyes)
+    seated(played, asked.viewpoint)
     return played
 
 
 def all_frames(request: Request, played: Film, view: str) -> Response:
     """Return all frames of a game as data. Raises HTTPException (404) if there is no such seat."""
-    made = frames(played, seated(played, Eyes.read(view)))
+    made = frames(played, seated(played, Viewpoint.read(view)))
     return tagged(request, Response(msgspec.json.encode(made), media_type="application/json"))
 
 
-def seated(played: Film, eyes: Eyes) -> Eyes:
-    """Return these eyes unchanged. Raises HTTPException (404) if there is no such seat."""
-    if eyes.seat is not None and eyes.seat >= played.rules.players:
-        raise HTTPException(404, f"This game has no seat {eyes.seat}.")
-    return eyes
+def seated(played: Film, viewpoint: Viewpoint) -> Viewpoint:
+    """Return this viewpoint unchanged. Raises HTTPException (404) if there is no such seat."""
+    if viewpoint.seat is not None and viewpoint.seat >= played.rules.players:
+        raise HTTPException(404, f"This game has no seat {viewpoint.seat}.")
+    return viewpoint
 
 
 Find = Callable[..., Shown]
@@ -131,10 +131,10 @@ def viewer_routes(find: Find, logs: GameLogs, *, base: str, private: bool = Fals
 _A_DAY: Final = "public, max-age=86400"
 """Finished games don't change, and other sites request pictures repeatedly."""
 
-MOST_KEPT: Final = 64
+MAX_CACHED: Final = 64
 """Number of cached pictures, about 4 MB."""
 
-MOST_WAITING: Final = 20
+MAX_WAITING: Final = 20
 """Maximum number of waiting requests; each waits for a second or two."""
 
 
@@ -163,7 +163,7 @@ class Pictures:
     async def _picture(self, etag: str, draw: Callable[[], bytes]) -> bytes:
         if etag in self._kept:
             return self._kept[etag]
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise Problem(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 "Too many pictures are being drawn.",
@@ -181,7 +181,7 @@ class Pictures:
 
     def _keep(self, etag: str, picture: bytes) -> None:
         self._kept[etag] = picture
-        if len(self._kept) > MOST_KEPT:
+        if len(self._kept) > MAX_CACHED:
             del self._kept[next(iter(self._kept))]
 
 
@@ -245,7 +245,7 @@ def _for_other_sites(store: Store, find: Find) -> APIRouter:
     ) -> Response:
         of = (shown.title, shown.replay, asked)
         return await pictures.answer(
-            request, of, lambda: turn_picture(played, asked.frame, asked.eyes, shown.title)
+            request, of, lambda: turn_picture(played, asked.frame, asked.viewpoint, shown.title)
         )
 
     router.add_api_route("/games/{game}/{round}/{turn}/og.png", one_frame)

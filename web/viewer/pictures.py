@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from PIL import Image, ImageDraw, ImageFont
 
 from arena.rules import ROUNDS, Card, Table
-from web.viewer.film import Eyes, Film, FilmStage, Frame, Sight
+from web.viewer.film import Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.scene import HandCard, Mark, Scene, SeatScene, scene
 from web.viewer.stacks import Stack
 from web.viewer.words import STAGES
@@ -140,7 +140,7 @@ def _resized(card: Card | None, width: int) -> Image.Image:
     return face(card).resize((width, round(width * TALL)), Image.Resampling.LANCZOS)
 
 
-MOST_PLAYERS: Final = 5
+MAX_PLAYERS: Final = 5
 
 _RESULT_MARGIN: Final = 70
 _RESULT_ROW: Final = 214
@@ -166,7 +166,7 @@ def picture(film: Film, title: str, chances: Chances | None = None) -> bytes:
     sheet.text((_RESULT_MARGIN, 118), title, 60)
     if chances is not None:
         _graph(sheet, chances, film.replay.places)
-    _results(sheet, film, _RESULT_ROW + (MOST_PLAYERS - film.rules.players) * _ROW // 2)
+    _results(sheet, film, _RESULT_ROW + (MAX_PLAYERS - film.rules.players) * _ROW // 2)
     sheet.belt(0, _BELT, *SIZE)
     sheet.cards(_winners_table(film), _BELT, _CARD)
     return sheet.png()
@@ -240,13 +240,13 @@ class _Box(NamedTuple):
     height: float
 
 
-def turn_picture(film: Film, frame: Frame, eyes: Eyes, title: str) -> bytes:
-    """Return a frame's picture as PNG; for the last frame, the game's. The seat of ``eyes`` must exist."""
+def turn_picture(film: Film, frame: Frame, viewpoint: Viewpoint, title: str) -> bytes:
+    """Return a frame's picture as PNG; for the last frame, the game's. The viewpoint's seat must exist."""
     if frame.stage is FilmStage.END:
         return picture(film, title)
-    shown = scene(film, frame, eyes)
+    shown = scene(film, frame, viewpoint)
     sheet = Sheet()
-    _head(sheet, film, shown, eyes, title)
+    _head(sheet, film, shown, viewpoint, title)
     boxes = [_boxes(row, len(shown.seats)) for row in range(len(shown.seats))]
     seats = list(zip(shown.seats, boxes, strict=True))
     # All areas of one kind have the same card size, set by the fullest.
@@ -259,16 +259,16 @@ def turn_picture(film: Film, frame: Frame, eyes: Eyes, title: str) -> bytes:
     return sheet.png()
 
 
-def _head(sheet: Sheet, film: Film, shown: Scene, eyes: Eyes, title: str) -> None:
+def _head(sheet: Sheet, film: Film, shown: Scene, viewpoint: Viewpoint, title: str) -> None:
     frame = shown.frame
     sheet.mark(_MARGIN, 30)
     sheet.text((_MARGIN + 84, 36), title, 40)
     right = SIZE[0] - _MARGIN
     wide = sheet.text((right, 36), STAGES[frame.stage], 40, VERMILION, align="right")
     sheet.text((right - wide - 16, 36), f"Round {frame.round}, turn {frame.turn}", 40, align="right")
-    if eyes.seat is not None:
-        whose = "as {} saw it" if eyes.sight is Sight.SEAT else "what {} could infer"
-        line = sheet.cut(whose.format(film.names[eyes.seat]), 22, SIZE[0] - 2 * _MARGIN)
+    if viewpoint.seat is not None:
+        whose = "as {} saw it" if viewpoint.visible is VisibleHands.SEAT else "what {} could infer"
+        line = sheet.cut(whose.format(film.names[viewpoint.seat]), 22, SIZE[0] - 2 * _MARGIN)
         sheet.text((right, 86), line, 22, SOFT, align="right")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from arena.rules import ROUNDS, Card, Hand, Knowledge, State, Turn, knowledge, seen
 from web.http.rendering import fixed, millis
-from web.viewer.film import Eyes, Film, FilmStage, Frame, Sight
+from web.viewer.film import Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.stacks import Stack, stacks, standing, with_points
 from web.viewer.words import of_unseen, says
 
@@ -37,20 +37,22 @@ class HandCard:
     mark: Mark = Mark.NONE
 
 
-def known_to(film: Film, frame: Frame, eyes: Eyes) -> Knowledge | None:
+def known_to(film: Film, frame: Frame, viewpoint: Viewpoint) -> Knowledge | None:
     """Return what the seat knows in this frame, if the view shows what a seat can infer."""
-    if eyes.sight is not Sight.INFER or eyes.seat is None:
+    if viewpoint.visible is not VisibleHands.INFER or viewpoint.seat is None:
         return None
     if frame.stage is FilmStage.PASS:
-        return knowledge(seen(film.following(frame).moment.state, eyes.seat))
+        return knowledge(seen(film.following(frame).moment.state, viewpoint.seat))
     moment = film.step(frame).moment
-    before = seen(moment.state, eyes.seat)
+    before = seen(moment.state, viewpoint.seat)
     return knowledge(
         before, None if frame.stage is FilmStage.PICK else Turn(frame.round, frame.turn, moment.plays)
     )
 
 
-def hands(film: Film, frame: Frame, eyes: Eyes, known: Knowledge | None) -> list[tuple[HandCard, ...]]:
+def hands(
+    film: Film, frame: Frame, viewpoint: Viewpoint, known: Knowledge | None
+) -> list[tuple[HandCard, ...]]:
     """Return every hand, then the dummy's pile, as seen from this viewpoint."""
     found = [_players_hand(film, frame, seat) for seat in range(film.rules.players)]
     if film.rules.dummy:
@@ -58,12 +60,12 @@ def hands(film: Film, frame: Frame, eyes: Eyes, known: Knowledge | None) -> list
     if known:
         return [
             hand
-            if seat == eyes.seat
+            if seat == viewpoint.seat
             else (*map(HandCard, known.hands[seat].certain), *[HandCard(None)] * known.hands[seat].hidden)
             for seat, hand in enumerate(found)
         ]
-    if eyes.seat is not None:
-        return [hand if seat == eyes.seat else _backs(hand) for seat, hand in enumerate(found)]
+    if viewpoint.seat is not None:
+        return [hand if seat == viewpoint.seat else _backs(hand) for seat, hand in enumerate(found)]
     return found
 
 
@@ -142,21 +144,23 @@ class Scene:
     unseen: Unseen | None  # in the view of what a seat can infer; else None
 
 
-def scene(film: Film, frame: Frame, eyes: Eyes) -> Scene:
+def scene(film: Film, frame: Frame, viewpoint: Viewpoint) -> Scene:
     """Return a frame of a film as seen from this viewpoint."""
-    known = known_to(film, frame, eyes)
+    known = known_to(film, frame, viewpoint)
     return Scene(
         frame=frame,
-        says=says(film, frame, eyes),
-        seats=tuple(_seats(film, frame, eyes, hands(film, frame, eyes, known))),
+        says=says(film, frame, viewpoint),
+        seats=tuple(_seats(film, frame, viewpoint, hands(film, frame, viewpoint, known))),
         unseen=_unseen(known) if known else None,
     )
 
 
-def _seats(film: Film, frame: Frame, eyes: Eyes, held: Sequence[tuple[HandCard, ...]]) -> Iterator[SeatScene]:
+def _seats(
+    film: Film, frame: Frame, viewpoint: Viewpoint, held: Sequence[tuple[HandCard, ...]]
+) -> Iterator[SeatScene]:
     points = standing(film, frame)
     for seat, hand in enumerate(held):
-        known = eyes.seat in {None, seat}
+        known = viewpoint.seat in {None, seat}
         player = seat < film.rules.players
         yield SeatScene(
             hand=hand,
@@ -237,15 +241,15 @@ class Frames:
     frames: tuple[tuple[Any, ...], ...]
 
 
-def frames(film: Film, eyes: Eyes) -> Frames:
+def frames(film: Film, viewpoint: Viewpoint) -> Frames:
     """Return a film's frames as seen from this viewpoint."""
     return Frames(
         format=FORMAT,
-        view=str(eyes),
+        view=str(viewpoint),
         turns=film.rules.turns,
         directions=tuple(map(film.rules.direction, range(1, ROUNDS + 1))),
         kinds=KINDS,
-        frames=tuple(_frame(scene(film, frame, eyes)) for frame in film.frames),
+        frames=tuple(_frame(scene(film, frame, viewpoint)) for frame in film.frames),
     )
 
 

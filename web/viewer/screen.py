@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from arena.rules import ROUNDS
 from web.http.rendering import signed
-from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, Sight, address
+from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import Scene, scene
 from web.viewer.stacks import standing
 from web.viewer.words import card_name
@@ -209,7 +209,7 @@ FORWARD: Final = (
 class Choice(NamedTuple):
     """A view to choose."""
 
-    eyes: Eyes
+    viewpoint: Viewpoint
     label: str
     address: str
 
@@ -221,7 +221,7 @@ class Screen:
     shown: Shown
     film: Film
     scene: Scene
-    eyes: Eyes
+    viewpoint: Viewpoint
     base: str
     events: tuple[Event, ...]
 
@@ -232,7 +232,7 @@ class Screen:
 
     def address(self, frame: Frame) -> str:
         """Return the address of another frame from the same viewpoint."""
-        return address(self.base, frame, self.eyes)
+        return address(self.base, frame, self.viewpoint)
 
     @property
     def description(self) -> str:
@@ -245,7 +245,7 @@ class Screen:
     @property
     def here(self) -> str:
         """The frame's address on the site itself, even on embedded pages."""
-        return address(self.shown.base, self.scene.frame, self.eyes)
+        return address(self.shown.base, self.scene.frame, self.viewpoint)
 
     @property
     def picture(self) -> str:
@@ -286,35 +286,35 @@ class Screen:
     @property
     def all_hands(self) -> Choice:
         """The view of everything."""
-        return self._choice(EVERYBODY, "All hands")
+        return self._choice(EVERYTHING, "All hands")
 
     @property
     def seen(self) -> tuple[Choice, ...]:
         """The views of what each player saw."""
-        return self._choices(Sight.SEAT)
+        return self._choices(VisibleHands.SEAT)
 
     @property
     def inferred(self) -> tuple[Choice, ...]:
         """The views of what each player could infer."""
-        return self._choices(Sight.INFER)
+        return self._choices(VisibleHands.INFER)
 
-    def _choices(self, sight: Sight) -> tuple[Choice, ...]:
+    def _choices(self, visible: VisibleHands) -> tuple[Choice, ...]:
         players = self.film.names[: self.film.rules.players]
-        return tuple(self._choice(Eyes(sight, seat), name) for seat, name in enumerate(players))
+        return tuple(self._choice(Viewpoint(visible, seat), name) for seat, name in enumerate(players))
 
-    def _choice(self, eyes: Eyes, label: str) -> Choice:
-        return Choice(eyes, label, address(self.base, self.scene.frame, eyes))
+    def _choice(self, viewpoint: Viewpoint, label: str) -> Choice:
+        return Choice(viewpoint, label, address(self.base, self.scene.frame, viewpoint))
 
 
 def embed_code(at: Screen, origin: str) -> str | None:
     """Return the HTML that embeds this frame on another site; None for a private game."""
     if at.shown.embed is None:
         return None
-    source = escape(origin + address(at.shown.embed, at.scene.frame, at.eyes))
+    source = escape(origin + address(at.shown.embed, at.scene.frame, at.viewpoint))
     title = escape(f"{at.shown.title} on Kaiten")
     return f'<iframe src="{source}" title="{title}" width="1000" height="760" loading="lazy"></iframe>'
 
 
-def screen(shown: Shown, film: Film, frame: Frame, eyes: Eyes, base: str) -> Screen:
-    """Return a frame and its surroundings; the seat of ``eyes`` must exist."""
-    return Screen(shown, film, scene(film, frame, eyes), eyes, base, events(film))
+def screen(shown: Shown, film: Film, frame: Frame, viewpoint: Viewpoint, base: str) -> Screen:
+    """Return a frame and its surroundings; the seat of ``viewpoint`` must exist."""
+    return Screen(shown, film, scene(film, frame, viewpoint), viewpoint, base, events(film))

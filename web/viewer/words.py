@@ -6,7 +6,7 @@ from typing import Final
 from arena.play.replay.document import is_automatic
 from arena.rules import Card
 from web.http.rendering import fixed, signed
-from web.viewer.film import Eyes, Film, FilmStage, Frame
+from web.viewer.film import Film, FilmStage, Frame, Viewpoint
 from web.viewer.stacks import stacks, standing
 
 STAGES: Final = {
@@ -28,10 +28,10 @@ def where(frame: Frame) -> str:
     return f"Round {frame.round}, turn {frame.turn}, {STAGES[frame.stage].lower()}"
 
 
-def says(film: Film, frame: Frame, eyes: Eyes) -> str:
+def says(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
     """Describe a frame. Only faults that this viewpoint may show are mentioned."""
     if frame.stage is FilmStage.PICK:
-        return " ".join(_choice(film, frame, eyes))
+        return " ".join(_choice(film, frame, viewpoint))
     if frame.stage is FilmStage.REVEAL:
         return " ".join(_revealed(film, frame))
     if frame.stage is FilmStage.PASS:
@@ -53,12 +53,12 @@ def of_unseen(count: int, hidden: int) -> str:
     return f"The {hidden} face-down cards are among these {count}; the rest were not dealt."
 
 
-def _choice(film: Film, frame: Frame, eyes: Eyes) -> Iterator[str]:
+def _choice(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
     automatic = is_automatic(film.rules, frame.turn)
     yield "The last cards are played automatically." if automatic else "All have chosen."
     step = film.step(frame)
     for seat, (fault, gone) in enumerate(zip(step.noted.fault, step.gone, strict=True)):
-        if fault and eyes.seat in (None, seat):
+        if fault and viewpoint.seat in (None, seat):
             what = "the stand-in takes over" if gone else "the stand-in chooses"
             yield f"{film.names[seat]}: {fault}, {what}."
 

@@ -16,7 +16,7 @@ from arena.images.archive.layers import LayerWriter, image_allowance
 from arena.images.archive.outer import Archive, open_archive
 from arena.images.archive.sources import GZIP, Gunzip, Hashed, Metered, Source, drain
 from arena.images.archive.tree import Tree
-from arena.images.image import ImageSettings, IntakeLimits, Layer, Rejected, kept
+from arena.images.image import ImageSettings, IntakeLimits, Layer, Rejected, command_of
 
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
@@ -30,7 +30,7 @@ def repack_image(job: Job) -> Repacked:
     archive = open_archive(job.archive, job.scratch, job.limits)
     found = _find(archive, job)
     # Do the quick checks first: the layers take longest.
-    command = kept(found.config.config or ImageSettings(), job.limits)
+    command = command_of(found.config.config or ImageSettings(), job.limits)
     tree = Tree(job.limits)
     with open(job.output, "wb", closefd=False, buffering=1 << 20) as sink:
         layers = _rewrite(archive, found, LayerWriter(sink, tree, job.limits), job.limits)
@@ -70,7 +70,7 @@ def _rewrite(
 
 def _unpacked(archive: Archive, layer: FoundLayer, packed: Source, what: str, limits: IntakeLimits) -> Source:
     """Return a layer's tar, ignoring its stated media type."""
-    begin = archive.begins(layer.name, len(_ZSTD))
+    begin = archive.first_bytes(layer.name, len(_ZSTD))
     if begin == _ZSTD:
         raise Rejected(
             f"{what} is compressed with zstd: build the image with "

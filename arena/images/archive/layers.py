@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import BinaryIO, Final
 
 from arena.images.archive.outer import Parts, decode, shown, split
-from arena.images.archive.sources import Ahead, ByteBudget, Source
+from arena.images.archive.sources import ByteBudget, ReadAhead, Source
 from arena.images.archive.tar import BLOCK, Kind, TarMember, TarReader
 from arena.images.archive.tree import Tree
 from arena.images.image import MOUNTED, IntakeLimits, Layer, Rejected
@@ -75,7 +75,7 @@ class TarWriter:
 
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
-_WAYS_IN: Final = (("run",), ("run", "arena-init"))
+_MOUNT_PARENTS: Final = (("run",), ("run", "arena-init"))
 _OTHER_MARKS: Final = ".wh..wh."
 """Prefix of an old storage driver's private files."""
 
@@ -105,7 +105,7 @@ class LayerWriter:
         something unacceptable.
         """
         tar = TarWriter(self._sink, self._allowance)
-        reader = TarReader(Ahead(source), what, self._limits)
+        reader = TarReader(ReadAhead(source), what, self._limits)
         self._tree.begin_layer()
         for member in reader:
             parts = split(member.name, what, self._limits)
@@ -130,7 +130,7 @@ class LayerWriter:
         elif member.kind is Kind.FOLDER:
             self._tree.add(parts, Kind.FOLDER)
             # The bot's user must be able to reach what the arena mounts in these folders.
-            entered = replace(member, mode=member.mode | 0o111) if parts in _WAYS_IN else member
+            entered = replace(member, mode=member.mode | 0o111) if parts in _MOUNT_PARENTS else member
             tar.add(parts, tarfile.DIRTYPE, entered)
         elif member.kind is Kind.FILE:
             self._tree.add(parts, Kind.FILE, size=member.size)

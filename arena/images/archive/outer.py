@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from arena.images.archive.sources import GZIP, Ahead, ByteBudget, Gunzip, Metered, Source, Window
+from arena.images.archive.sources import GZIP, ByteBudget, Gunzip, Metered, ReadAhead, Source, Window
 from arena.images.archive.tar import Kind, TarMember, TarReader
 from arena.images.image import IntakeLimits, Rejected
 
@@ -89,7 +89,7 @@ class Archive:
         count = ByteBudget(
             limits.archive_members, f"the archive has more than {limits.archive_members} members; {_HOW}"
         )
-        reader = TarReader(Ahead(Window(descriptor, 0, size)), _WHAT, limits)
+        reader = TarReader(ReadAhead(Window(descriptor, 0, size)), _WHAT, limits)
         for member in reader:
             count.spend(1)
             name = "/".join(split(member.name, _WHAT, limits))
@@ -119,9 +119,9 @@ class Archive:
         """Return a file's content. Raises Rejected if it is missing."""
         return Window(self._descriptor, *self._place(name))
 
-    def begins(self, name: str, size: int) -> bytes:
+    def first_bytes(self, name: str, size: int) -> bytes:
         """Return a file's first bytes, at most ``size``."""
-        return Ahead(self.open(name)).take(size)
+        return ReadAhead(self.open(name)).take(size)
 
     def document(self, name: str) -> bytes:
         """Return the content of a JSON document. Raises Rejected if it is missing or too large."""
@@ -130,7 +130,7 @@ class Archive:
             raise Rejected(
                 f"{shown(name)} is {size} bytes long (limit {self._limits.json_bytes}): save a smaller image"
             )
-        return Ahead(self.open(name)).take(size)
+        return ReadAhead(self.open(name)).take(size)
 
     def _place(self, name: str) -> tuple[int, int]:
         place = self._files.get(name)

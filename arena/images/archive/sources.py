@@ -165,7 +165,7 @@ class Metered:
         return chunk
 
 
-class Ahead:
+class ReadAhead:
     """Reads a source in large chunks and returns small pieces; ``position`` counts bytes taken or skipped."""
 
     def __init__(self, source: Source) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from arena.images.archive.sources import Ahead
+from arena.images.archive.sources import ReadAhead
 from arena.images.image import IntakeLimits, Rejected
 
 BLOCK: Final = 512
@@ -69,7 +69,7 @@ class TarReader:
     ``what`` names the tar in errors.
     """
 
-    def __init__(self, source: Ahead, what: str, limits: IntakeLimits) -> None:
+    def __init__(self, source: ReadAhead, what: str, limits: IntakeLimits) -> None:
         self._source = source
         self._what = what
         self._limits = limits

@@ -67,7 +67,7 @@ class BackupManifest:
 
 
 _LENGTH: Final = 4
-_MOST: Final = 256 * 1024 * 1024
+_MAX_BATCH_BYTES: Final = 256 * 1024 * 1024
 """Maximum size of a batch in bytes: several times as much as its rows can need."""
 
 
@@ -88,8 +88,8 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
         buffer += piece
         while len(buffer) >= _LENGTH:
             end = _LENGTH + int.from_bytes(buffer[:_LENGTH])
-            if end > _MOST:
-                raise ValueError(f"a batch of rows is {end} bytes long (limit {_MOST})")
+            if end > _MAX_BATCH_BYTES:
+                raise ValueError(f"a batch of rows is {end} bytes long (limit {_MAX_BATCH_BYTES})")
             if len(buffer) < end:
                 break
             batch = msgspec.msgpack.decode(buffer[_LENGTH:end], type=list[list[Any]])
@@ -99,7 +99,7 @@ def unpacked(pieces: Iterable[bytes]) -> Iterator[list[list[Any]]]:
         raise ValueError("the last batch of rows is cut off")
 
 
-_MOST_WORDS: Final = 200
+_MAX_ERROR_LENGTH: Final = 200
 
 
 class BackupError(Exception):
@@ -122,19 +122,19 @@ class NotRestorable(BackupError):
     """The arena has data that could be backed up but not restored."""
 
 
-class PlaceNotEmpty(BackupError):
+class TargetNotEmpty(BackupError):
     """The destination of the restore is not empty."""
 
 
-def in_words(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Describe an error that rows caused, in one line."""
-    words = visible(next(iter(str(error).splitlines()), "")[:_MOST_WORDS])
+    words = visible(next(iter(str(error).splitlines()), "")[:_MAX_ERROR_LENGTH])
     return words if isinstance(error, ValueError) else f"{type(error).__name__}: {words}"
 
 
 CHUNK: Final = 1024 * 1024
 _KIND: Final = "kaiten-backup/"
-_MOST_MANIFEST: Final = 256 * 1024 * 1024
+_MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 
 _UNREADABLE: Final = (
     zipfile.BadZipFile,
@@ -163,7 +163,7 @@ class BackupArchive:
         self._zip = file
         with self._damage():
             entry = self._zip.getinfo(MANIFEST)
-            if entry.file_size > _MOST_MANIFEST:
+            if entry.file_size > _MAX_MANIFEST_BYTES:
                 raise BackupDamaged(
                     f"{self._path} is not a backup (its manifest is {entry.file_size} bytes long): use "
                     "another file"

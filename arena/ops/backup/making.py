@@ -40,7 +40,7 @@ from arena.ops.backup.archive import (
     BackupPart,
     NotRestorable,
     TableSummary,
-    in_words,
+    one_line,
     packed,
     unpacked,
 )
@@ -116,7 +116,7 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
             say("copying the database")
             with _explained():
                 tables = {table.name: _write(archive, table) for table in snapshot.tables}
-                snapshot.read_through(now)
+                snapshot.read_essentials(now)
             revision = snapshot.revision
         say("copying the bots' images")
         _copy_images(sources, archive)
@@ -158,7 +158,7 @@ def _with_files(sources: BackupSources, archive: ArchiveWriter) -> Iterator[Snap
         with sources.store.snapshot() as snapshot:
             missing = [
                 file
-                for each in snapshot.on_their_way()
+                for each in snapshot.open_submissions()
                 if each.stage is Stage.RECEIVED
                 and (name := f"{UPLOADS}/{(file := sources.uploads.path(each.id, each.kind)).name}")
                 not in archive.parts
@@ -190,7 +190,7 @@ def _explained() -> Iterator[None]:
     except Exception as error:
         # A value that no arena wrote can cause an error anywhere.
         raise NotRestorable(
-            f"no backup was made: the database has a value that can't be restored: {in_words(error)}. "
+            f"no backup was made: the database has a value that can't be restored: {one_line(error)}. "
             "Keep earlier backups and a copy of the database"
         ) from error
 

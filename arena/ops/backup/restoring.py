@@ -28,8 +28,8 @@ from arena.ops.backup.archive import (
     BackupArchive,
     BackupDamaged,
     BackupError,
-    PlaceNotEmpty,
-    in_words,
+    TargetNotEmpty,
+    one_line,
     unpacked,
 )
 from arena.platform.files import UNFINISHED_RESTORE, sync
@@ -37,21 +37,21 @@ from arena.protocol.decoding import prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class RestoreMarker:
     """The note of one restore."""
 
     backup: str  # identifies the backup
     entry: NewAuditEntry  # the last row that the restore writes; identifies its database
 
     @classmethod
-    def left_in(cls, folder: Path) -> Self | None:
+    def read(cls, folder: Path) -> Self | None:
         """Return the folder's note, or None if it is missing or incomplete."""
         try:
             return msgspec.json.decode((folder / UNFINISHED_RESTORE).read_bytes(), type=prepared(cls))
         except (FileNotFoundError, ValueError):  # killed while writing the note, before anything else
             return None
 
-    def leave_in(self, folder: Path) -> None:
+    def write(self, folder: Path) -> None:
         """Write the note durably, before anything else is written."""
         file = folder / UNFINISHED_RESTORE
         file.touch(mode=0o600)
@@ -60,7 +60,7 @@ class Note:
         sync(folder)
 
 
-def remove_note(folder: Path) -> None:
+def remove_marker(folder: Path) -> None:
     """Remove the folder's note once the restore is complete or fully undone."""
     (folder / UNFINISHED_RESTORE).unlink()
     sync(folder)
@@ -73,7 +73,7 @@ _IMAGE_FOLDERS: Final = ("blobs/sha256", "images", "used", "bases")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestorePlace:
+class RestoreTarget:
     """The destination of a restore."""
 
     data: Path  # the data directory, locked by this process
@@ -84,18 +84,20 @@ class RestorePlace:
 
 
 def restore(
-    archive: BackupArchive, place: RestorePlace, entry: NewAuditEntry, say: Callable[[str], None]
+    archive: BackupArchive, place: RestoreTarget, entry: NewAuditEntry, say: Callable[[str], None]
 ) -> None:
     """Restore a backup completely, or leave nothing that could be mistaken for an arena.
 
     ``place`` must be empty. ``entry`` is for the audit log; ``say`` receives progress messages. Raises
     OSError. Raises BackupDamaged if the backup was changed, IntakeError if images are invalid or can't be
-    written, PlaceNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
+    written, TargetNotEmpty if the data directory is not empty, and StoreError if the database is not empty or
     can't be used.
     """
-    note = Note(backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry)
-    if (left := Note.left_in(place.data)) is not None and dump.holds(place.url, left.entry):
-        remove_note(place.data)
+    note = RestoreMarker(
+        backup=f"{archive.manifest.install} {archive.manifest.made.isoformat()}", entry=entry
+    )
+    if (left := RestoreMarker.read(place.data)) is not None and dump.was_loaded(place.url, left.entry):
+        remove_marker(place.data)
         if left.backup == note.backup:
             say("an earlier restore of this backup is complete")
             return
@@ -110,11 +112,11 @@ def restore(
         _database(archive, place.url, entry)
 
 
-def _check_empty(place: RestorePlace) -> None:
+def _check_empty(place: RestoreTarget) -> None:
     if not (place.data / UNFINISHED_RESTORE).is_file():
         for file in place.data.rglob("*"):
             if not file.is_dir() and file != place.data / "lock":
-                raise PlaceNotEmpty(
+                raise TargetNotEmpty(
                     f"{place.data} is not empty ({file.relative_to(place.data)}, …): set ARENA_DATA_DIR to "
                     "another folder, or move the files away"
                 )
@@ -122,23 +124,23 @@ def _check_empty(place: RestorePlace) -> None:
 
 
 @contextmanager
-def _unfinished(place: RestorePlace, note: Note) -> Iterator[None]:
+def _unfinished(place: RestoreTarget, note: RestoreMarker) -> Iterator[None]:
     """Mark the restore as unfinished within the context. After an error, remove the written files."""
     if (place.data / UNFINISHED_RESTORE).exists():
         _remove(place)
-    note.leave_in(place.data)
+    note.write(place.data)
     try:
         yield
     except BaseException:
         # If the database exists after all, or can't be queried, the next restore handles that.
-        if not dump.holds(place.url, note.entry):
+        if not dump.was_loaded(place.url, note.entry):
             _remove(place)
-            remove_note(place.data)
+            remove_marker(place.data)
         raise
-    remove_note(place.data)
+    remove_marker(place.data)
 
 
-def _remove(place: RestorePlace) -> None:
+def _remove(place: RestoreTarget) -> None:
     """Remove the files of an unfinished restore. The folders are kept: they may be mount points."""
     for name in _MADE:
         folder = place.data / name
@@ -188,7 +190,7 @@ def _database(archive: BackupArchive, url: str, entry: NewAuditEntry) -> None:
         raise
     except Exception as error:
         # Rows that no arena wrote can cause an error anywhere.
-        raise BackupDamaged(f"the backup can't be restored ({in_words(error)}): use another one") from error
+        raise BackupDamaged(f"the backup can't be restored ({one_line(error)}): use another one") from error
 
 
 def _rows(archive: BackupArchive, table: str) -> Callable[[], Iterator[list[list[Any]]]]:

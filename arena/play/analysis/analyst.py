@@ -57,7 +57,7 @@ def analyse(
 ) -> Analysis:
     """Analyse a game; the same arguments give the same numbers.
 
-    ``playouts`` is the number of playouts for each position and each option, at least ``FEWEST_PLAYOUTS``.
+    ``playouts`` is the number of playouts for each position and each option, at least ``MIN_PLAYOUTS``.
     The moves that ``bots`` would have played are added. Raises InvalidReplay if the game breaks the rules;
     the message is the first difference.
     """

@@ -72,8 +72,8 @@ def _chances(outlooks: Sequence[Outlook]) -> list[float]:
 
 CLEAR: Final = 0.05
 """Minimum lead of the best move's chance over the second best's in a puzzle."""
-_FEWEST_OPTIONS: Final = 3
-_FEWEST_BOTS: Final = 3
+_MIN_OPTIONS: Final = 3
+_MIN_BOTS: Final = 3
 
 
 def puzzle_in(analysis: Analysis) -> AnalysedDecision | None:
@@ -93,10 +93,10 @@ def merit(made: AnalysedDecision) -> float:
 
 def _is_puzzle(made: AnalysedDecision) -> bool:
     one_card = all(len(option.cards) == 1 and option.dummy is None for option in made.options)
-    if not one_card or made.standin or not made.played or len(made.options) < _FEWEST_OPTIONS:
+    if not one_card or made.standin or not made.played or len(made.options) < _MIN_OPTIONS:
         return False
     missed = sum(choice != 0 for choice in made.house.values())
-    most = len(made.house) >= _FEWEST_BOTS and 2 * missed > len(made.house)
+    most = len(made.house) >= _MIN_BOTS and 2 * missed > len(made.house)
     return most and _lead(made) >= max(CLEAR, made.margin)
 
 

@@ -33,7 +33,7 @@ from arena.play.referee.spec import (
     Started,
 )
 from arena.protocol.decoding import prepared
-from arena.protocol.match import MOST_PROGRESS_BYTES, MatchRecord, MatchSpec, Progress, decode, encode
+from arena.protocol.match import MAX_PROGRESS_BYTES, MatchRecord, MatchSpec, Progress, decode, encode
 from arena.rules import Move, View
 from arena.sandbox.runtime import Runtime
 
@@ -342,7 +342,7 @@ def _has_faults(finished: Finished) -> bool:
 def _progress_of(match: MatchSpec, progress: Callable[[bytes], None]) -> Callable[[RoundsOver], None]:
     def send(over: RoundsOver) -> None:
         data = encode(Progress(match=match.match, attempt=match.attempt, game=over.game, steps=over.steps))
-        if len(data) <= MOST_PROGRESS_BYTES:
+        if len(data) <= MAX_PROGRESS_BYTES:
             progress(data)
 
     return send

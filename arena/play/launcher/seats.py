@@ -37,7 +37,7 @@ from arena.sandbox.runtime import (
 REFEREE_UID: Final = 63_000
 """If the launcher is root, the user id of a match's referee is this number plus the match's first slot."""
 
-LONGEST_RUN_DIR: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
+MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
 """Maximum length of the path of the matches' folders, in bytes: a socket's path is limited to 107."""
 
 

@@ -223,10 +223,10 @@ def _log_size(evidence: Evidence) -> Verdict:
     """Judge the log of a container that printed 3 MiB."""
     _look(evidence)["errors"]
     kept = evidence.trials["look"].log_bytes
-    return kept <= _LOG_MOST, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
+    return kept <= _MAX_LOG_BYTES, f"the engine stored {kept // 1024} KiB of the 3 MiB printed"
 
 
-_LOG_MOST: Final = 3 * _MIB // 2
+_MAX_LOG_BYTES: Final = 3 * _MIB // 2
 """The template asks for no log. An engine that keeps a log of at most 1 MB anyway is harmless."""
 
 

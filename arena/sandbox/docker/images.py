@@ -261,8 +261,8 @@ def _whole_disk(device: Path) -> str:
 _FRESH_SECONDS: Final = 60.0
 """Time for which a layer is assumed to stay in memory."""
 
-_MOST_FILES: Final = 50_000
-_MOST_BYTES: Final = 1024**3
+_MAX_FILES: Final = 50_000
+_MAX_BYTES: Final = 1024**3
 """Limits per layer. Larger layers are skipped: reading them for every match would cost too much."""
 
 _PORTION: Final = 1024**2
@@ -325,8 +325,8 @@ def _files(folder: Path, spare: int) -> list[str]:
             if stat.S_ISREG(about.st_mode):
                 found.append(path)
                 size += about.st_size
-            if len(found) > _MOST_FILES or size > _MOST_BYTES:
-                raise _TooLarge(f"{folder} has more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB")
+            if len(found) > _MAX_FILES or size > _MAX_BYTES:
+                raise _TooLarge(f"{folder} has more than {_MAX_FILES} files or {_MAX_BYTES >> 20} MiB")
     if size > spare:
         raise _TooLarge(
             f"{folder} takes {size >> 20} MiB, but the host can spare only {spare >> 20} MiB for it"

@@ -135,7 +135,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
     }
 
 
-_LEAST_SHARES: Final = 2
+_MIN_SHARES: Final = 2
 """The kernel's lowest weight; other bots have 1,024."""
 
 
@@ -157,7 +157,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "CgroupParent": host.cgroup_parent,
         "CpusetCpus": host.cores,
         "NanoCpus": round(limits.cpus * 1e9),
-        **({"CpuShares": _LEAST_SHARES} if spec.low_priority else {}),
+        **({"CpuShares": _MIN_SHARES} if spec.low_priority else {}),
         "Memory": memory,
         "MemorySwap": memory,  # includes memory, so there is no swap
         "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel ends bots first

@@ -19,7 +19,7 @@ from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, rea
 _SECONDS: Final = 10.0
 """Timeout for calls to the scheduler, long enough for a busy host."""
 
-_MOST_NAME: Final = 64
+_MAX_NAME: Final = 64
 
 OnProgress = Callable[[str, bytes], None]
 """Receives a match's ticket and progress data from its worker."""
@@ -97,7 +97,7 @@ class Link:
         try:
             member = _member(address, said)
         except ValueError as error:
-            self.unreadable[address] = (str(said.get("name"))[:_MOST_NAME], str(error))
+            self.unreadable[address] = (str(said.get("name"))[:_MAX_NAME], str(error))
             return None
         self.unreadable.pop(address, None)
         return member

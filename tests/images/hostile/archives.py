@@ -31,7 +31,7 @@ _DRAFT = Draft()
 _OTHER = Draft(config={"Cmd": ["other"]})
 
 
-def _beside(name: str, *hostile: bytes, refused: str) -> Attack:
+def _existing_arena(name: str, *hostile: bytes, refused: str) -> Attack:
     """Return an attack in archive members added to a valid image."""
     return Attack(
         name=name,
@@ -127,35 +127,39 @@ def _no_tags(image: BotImage, layers: Path) -> None:
 
 
 _MEMBERS = (
-    _beside("a member that climbs out", long_name(OUT), file(b"x", b"owned"), refused="'..'"),
-    _beside("an absolute member", long_name(bytes(CANARY)), file(b"x", b"owned"), refused="absolute"),
-    _beside("a link to the host's accounts", symlink(_LINK, b"/etc/shadow"), refused="does not connect two"),
-    _beside("a link out of the archive", symlink(b"x", OUT[:90]), refused="does not connect two"),
-    _beside(
+    _existing_arena("a member that climbs out", long_name(OUT), file(b"x", b"owned"), refused="'..'"),
+    _existing_arena("an absolute member", long_name(bytes(CANARY)), file(b"x", b"owned"), refused="absolute"),
+    _existing_arena(
+        "a link to the host's accounts", symlink(_LINK, b"/etc/shadow"), refused="does not connect two"
+    ),
+    _existing_arena("a link out of the archive", symlink(b"x", OUT[:90]), refused="does not connect two"),
+    _existing_arena(
         "a layer that is a link to no layer",
         symlink(_LINK, b"../" + _LINK[::-1]),
         refused="does not connect two",
     ),
-    _beside(
+    _existing_arena(
         "a layer that is a link to itself",
         symlink(_LINK, b"../" + _LINK),
         refused="does not point to a layer",
     ),
-    _beside(
+    _existing_arena(
         "layers that link in a circle",
         symlink(_LINK, b"../" + b"f" * 64 + b"/layer.tar"),
         symlink(b"f" * 64 + b"/layer.tar", b"../" + _LINK),
         refused="does not point to a layer",
     ),
-    _beside(
+    _existing_arena(
         "a hard link in the archive", hard_link(_LINK, b"/etc/shadow"), refused="neither a file nor a folder"
     ),
-    _beside("a disk in the archive", header(b"sda", kind=b"4"), refused="neither a file nor a folder"),
-    _beside("a second manifest", file(b"manifest.json", b"[]"), refused="'manifest.json' twice"),
-    _beside(
+    _existing_arena(
+        "a disk in the archive", header(b"sda", kind=b"4"), refused="neither a file nor a folder"
+    ),
+    _existing_arena("a second manifest", file(b"manifest.json", b"[]"), refused="'manifest.json' twice"),
+    _existing_arena(
         "a second manifest by another way", file(b"./manifest.json", b"[]"), refused="'manifest.json' twice"
     ),
-    _beside(
+    _existing_arena(
         "ten thousand members", *[file(b"%d" % n) for n in range(10_000)], refused="more than 4096 members"
     ),
     Attack(

@@ -21,7 +21,7 @@ from arena.ops.backup.archive import (
     BackupDamaged,
     BackupNewer,
     BackupTooOld,
-    PlaceNotEmpty,
+    TargetNotEmpty,
     packed,
     unpacked,
 )
@@ -134,7 +134,7 @@ def test_a_data_directory_with_something_in_it_is_refused(kept: Path, spots: Spo
     file = there.settings.data_dir / left
     file.parent.mkdir(parents=True)
     file.write_text("mine")
-    with pytest.raises(PlaceNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
+    with pytest.raises(TargetNotEmpty, match=f"not empty .{left}.*ARENA_DATA_DIR"):
         there.restore(kept)
     assert file.read_text() == "mine"
     file.unlink()
@@ -187,7 +187,7 @@ def test_a_restore_killed_at_its_very_end_can_be_completed(
     there.restore(kept)
     assert not note.exists()
     note.write_bytes(notes[-1])
-    with pytest.raises((PlaceNotEmpty, DatabaseNotEmpty)):
+    with pytest.raises((TargetNotEmpty, DatabaseNotEmpty)):
         there.restore(other)
     with data_dir_lock(there.settings.data_dir), there.store() as after:
         assert everything(after) == arena

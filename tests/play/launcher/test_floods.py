@@ -20,7 +20,7 @@ from tests.play.referee.lines import last
 
 CLOCK = Clock(start_millis=30_000, move_millis=5_000, bank_millis=10_000)
 PEAK_MIB = 200
-MOST_PLAYERS = 5
+MAX_PLAYERS = 5
 FLOOD = 1
 """The first seat with a flooding bot."""
 
@@ -71,7 +71,7 @@ def play(hall: Hall, *floods_: str) -> MatchRecord:
 
     Check that the good bots have no faults and that the referee's memory stays small.
     """
-    programs_ = (programs.GOOD, *floods_, programs.GOOD)[:MOST_PLAYERS]
+    programs_ = (programs.GOOD, *floods_, programs.GOOD)[:MAX_PLAYERS]
     with watched() as peak:
         record = hall.play(*programs_, games=2, clock=CLOCK)
     good = {*range(len(programs_))} - {*range(FLOOD, FLOOD + len(floods_))}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.launcher.seats import LONGEST_RUN_DIR, seat_sockets
+from arena.play.launcher.seats import MAX_RUN_DIR_LENGTH, seat_sockets
 
 SEATS = 5
 
@@ -26,8 +26,8 @@ def padded(folder: Path, size: int) -> Path:
 
 
 def test_sockets_fit_below_a_folder_of_the_maximum_length_and_not_a_longer_one(short: Path) -> None:
-    """LONGEST_RUN_DIR, which is checked at startup, is the exact limit."""
-    for size, fits in ((LONGEST_RUN_DIR, True), (LONGEST_RUN_DIR + 1, False)):
+    """MAX_RUN_DIR_LENGTH, which is checked at startup, is the exact limit."""
+    for size, fits in ((MAX_RUN_DIR_LENGTH, True), (MAX_RUN_DIR_LENGTH + 1, False)):
         with seat_sockets(padded(short, size), tuple(range(SEATS))) as sockets:
             for path in sockets.paths:
                 with socket.socket(socket.AF_UNIX) as made:

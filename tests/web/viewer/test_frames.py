@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.web.viewer.films import GOLDEN, SOME, golden
-from web.viewer.film import EVERYBODY, Eyes, FilmStage, Frame, Sight, address
+from web.viewer.film import EVERYTHING, FilmStage, Frame, Viewpoint, VisibleHands, address
 from web.viewer.scene import KINDS, frames, scene
 
 
@@ -14,14 +14,14 @@ from web.viewer.scene import KINDS, frames, scene
 @pytest.mark.parametrize("view", ["all", "seat:1", "infer:1"])
 def test_the_document_has_the_scene_in_a_compact_form(file: Path, view: str) -> None:
     """Hands have one letter per card in order. Points, gains and descriptions are unchanged."""
-    film, eyes = golden(file), Eyes.read(view)
-    document = msgspec.json.encode(frames(film, eyes))
+    film, viewpoint = golden(file), Viewpoint.read(view)
+    document = msgspec.json.encode(frames(film, viewpoint))
     assert len(document) < 30_000
     data = msgspec.json.decode(document)
     assert (data["view"], data["turns"], len(data["frames"])) == (view, film.rules.turns, len(film.frames))
     assert data["directions"] == [1, -1 if film.rules.pass_both_ways else 1, 1]
     for entry, frame in zip(data["frames"], film.frames, strict=True):
-        shown = scene(film, frame, eyes)
+        shown = scene(film, frame, viewpoint)
         assert entry[:4] == [*frame, shown.says]
         for written, seat in zip(entry[4], shown.seats, strict=True):
             hand, _, stacks, score, gain = (*written, *["", "", "", 0, 0][len(written) :])[:5]
@@ -36,21 +36,24 @@ def test_addresses_leave_out_defaults() -> None:
     reveal = Frame(2, 7, FilmStage.REVEAL)
     assert address("/games/g", Frame(1, 1, FilmStage.PICK)) == "/games/g/1/1"
     assert address("/games/g", reveal) == "/games/g/2/7?step=reveal"
-    assert address("/games/g", reveal, Eyes(Sight.INFER, 3)) == "/games/g/2/7?step=reveal&view=infer:3"
+    assert (
+        address("/games/g", reveal, Viewpoint(VisibleHands.INFER, 3))
+        == "/games/g/2/7?step=reveal&view=infer:3"
+    )
 
 
 @pytest.mark.parametrize("text", ["all", "seat:0", "infer:4"])
 def test_views_are_parsed_and_written(text: str) -> None:
     """Writing a parsed view gives the same text."""
-    assert str(Eyes.read(text)) == text
-    assert (Eyes.read(text) == EVERYBODY) == (text == "all")
+    assert str(Viewpoint.read(text)) == text
+    assert (Viewpoint.read(text) == EVERYTHING) == (text == "all")
 
 
 @pytest.mark.parametrize("text", ["", "seat", "seat:", "seat:5", "infer:x", "all:1", "seat:1 "])
 def test_invalid_views_are_refused(text: str) -> None:
     """The error lists the valid views."""
     with pytest.raises(ValueError, match="use all, seat:N or infer:N"):
-        Eyes.read(text)
+        Viewpoint.read(text)
 
 
 def test_seats_of_one_bot_have_numbers() -> None:

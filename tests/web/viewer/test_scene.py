@@ -9,15 +9,15 @@ import pytest
 
 from arena.rules import Card, knowledge, seen
 from tests.web.viewer.films import SOME, golden, troubled
-from web.viewer.film import EVERYBODY, Eyes, Film, FilmStage, Frame, Sight
+from web.viewer.film import EVERYTHING, Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.scene import HandCard, Mark, Scene, scene
 
 games = pytest.mark.parametrize("file", SOME, ids=lambda path: path.stem)
 
 
-def scenes(film: Film, eyes: Eyes = EVERYBODY) -> Iterator[Scene]:
+def scenes(film: Film, viewpoint: Viewpoint = EVERYTHING) -> Iterator[Scene]:
     """Return all frames of a film in this view."""
-    return (scene(film, frame, eyes) for frame in film.frames)
+    return (scene(film, frame, viewpoint) for frame in film.frames)
 
 
 def marked(hand: tuple[HandCard, ...], *marks: Mark) -> Counter[Card]:
@@ -110,8 +110,8 @@ def test_a_seat_sees_its_own_hand_and_the_backs_of_the_others(file: Path) -> Non
     """
     film = golden(file)
     for number in range(film.rules.players):
-        eyes = Eyes(Sight.SEAT, number)
-        for shown, whole in zip(scenes(film, eyes), scenes(film), strict=True):
+        viewpoint = Viewpoint(VisibleHands.SEAT, number)
+        for shown, whole in zip(scenes(film, viewpoint), scenes(film), strict=True):
             assert shown.unseen is None
             for seat, (mine, true) in enumerate(zip(shown.seats, whole.seats, strict=True)):
                 assert (mine.stacks, mine.score, mine.gain) == (true.stacks, true.score, true.gain)
@@ -130,11 +130,11 @@ def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
     """Certain cards are face up, and the others face down. Unseen cards agree with the engine's inference."""
     film = golden(file)
     for number in range(film.rules.players):
-        eyes = Eyes(Sight.INFER, number)
+        viewpoint = Viewpoint(VisibleHands.INFER, number)
         for frame in film.frames:
             if frame.stage is not FilmStage.PICK:
                 continue
-            shown = scene(film, frame, eyes)
+            shown = scene(film, frame, viewpoint)
             known = knowledge(seen(film.step(frame).moment.state, number))
             for seat, held in enumerate(known.hands):
                 hand = shown.seats[seat].hand
@@ -147,8 +147,10 @@ def test_a_seat_infers_what_is_known_from_its_view(file: Path) -> None:
 def test_after_the_pass_a_seat_knows_the_hand_it_passed_on() -> None:
     """After the reveal it knows only its own hand."""
     film = troubled()
-    eyes = Eyes(Sight.INFER, 0)
-    reveal, passed = (scene(film, Frame(1, 1, stage), eyes) for stage in (FilmStage.REVEAL, FilmStage.PASS))
+    viewpoint = Viewpoint(VisibleHands.INFER, 0)
+    reveal, passed = (
+        scene(film, Frame(1, 1, stage), viewpoint) for stage in (FilmStage.REVEAL, FilmStage.PASS)
+    )
     assert [sum(card.card is None for card in seat.hand) for seat in reveal.seats] == [0, 8, 8]
     assert [sum(card.card is None for card in seat.hand) for seat in passed.seats] == [0, 0, 8]
 
@@ -157,40 +159,40 @@ def test_faults_are_tagged_where_they_happened() -> None:
     """They are shown with their decision. A seat that was taken over is marked from then on."""
     film = troubled()
 
-    def tags(turn: int, stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[tuple[str, ...]]:
-        return [seat.tags for seat in scene(film, Frame(1, turn, stage), eyes).seats]
+    def tags(turn: int, stage: FilmStage, viewpoint: Viewpoint = EVERYTHING) -> list[tuple[str, ...]]:
+        return [seat.tags for seat in scene(film, Frame(1, turn, stage), viewpoint).seats]
 
     assert tags(1, FilmStage.PICK) == tags(1, FilmStage.REVEAL) == [(), ("timeout", "stand-in"), ()]
     assert tags(1, FilmStage.PASS) == tags(2, FilmStage.PICK) == [(), (), ()]
     assert tags(6, FilmStage.PICK) == [(), ("timeout", "taken over"), ()]
     assert tags(6, FilmStage.PASS) == [(), ("taken over",), ()]
     assert tags(8, FilmStage.PICK) == [("crash", "taken over"), ("taken over",), ()]
-    assert tags(6, FilmStage.PICK, Eyes(Sight.SEAT, 0)) == [(), (), ()]
-    assert tags(6, FilmStage.PICK, Eyes(Sight.INFER, 1)) == [(), ("timeout", "taken over"), ()]
+    assert tags(6, FilmStage.PICK, Viewpoint(VisibleHands.SEAT, 0)) == [(), (), ()]
+    assert tags(6, FilmStage.PICK, Viewpoint(VisibleHands.INFER, 1)) == [(), ("timeout", "taken over"), ()]
 
 
 def test_times_are_shown_with_their_decision() -> None:
     """A seat sees only its own time. A decision without an answer has none."""
     film = troubled()
 
-    def times(stage: FilmStage, eyes: Eyes = EVERYBODY) -> list[str]:
-        return [seat.time for seat in scene(film, Frame(1, 1, stage), eyes).seats]
+    def times(stage: FilmStage, viewpoint: Viewpoint = EVERYTHING) -> list[str]:
+        return [seat.time for seat in scene(film, Frame(1, 1, stage), viewpoint).seats]
 
     assert times(FilmStage.PICK) == times(FilmStage.REVEAL) == ["1.5 ms", "", "1.5 ms"]
     assert times(FilmStage.PASS) == ["", "", ""]
-    assert times(FilmStage.PICK, Eyes(Sight.SEAT, 2)) == ["", "", "1.5 ms"]
+    assert times(FilmStage.PICK, Viewpoint(VisibleHands.SEAT, 2)) == ["", "", "1.5 ms"]
 
 
 def test_each_frame_has_a_description() -> None:
     """Only views that may know of a fault name it."""
     film = troubled()
 
-    def said(frame: Frame, eyes: Eyes = EVERYBODY) -> str:
-        return scene(film, frame, eyes).says
+    def said(frame: Frame, viewpoint: Viewpoint = EVERYTHING) -> str:
+        return scene(film, frame, viewpoint).says
 
     first = Frame(1, 1, FilmStage.PICK)
     assert said(first) == "All have chosen. bot-1: timeout, the stand-in chooses."
-    assert said(first, Eyes(Sight.SEAT, 0)) == "All have chosen."
+    assert said(first, Viewpoint(VisibleHands.SEAT, 0)) == "All have chosen."
     assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout, the stand-in takes over.")
     assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played automatically."
     assert said(Frame(1, 1, FilmStage.PASS)) == "Every hand goes to the next seat."
@@ -206,6 +208,6 @@ def test_descriptions_of_reveals_and_ends() -> None:
     assert "Every hand goes to the previous seat." in said
     assert "share first place" not in said
     tie = replace(golden(SOME[0]), replay=replace(golden(SOME[0]).replay, places=(1, 1)))
-    assert scene(tie, tie.frames[-1], EVERYBODY).says.startswith(
+    assert scene(tie, tie.frames[-1], EVERYTHING).says.startswith(
         "dice 0 and dice 1 share first place with 33 points."
     )

@@ -12,7 +12,7 @@ from . import files, kernel
 from .files import FOLDER, MIB, attempt, report
 
 LOG_BYTES: Final = 3 * MIB
-LOOKS: Final = (
+ATTEMPTS: Final = (
     kernel.network,
     files.writable,
     files.channel,
@@ -31,7 +31,7 @@ LOOKS: Final = (
 def look(limits: dict[str, int]) -> None:
     """Try everything that leaves this process alive, then flood the log."""
     seen: dict[str, Any] = {"errors": {}}
-    for part in LOOKS:
+    for part in ATTEMPTS:
         try:
             seen.update(part(limits))
         except Exception as error:  # noqa: BLE001 - one failed attempt must not hide the others

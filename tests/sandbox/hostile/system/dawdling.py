@@ -12,7 +12,7 @@ _SPINNERS: Final = 3
 _SPIN_SECONDS: Final = 0.8
 """CPU time of each process. Together they get 0.4 cores, so that takes 8 s, or longer on a busy host."""
 
-_LEAST_SECONDS: Final = 6.0
+_MIN_SECONDS: Final = 6.0
 """gVisor counts the time in which the quota stops a process as CPU time."""
 
 _STOP_SECONDS: Final = 15.0
@@ -31,7 +31,7 @@ def spin() -> None:
 
 
 def _spin() -> None:
-    end, least = time.process_time() + _SPIN_SECONDS, time.monotonic() + _LEAST_SECONDS
+    end, least = time.process_time() + _SPIN_SECONDS, time.monotonic() + _MIN_SECONDS
     tell(began=True)
     spinner = any(os.fork() == 0 for _ in range(_SPINNERS))  # stops at the first True, in a child
     if spinner:

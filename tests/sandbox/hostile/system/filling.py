@@ -13,7 +13,7 @@ from tests.sandbox.hostile.bot import play, tell
 _MIB: Final = 1024 * 1024
 _MOST_MEMORY: Final = 400
 _MOST_TMP: Final = 32
-_MOST_FILES: Final = 2_000
+_MAX_FILES: Final = 2_000
 _MOST_OUTPUT: Final = 24
 _OUTPUT_SECONDS: Final = 1.5
 _TMP: Final = Path("/tmp")  # noqa: S108 - the container's
@@ -62,7 +62,7 @@ def _fill_tmp() -> None:
                 for _ in range(4):
                     written += file.write(b"x" * _MIB)
     with suppress(OSError):
-        for number in range(_MOST_FILES):
+        for number in range(_MAX_FILES):
             (_TMP / f"small-{number}").touch(exist_ok=False)
             files += 1
     tell(mebibytes=written / _MIB, files=files)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.home.ask_program import GameToAsk, ProgramRun, Reply, ask_program
 from arena.home.bots import HomeBot, bot_of_command
-from arena.home.interview import GameToAsk, Interviewed, Reply, interview
 from arena.home.workers import BotUnloadable
 from arena.protocol.match import Clock
 from arena.rules import Rules, State, View, apply, asked, new_game, shuffled_deck, view
@@ -33,10 +33,10 @@ def recorded(rules: Rules, seat: int) -> tuple[GameToAsk, list[View]]:
     return GameToAsk(rules, SEED, seat, tuple(steps)), seen
 
 
-def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], Interviewed]:
+def ask(bot: HomeBot, *games: GameToAsk, clock: Clock | None = None) -> tuple[list[Reply], ProgramRun]:
     """Put the decisions of these games to a bot."""
     replies: list[Reply] = []
-    return replies, interview(bot, games, replies.append, clock)
+    return replies, ask_program(bot, games, replies.append, clock)
 
 
 def test_every_decision_is_asked_whatever_the_bot_answers(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class GameToAsk(NamedTuple):
     moves: tuple[tuple[Move | None, ...], ...]
 
 
-class Portion(NamedTuple):
+class SeatMessage(NamedTuple):
     """The events that a bot gets in one message."""
 
     events: Sequence[Event]
@@ -65,7 +65,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interviewed:
+class ProgramRun:
     """The result of an interview."""
 
     hello: Hello
@@ -74,19 +74,19 @@ class Interviewed:
     stderr: str  # the end of its stderr
 
 
-def interview(
+def ask_program(
     bot: HomeBot,
     games: Sequence[GameToAsk],
-    hear: Callable[[Reply], object],
+    on_reply: Callable[[Reply], object],
     clock: Clock | None = None,
-) -> Interviewed:
+) -> ProgramRun:
     """Request every decision of a bot's seat in some games, one after the other.
 
     Stops if the bot is lost: its process ended, it disconnected, or it didn't answer in time. Raises
     BotUnloadable if it didn't send Hello, OSError if its socket or process can't be created, or
     RuntimeFailure if its process can't be started.
     """
-    return asyncio.run(_interview(bot, games, hear, clock or Clock()))
+    return asyncio.run(_ask_program(bot, games, on_reply, clock or Clock()))
 
 
 def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
@@ -95,40 +95,40 @@ def solve_as_program(bot: HomeBot, game: GameToAsk) -> Solution:
     Raises BotUnloadable if it didn't send Hello, or OSError if its socket or process can't be created.
     """
     replies: list[Reply] = []
-    done = interview(bot, (game,), replies.append)
+    done = ask_program(bot, (game,), replies.append)
     last = replies[-1]
     trace = done.stderr if last.trouble is not None else ""
     return Solution(move=last.move, millis=last.millis, trouble=last.trouble, trace=trace)
 
 
-async def _interview(
-    bot: HomeBot, games: Sequence[GameToAsk], hear: Callable[[Reply], object], clock: Clock
-) -> Interviewed:
+async def _ask_program(
+    bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock
+) -> ProgramRun:
     # Short: a socket's path is limited to 107 bytes.
     with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as made:
         folder = Path(made)
         encoder = Encoder()
         now = AttendedTime(time.monotonic, OwnWaits())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
-        line = _Line()
+        line = _MessageQueue()
         await player.open(0, line)
         with _started(bot, folder) as sandbox:
             ending = asyncio.create_task(_watch(sandbox, line))
             try:
                 hello = await _greeting(bot, sandbox, line, clock)
-                lost = await _ask_all(games, player, line, clock, hear)
+                lost = await _ask_all(games, player, line, clock, on_reply)
             finally:
                 await player.close()
                 # After MatchEnd the bot gets a moment to exit.
                 left, _ = await asyncio.wait([ending], timeout=_LEAVE_SECONDS)
                 await asyncio.to_thread(sandbox.remove)
                 code = await ending
-            return Interviewed(
+            return ProgramRun(
                 hello=hello, lost=lost, exit_code=code if left else None, stderr=end_of(sandbox.stderr())
             )
 
 
-class _Line:
+class _MessageQueue:
     """Queues messages from the bot."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class _Line:
         return got
 
 
-async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _Line, clock: Clock) -> Hello:
+async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _MessageQueue, clock: Clock) -> Hello:
     seconds = clock.start_millis / 1000
     try:
         got = await line.next(seconds)
@@ -184,36 +184,36 @@ async def _greeting(bot: HomeBot, sandbox: Sandbox, line: _Line, clock: Clock) -
 async def _ask_all(
     games: Sequence[GameToAsk],
     player: GrpcPlayer,
-    line: _Line,
+    line: _MessageQueue,
     clock: Clock,
-    hear: Callable[[Reply], object],
+    on_reply: Callable[[Reply], object],
 ) -> str | None:
     """Request every decision. Return why the bot was lost, or None."""
     for portion in conversation(games, clock):
         player.send(portion.events)
         if portion.ask is not None:
             reply, lost = await _reply(line, portion.ask, clock)
-            hear(reply)
+            on_reply(reply)
             if lost is not None:
                 return lost
     return None
 
 
-def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[Portion]:
+def conversation(games: Sequence[GameToAsk], clock: Clock) -> Iterator[SeatMessage]:
     """Yield the messages that a seat gets in a match of these games, from Welcome to MatchEnd."""
     begin: list[Event] = [Welcome(len(games), 1)]
     for number, game in enumerate(games):
-        script = _Script(number, game, clock)
+        script = _RecordedTable(number, game, clock)
         for moves in (*game.moves, None):
             events, ask = script.news()
-            yield Portion(begin + events, ask, None if moves is None else moves[game.seat])
+            yield SeatMessage(begin + events, ask, None if moves is None else moves[game.seat])
             begin = []
             if moves is not None:
                 script.play(moves)
-    yield Portion([MatchEnded(len(games))], None, None)
+    yield SeatMessage([MatchEnded(len(games))], None, None)
 
 
-class _Script:
+class _RecordedTable:
     """A recorded game on the referee's own table: one seat's events, in portions up to each decision."""
 
     def __init__(self, number: int, game: GameToAsk, clock: Clock) -> None:
@@ -244,7 +244,7 @@ class _Script:
             self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
 
 
-async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None]:
+async def _reply(line: _MessageQueue, ask: Ask, clock: Clock) -> tuple[Reply, str | None]:
     """Wait for an answer. Return it, and why the bot was lost or None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
@@ -263,7 +263,7 @@ async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None
             fault, trouble = Fault.PROTOCOL, "a second Hello"
         else:
             answer = got[0]
-            fault, trouble = _judged(ask, got)
+            fault, trouble = _fault_of(ask, got)
     reply = Reply(
         game=ask.game,
         view=ask.view,
@@ -276,7 +276,7 @@ async def _reply(line: _Line, ask: Ask, clock: Clock) -> tuple[Reply, str | None
     return reply, lost
 
 
-def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tuple[None, None]:
+def _fault_of(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tuple[None, None]:
     answer, seen = answers[0], ask.view
     if len(answers) > 1:
         return Fault.PROTOCOL, f"{len(answers)} moves instead of one"
@@ -296,7 +296,7 @@ def _judged(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tu
     return None, None
 
 
-async def _watch(sandbox: Sandbox, line: _Line) -> int | None:
+async def _watch(sandbox: Sandbox, line: _MessageQueue) -> int | None:
     how = await asyncio.to_thread(sandbox.wait)
     line.ended(f"it exited with code {how.code}")
     return how.code
