@@ -165,7 +165,7 @@ def test_the_number_of_cached_pages_is_limited() -> None:
     assert visitor.get("/0?query").text == "72"
 
 
-@pytest.mark.parametrize(("lasting", "pulse"), [(False, 1), (True, None)])
+@pytest.mark.parametrize(("lasting", "change_counter"), [(False, 1), (True, None)])
 def test_other_pages_are_rendered_each_time(*, lasting: bool, change_counter: int | None) -> None:
     """These are pages that change without a write.
 
