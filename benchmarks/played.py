@@ -6,12 +6,12 @@ from datetime import datetime
 from arena.db.matches import Claim, FinishedMatch
 from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, SeatReport, encode
 from arena.rules import Move, Rules, apply, asked, new_game, shuffled_deck, view
-from arena.scheduler.check import finish
+from arena.scheduler.check import verified_match
 
 
 def played(claim: Claim, dice: random.Random, ended: datetime) -> FinishedMatch:
     """Play a match and return its result, in the form of a launcher's record that has been checked."""
-    return finish(claim, encode(_record(claim.spec, dice)), ended)
+    return verified_match(claim, encode(_record(claim.spec, dice)), ended)
 
 
 def _record(spec: MatchSpec, dice: random.Random) -> MatchRecord:

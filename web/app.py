@@ -53,7 +53,7 @@ from web.leaderboard.standings import Boards
 from web.live import live_api, live_pages, tv_pages
 from web.play.pages import play_pages
 from web.play.puzzle import puzzle_pages
-from web.status.pages import health_api, status_api, status_pages
+from web.status import health_api, status_api, status_pages
 from web.submissions.api import submission_api
 from web.submissions.pages import submission_pages
 from web.viewer.pages import viewer_pages

@@ -1,4 +1,4 @@
-"""Challenges, for pages and programs: requests, progress, results and games."""
+"""The pages and the API of challenges: requests, progress, results and games."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final

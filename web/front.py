@@ -19,7 +19,7 @@ from web.http.caching import unless_unchanged
 from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards, scale_of
 from web.live import watchable
-from web.play.puzzle import laid_out_puzzle, newest_puzzle
+from web.play.puzzle import lay_out_puzzle, newest_puzzle
 from web.viewer.words import card_name
 
 _TOP: Final = BoardQuery(limit=10)
@@ -87,7 +87,7 @@ def _front_page(  # noqa: PLR0913 - one argument per part of the page
         bots=board.bots,
         rows=rows,
         scale=scale_of(rows),
-        puzzle=None if puzzle is None else laid_out_puzzle(puzzle),
+        puzzle=None if puzzle is None else lay_out_puzzle(puzzle),
         card_name=card_name,
     )
 

@@ -1,4 +1,4 @@
-"""Matches in progress, shown with a delay of one round: the viewer, data for programs, and Kaiten TV."""
+"""Matches in progress, shown with a delay of one round: the viewer, the API and Kaiten TV."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -59,13 +59,13 @@ def watchable(
 
     The match ``after`` is left out; the matches that follow it in ``matches`` come first.
     """
-    for name in _continued([each.match for each in matches], after):
+    for name in _rotated([each.match for each in matches], after):
         match = live.find(name, None) if name != after else None
         if match is not None and match.game is not None:
             yield match.match, match.game.game + 1
 
 
-def _continued(items: list[str], after: str | None) -> list[str]:
+def _rotated(items: list[str], after: str | None) -> list[str]:
     """Return all items, beginning with the one that follows ``after``."""
     begin = items.index(after) + 1 if after in items else 0
     return items[begin:] + items[:begin]
@@ -117,7 +117,7 @@ class _Live:
         """
         found = self._read(request, match, None)
         if found.game is None:
-            return unless_unchanged(request, found, lambda: _without_a_game(request, found))
+            return unless_unchanged(request, found, lambda: _page_without_game(request, found))
         start = Frame(found.game.rounds, 1, FilmStage.PICK)
         return RedirectResponse(
             f"{address(_base(found, found.game), start, Viewpoint.read(view))}#autoplay", 303
@@ -127,7 +127,9 @@ class _Live:
         """Show a frame of a game."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
-            return _to_the_replay(found, number, lambda home: address(home, asked.frame, asked.viewpoint))
+            return _redirect_to_replay(
+                found, number, lambda home: address(home, asked.frame, asked.viewpoint)
+            )
         game = found.game
         if game is None:
             raise _not_shown(found)
@@ -153,7 +155,7 @@ class _Live:
         """Return all frames of a game so far, as data."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
-            return _to_the_replay(found, number, lambda home: f"{home}/frames.json?view={view}")
+            return _redirect_to_replay(found, number, lambda home: f"{home}/frames.json?view={view}")
         if found.game is None:
             raise _not_shown(found)
         film = film_so_far(found.game.text)
@@ -185,7 +187,7 @@ def _playing(game: ShownGame) -> int | None:
     return None if game.rounds == ROUNDS else game.rounds + 1
 
 
-def _without_a_game(request: Request, match: WatchedMatch) -> Response:
+def _page_without_game(request: Request, match: WatchedMatch) -> Response:
     return page(
         request,
         "live_none.html",
@@ -195,7 +197,7 @@ def _without_a_game(request: Request, match: WatchedMatch) -> Response:
     )
 
 
-def _to_the_replay(match: WatchedMatch, number: int, address_in: Callable[[str], str]) -> Response:
+def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[str], str]) -> Response:
     if not match.published:
         raise HTTPException(404, "The games of a challenge appear when all its matches are over.")
     if number > len(match.played):
@@ -254,12 +256,12 @@ def live_api(live: LiveGames) -> APIRouter:
 
         Unrated matches are visible only to their owner and to operators, who need the `read` scope.
         """
-        return _told(read_live(live, match, game, lambda account: may_read(caller, account)))
+        return _document(read_live(live, match, game, lambda account: may_read(caller, account)))
 
     return router
 
 
-def _told(match: WatchedMatch) -> LiveMatch:
+def _document(match: WatchedMatch) -> LiveMatch:
     shown = match.game
     return LiveMatch(
         match=match.match,
@@ -324,4 +326,4 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
     games = [each.game.game for each in activity.remarkable]
     games += [game.game for game in store.games.newest(limit=_NEWEST)]
-    yield from (f"/tv/games/{game}" for game in _continued(list(dict.fromkeys(games)), after))
+    yield from (f"/tv/games/{game}" for game in _rotated(list(dict.fromkeys(games)), after))

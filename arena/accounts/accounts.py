@@ -22,7 +22,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Role
 
 
-class Own:
+class OwnerActions:
     """Changes an account for its owner. Each change requires the password."""
 
     def __init__(self, people: People, passwords: Passwords, sessions: Sessions, sources: Sources) -> None:
@@ -110,7 +110,7 @@ class Registration:
         return StoredPassword(account=account, password=new.password)
 
 
-class Operators:
+class OperatorActions:
     """Changes any account on behalf of an operator."""
 
     def __init__(self, people: People, passwords: Passwords, sources: Sources) -> None:
@@ -214,11 +214,13 @@ class Accounts:
     registration: Registration
     sessions: Sessions
     tokens: Tokens
-    own: Own
-    operators: Operators
+    own: OwnerActions
+    operators: OperatorActions
 
     @classmethod
-    def over(cls, store: Store, mode: RegistrationMode, sources: Sources, hasher: PasswordHasher) -> Self:
+    def for_store(
+        cls, store: Store, mode: RegistrationMode, sources: Sources, hasher: PasswordHasher
+    ) -> Self:
         """Create the services for a store."""
         people = store.people
         passwords = Passwords(hasher)
@@ -227,8 +229,8 @@ class Accounts:
             registration=Registration(people, passwords, sources, mode),
             sessions=sessions,
             tokens=Tokens(store.credentials, sources),
-            own=Own(people, passwords, sessions, sources),
-            operators=Operators(people, passwords, sources),
+            own=OwnerActions(people, passwords, sessions, sources),
+            operators=OperatorActions(people, passwords, sources),
         )
 
 
@@ -237,7 +239,7 @@ def open_accounts(store: Store, mode: RegistrationMode) -> Accounts:
 
     Not in :mod:`arena.app`, because the site needs it without Docker.
     """
-    return Accounts.over(store, mode, real_sources(), strong_hasher())
+    return Accounts.for_store(store, mode, real_sources(), strong_hasher())
 
 
 def real_sources() -> Sources:

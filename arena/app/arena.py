@@ -27,12 +27,12 @@ from arena.app.host import (
 )
 from arena.app.intake import image_source, keeper_of, pipeline_of, shared_images
 from arena.app.monitoring import Monitoring
-from arena.app.notifier import notifier
 from arena.db.coordinator_lock import CoordinatorLock
 from arena.db.errors import DatabaseUnavailable
 from arena.db.leases import RENEW_SECONDS
 from arena.db.store import Store, open_store
 from arena.images.keeper import ImageKeeper, pruner
+from arena.notices.deliverer import notifier
 from arena.ops.export.making import exporter
 from arena.ops.retention import remover
 from arena.platform.files import Disk

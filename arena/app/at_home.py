@@ -211,7 +211,7 @@ def check_bot(
     with _open_at_home(settings, say) as (arena, own):
         receiver = open_receiver(own, arena.store, own=True)
         _prepare(arena, target, say)
-        following = LocalFollowing(arena.store.submissions, _handed_in(receiver, target), on_change)
+        following = LocalFollowing(arena.store.submissions, _submit(receiver, target), on_change)
         with playing(arena) as coordinator:
             coordinator.run(lambda: following.await_game(coordinator))
         if not following.over:
@@ -231,7 +231,7 @@ def _prepare(arena: Arena, target: Target, say: Say) -> None:
     say(f"checking as an arena does, but without testing the sandbox (see `arena doctor`){few}")
 
 
-def _handed_in(receiver: Receiver, target: Target) -> str:
+def _submit(receiver: Receiver, target: Target) -> str:
     """Submit a bot, and return the submission's id."""
     with parcel_of(target, _BOT) as parcel:
         kind = UploadKind(parcel.kind)

@@ -20,7 +20,7 @@ from arena.protocol.match import RuntimeName
 from arena.protocol.states import BotState
 
 if TYPE_CHECKING:
-    from arena.accounts.accounts import Operators
+    from arena.accounts.accounts import OperatorActions
     from arena.db.bots import KnownBot
     from arena.db.ladder import Rebuilt
     from arena.db.store import Store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened_arena() -> Iterator[tuple["Settings", "Store"]]:
+def open_arena_store() -> Iterator[tuple["Settings", "Store"]]:
     """Open an arena's settings and store; turn errors into a message and an exit code."""
     from arena.accounts.errors import AccountError
     from arena.app.folders import CannotStart, open_results
@@ -46,15 +46,15 @@ def opened_arena() -> Iterator[tuple["Settings", "Store"]]:
 
 
 @contextmanager
-def operating() -> Iterator["Operators"]:
-    """Open the operators' account operations. Errors are handled as by :func:`opened_arena`."""
+def operating() -> Iterator["OperatorActions"]:
+    """Open the operators' account operations. Errors are handled as by :func:`open_arena_store`."""
     from arena.accounts.accounts import open_accounts
 
-    with opened_arena() as (settings, store):
+    with open_arena_store() as (settings, store):
         yield open_accounts(store, settings.registration).operators
 
 
-def who() -> str:
+def operator_name() -> str:
     """Return the operator's name for the audit log: that of the user who runs this process."""
     try:
         name = pwd.getpwuid(os.getuid()).pw_name
@@ -63,14 +63,14 @@ def who() -> str:
     return f"terminal:{name}"
 
 
-def write_down(what: str, subject: str = "", detail: str = "") -> None:
+def record_action(what: str, subject: str = "", detail: str = "") -> None:
     """Record an operator's action in the audit log."""
     with operating() as operators:
-        operators.record(who(), what, subject, detail)
+        operators.record(operator_name(), what, subject, detail)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def exit_on_error() -> Iterator[None]:
     """Turn an error that stops a command into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError
@@ -143,19 +143,19 @@ def bots(
 def bench(bot: Bot, reason: Reason) -> None:
     """Bench a bot until its author, a new version or you reactivate it."""
     with _operating() as operators:
-        _print(operators.bench(who(), bot, reason))
+        _print(operators.bench(operator_name(), bot, reason))
 
 
 def unbench(bot: Bot) -> None:
     """Reactivate a benched bot."""
     with _operating() as operators:
-        _print(operators.unbench(who(), bot))
+        _print(operators.unbench(operator_name(), bot))
 
 
 def retire(bot: Bot) -> None:
     """Take a bot off the ladder; its author or a new version can reactivate it."""
     with _operating() as operators:
-        _print(operators.retire(who(), bot))
+        _print(operators.retire(operator_name(), bot))
 
 
 def play_version(
@@ -164,7 +164,7 @@ def play_version(
 ) -> None:
     """Activate another version of a bot, older or newer."""
     with _operating() as operators:
-        _print(operators.play_version(who(), bot, version))
+        _print(operators.play_version(operator_name(), bot, version))
 
 
 def disqualify(
@@ -178,14 +178,14 @@ def disqualify(
         known = operators.find(bot)
         if not yes:
             _confirm(f"Disqualify {known.name} of {known.author}, and recompute all ratings?")
-        _print_rebuilt(operators.disqualify(who(), bot, reason))
+        _print_rebuilt(operators.disqualify(operator_name(), bot, reason))
         _print(operators.find(bot))
 
 
 def reinstate(bot: Bot) -> None:
     """Revoke a disqualification, and recompute all ratings with the bot's games."""
     with _operating() as operators:
-        _print_rebuilt(operators.reinstate(who(), bot))
+        _print_rebuilt(operators.reinstate(operator_name(), bot))
         _print(operators.find(bot))
 
 
@@ -209,7 +209,7 @@ def _operating() -> Iterator["BotOperators"]:
     from arena.app.folders import utc_now
     from arena.services.operators import BotOperators
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         yield BotOperators(store, utc_now)
 
 
@@ -252,7 +252,7 @@ def add_bot(
         )
     if file.is_dir():
         fail(f"{file} is a folder: give a docker save archive or a source file")
-    with explained():
+    with exit_on_error():
         try:
             with open_submissions(read_settings(), say) as submissions:
                 done = submissions.submit(name, author, file)
@@ -261,7 +261,7 @@ def add_bot(
         except IntakeError as error:
             fail(str(error), WRONG)
     size = sum(layer.size for layer in done.image.layers) / _MIB
-    write_down("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
+    record_action("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
     typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
     if not done.new:
         say(f"no new version: the newest version of {done.bot} has the same image")
@@ -272,13 +272,13 @@ def prune_images() -> None:
     from arena.app.intake import open_keeper
     from arena.platform.settings import read_settings
 
-    with explained():
+    with exit_on_error():
         try:
             with open_keeper(read_settings()) as keeper:
                 pruned = keeper.prune()
         except IntakeError as error:
             fail(str(error), WRONG)
-    write_down("prune-images", detail=f"{len(pruned.images)} removed")
+    record_action("prune-images", detail=f"{len(pruned.images)} removed")
     typer.echo(
         f"images removed: {len(pruned.images)}, {pruned.freed / _MIB:.1f} MiB freed, "
         f"{pruned.left / _MIB:.1f} MiB in use"

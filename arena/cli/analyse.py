@@ -7,7 +7,17 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
-from arena.cli.console import Json, echo, fail, opened, print_json, print_table, say, tracked, writing
+from arena.cli.console import (
+    Json,
+    echo,
+    exit_on_write_error,
+    fail,
+    open_output,
+    print_json,
+    print_table,
+    say,
+    with_progress,
+)
 from arena.cli.replays import checked, in_file, path_of
 from arena.platform.speech import whole_percent
 from arena.play.analysis.analyst import PLAYOUTS, house_bots
@@ -53,8 +63,8 @@ def analyse(
         fail("--json and the replays can't both go to stdout: name a file with -o")
     games = list(_games(word))
     analyses, bots = [], house_bots(samples())
-    with writing(out), opened(out) if out else nullcontext() as file:
-        for game in tracked(games, len(games), "analyse"):
+    with exit_on_write_error(out), open_output(out) if out else nullcontext() as file:
+        for game in with_progress(games, len(games), "analyse"):
             analyses.append(analysis_of(game, seed=seed, playouts=playouts, bots=bots))
             if file is not None:
                 file.write(annotated(game, analyses[-1]) + b"\n")
@@ -70,10 +80,10 @@ def _games(word: str) -> Iterator[PublicReplay]:
     if path := path_of(word):
         yield from in_file(path)
         return
-    from arena.cli.login import visiting
+    from arena.cli.login import logged_in_site
     from arena.client.games import replay_of
 
-    with visiting() as site:
+    with logged_in_site() as site:
         yield checked(word, replay_of(site, word))
 
 

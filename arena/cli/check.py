@@ -34,7 +34,7 @@ def check(
     from arena.platform.settings import read_settings
 
     began = time.monotonic()
-    with _explained():
+    with _exit_on_error():
         telling = ProgressReporter(lambda: time.monotonic() - began)
         told, image_bytes = check_bot(read_settings(), target_of(target), telling.update, say)
     if as_json:
@@ -49,7 +49,7 @@ def check(
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _exit_on_error() -> Iterator[None]:
     """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError

@@ -139,7 +139,7 @@ class _Session:
     def run(self, most: int) -> None:
         """Play until the test ends."""
         first = self._progress.deals
-        if first >= most or (first % EVALUATION_INTERVAL == 0 and self._over()):
+        if first >= most or (first % EVALUATION_INTERVAL == 0 and self._is_decided()):
             return
         plan = player_of(self._bots, 2 * (most - first))
         try:
@@ -150,7 +150,7 @@ class _Session:
                     self._progress.add(result)
                     if self._progress.deals % EVALUATION_INTERVAL == 0:
                         show(_line(self._progress.evidence(), self._comparison.hypotheses))
-                        if self._over():
+                        if self._is_decided():
                             return
         except KeyboardInterrupt:
             self._code = INTERRUPTED
@@ -170,7 +170,7 @@ class _Session:
                 raise typer.Exit(USAGE)
             yield result
 
-    def _over(self) -> bool:
+    def _is_decided(self) -> bool:
         return self._progress.evidence().verdict is not SprtVerdict.OPEN
 
     def print(self, *, as_json: bool) -> None:

@@ -62,7 +62,7 @@ def at_version(bot: str, version: int | None) -> str:
     return bot if version is None else f"{bot}@{version}"
 
 
-def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+def with_progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield from items
@@ -108,7 +108,7 @@ _NEW: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 @contextmanager
-def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
+def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a file, or stdout for ``-``, for writing.
 
     A file is written under a temporary name and renamed once it is on disk; an error or interruption leaves
@@ -139,7 +139,7 @@ def opened(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def writing(target: str | None) -> Iterator[None]:
+def exit_on_write_error(target: str | None) -> Iterator[None]:
     """Turn an error into a message and an exit code.
 
     The error comes from writing ``target`` or, if that is None, from playing.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_json, print_table, say
-from arena.cli.login import visiting
+from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
 from arena.client.sites import ClientError, SiteError
@@ -45,7 +45,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
     as_json: Json = False,
 ) -> None:
     """Play unrated games between your bot and others, and show their results."""
-    with visiting() as site:
+    with logged_in_site() as site:
         wanted = {"opponents": opponents, "version": version, "deals": deals}
         told = site.post(f"/bots/{part(bot)}/challenges", wanted)
         asked = site.read(told, ChallengeSummary)
@@ -136,7 +136,7 @@ def logs(
     """
     if (game is not None) == last:
         raise typer.BadParameter("give either a game (id, number or URL) or --last")
-    with visiting() as site:
+    with logged_in_site() as site:
         told = site.get(f"/games/{part(_last(site) if game is None else game_id(site, game))}/logs")
         if as_json:
             print_json(told)
@@ -172,7 +172,7 @@ def games(
     """
     if lost and not mine:
         raise typer.BadParameter("--lost needs --mine: arena games --mine --lost")
-    with visiting() as site:
+    with logged_in_site() as site:
         bots = own_bots(site) if mine else frozenset()
         known = games_of(site, bots) if mine else listed(site)
         told = list(islice((game for game in known if not lost or is_lost_by(game, bots)), count))

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.admin import opened_arena
+from arena.cli.admin import open_arena_store
 from arena.cli.console import Json, fail, print_json
-from arena.cli.login import visiting
+from arena.cli.login import logged_in_site
 from arena.platform.speech import whole_percent
 from arena.protocol.documents import Leaderboard, Row
 
@@ -88,10 +88,10 @@ def leaderboard(
     if players == 1:
         fail("--players must be 2, 3, 4 or 5, or 0 for all")
     if site:
-        with visiting() as visited:
+        with logged_in_site() as visited:
             board = read_board(visited, players)
     else:
-        with opened_arena() as (_, store):
+        with open_arena_store() as (_, store):
             board = board_of(store, players)
     if as_json:
         print_json(board)

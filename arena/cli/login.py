@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def exit_on_error() -> Iterator[None]:
     """Turn an error into one line and an exit code. Misspelled environment variables are errors."""
     _check_environment()
     try:
@@ -55,11 +55,11 @@ def _check_environment() -> None:
 
 
 @contextmanager
-def visiting() -> Iterator["SiteClient"]:
+def logged_in_site() -> Iterator["SiteClient"]:
     """Open the site that the user is logged in to; turn errors into one line and an exit code."""
     from arena.client.site import SiteClient
 
-    with explained():
+    with exit_on_error():
         login = chosen(users_sites(), os.environ)
         with closing(SiteClient(login.site, login.token)) as site:
             yield site
@@ -74,14 +74,14 @@ def login(
     """Log in to an arena's site with a token, read from the terminal or standard input."""
     from arena.client.site import SiteClient
 
-    with explained():
+    with exit_on_error():
         sites = users_sites()
         address = check_address(site or os.environ.get(SITE_VARIABLE) or _last(sites))
         if crosses_network_unencrypted(address):
             say(f"{address} doesn't use HTTPS: anyone on the network can read the token and use it")
         with closing(SiteClient(address)) as visited:
             visited.get("/status")  # check that it is an arena before sending it a token
-        token = check_token(_asked(address))
+        token = check_token(_read_token(address))
         with closing(SiteClient(address, token)) as visited:
             account = visited.read(visited.get("/account"), Account)
         sites.remember(Login(site=address, token=token, account=account.name))
@@ -97,7 +97,7 @@ def logout() -> None:
     """Revoke and delete the token for the last site or, if set, ARENA_SITE."""
     if os.environ.get(TOKEN_VARIABLE):
         fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's page /account")
-    with explained():
+    with exit_on_error():
         sites = users_sites()
         known = chosen(sites, os.environ)
         _revoke(known)
@@ -130,7 +130,7 @@ def _last(sites: Sites) -> str:
     return known[-1].site
 
 
-def _asked(address: str) -> str:
+def _read_token(address: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline()
     say(f"create a token at {address}/account, with the {' and '.join(_NEEDED)} scopes")

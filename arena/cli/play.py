@@ -17,15 +17,15 @@ from arena.cli.console import (
     INTERRUPTED,
     WRONG,
     Json,
+    exit_on_write_error,
     fail,
     millis,
-    opened,
+    open_output,
     print_json,
     print_table,
     say,
     show,
-    tracked,
-    writing,
+    with_progress,
 )
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
 from arena.home.games import HomeResult, Mistake
@@ -97,11 +97,11 @@ def play(  # noqa: PLR0913 - one argument per option
     code = 0
     try:
         with (
-            writing(out),
-            opened(out) if out else nullcontext() as file,
+            exit_on_write_error(out),
+            open_output(out) if out else nullcontext() as file,
             plan.playing(schedule(rules, seed, games, "play")) as played,
         ):
-            for result in tracked(played, games, "play"):
+            for result in with_progress(played, games, "play"):
                 if file is not None and result.replay is not None:
                     file.write(result.replay + b"\n")
                 report.add(result)
@@ -256,7 +256,7 @@ def save_puzzle(name: str, puzzle: Puzzle, folder: Path | None = None) -> Path |
     file = folder / f"{name}-{sha256(text).hexdigest()[:8]}.json"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with opened(str(file)) as target:
+        with open_output(str(file)) as target:
             target.write(text + b"\n")
     except OSError as error:
         say(f"can't save the position in {file}: {error}", logging.ERROR)

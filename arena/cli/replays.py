@@ -11,7 +11,17 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from arena.cli.console import USAGE, WRONG, Json, fail, opened, print_json, say, tracked, writing
+from arena.cli.console import (
+    USAGE,
+    WRONG,
+    Json,
+    exit_on_write_error,
+    fail,
+    open_output,
+    print_json,
+    say,
+    with_progress,
+)
 from arena.cli.help import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
 from arena.home.bots import HomeBot, UnusableBot, find_bot
@@ -61,13 +71,13 @@ def simulate(  # noqa: PLR0913 - one argument per option
     try:
         # The bots' output must not mix with the data.
         with (
-            writing(out),
-            opened(out) if out else nullcontext() as file,
+            exit_on_write_error(out),
+            open_output(out) if out else nullcontext() as file,
             redirect_stdout(stderr),
             timer.running(sys.__stderr__ or stderr),
         ):
             loaded = [simulated_player(bot, timer) for bot in table]
-            for replay in tracked(games_of(rules, loaded, seed, games), games, "simulate"):
+            for replay in with_progress(games_of(rules, loaded, seed, games), games, "simulate"):
                 if file is not None:
                     file.write(encode(replay) + b"\n")
                 summary.add(replay)
@@ -163,12 +173,12 @@ def get(
 
     Example: arena replay get 475 -o game.json
     """
-    from arena.cli.login import visiting
+    from arena.cli.login import logged_in_site
     from arena.client.games import replay_of
 
-    with visiting() as site:
+    with logged_in_site() as site:
         text = replay_of(site, game)
-    with writing(out), opened(out) as file:
+    with exit_on_write_error(out), open_output(out) as file:
         file.write(text.rstrip() + b"\n")
 
 

@@ -93,19 +93,19 @@ def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[Recor
             online.append(word)
     if not online:
         return
-    from arena.cli.login import visiting
+    from arena.cli.login import logged_in_site
     from arena.client.games import own_bots, replay_of
 
-    with visiting() as site:
+    with logged_in_site() as site:
         whose = frozenset({of}) if of else own_bots(site)
         yield from _seats([checked(word, replay_of(site, word)) for word in online], whose)
 
 
 def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
-    from arena.cli.login import visiting
+    from arena.cli.login import logged_in_site
     from arena.client.games import games_of, is_lost_by, own_bots, replay_of
 
-    with visiting() as site:
+    with logged_in_site() as site:
         own = own_bots(site)
         bots = frozenset({of.partition("@")[0]}) if of else own
         games = list(islice((game for game in games_of(site, bots) if is_lost_by(game, bots)), count))

@@ -8,7 +8,7 @@ import typer
 
 from arena.cli.console import Json, at_version, echo, fail, print_json, print_table, say
 from arena.cli.leaderboard import percent
-from arena.cli.login import visiting
+from arena.cli.login import logged_in_site
 from arena.client.games import part
 from arena.client.sites import SiteProblem
 from arena.platform.speech import visible
@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 
 def versions(bot: Name, *, as_json: Json = False) -> None:
     """List a bot's versions with their results, newest first."""
-    with visiting() as site:
+    with logged_in_site() as site:
         told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
         if as_json:
             print_json({"versions": told, "next": None})
@@ -81,7 +81,7 @@ def _figures(result: RatedResult | None) -> tuple[str, ...]:
 
 def _change(bot: str, change: dict[str, object]) -> None:
     """Change a bot, and print its state."""
-    with visiting() as site:
+    with logged_in_site() as site:
         changed = site.read(site.patch(f"/bots/{part(bot)}", change), Bot)
     name, state = visible(changed.name), visible(changed.state)
     say(f"{name}@{changed.version} is active" if state == "active" else f"{name} is {state}")
@@ -100,7 +100,7 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show your bots and submissions in progress, or one bot's versions and submissions."""
-    with visiting() as site:
+    with logged_in_site() as site:
         if bot is None:
             _all(site, as_json=as_json)
         else:

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, millis, print_json, say
-from arena.cli.login import visiting
+from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
 from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
@@ -197,7 +197,7 @@ def submit(
 
     Exit codes: 0 the bot plays, or was sent with --no-follow; 1 it was rejected, or the arena failed.
     """
-    with visiting() as site:
+    with logged_in_site() as site:
         told = _sent(site, bot, name, note)
         if not no_follow:
             told = _followed(site, site.read(told, Submission))
@@ -310,7 +310,7 @@ def cancel(
 
     Example: arena cancel mybot
     """
-    with visiting() as site:
+    with logged_in_site() as site:
         newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
         known = [site.read(each, Submission) for each in newest]
         found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]

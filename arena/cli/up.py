@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import explained, opened_arena, settings_of_arena, warn_of_processes
+from arena.cli.admin import exit_on_error, open_arena_store, settings_of_arena, warn_of_processes
 from arena.cli.console import WRONG, Json, at_version, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
 from arena.protocol.match import RuntimeName
@@ -25,7 +25,7 @@ def up() -> None:
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
 
-    with explained():
+    with exit_on_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         check_port(settings)
@@ -39,7 +39,7 @@ def coordinator() -> None:
     from arena.app.arena import open_arena
     from arena.app.playing import playing, prepare, refill
 
-    with explained():
+    with exit_on_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         with open_arena(settings) as arena:
@@ -61,7 +61,7 @@ def demo(
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
 
-    with explained():
+    with exit_on_error():
         settings = settings_of_arena(terse=True)
         if sandbox is not None:
             settings = settings.model_copy(update={"sandbox": sandbox})
@@ -106,7 +106,7 @@ def scheduler(
         fail(f"{listen}: {error}")
     if address is None:
         fail("name an address, such as 127.0.0.1:8786")
-    with explained():
+    with exit_on_error():
         settings = settings_of_arena()
         schedule(settings, address, lambda where: say(f"scheduler listening at {where}"))
     say("stopped")
@@ -123,7 +123,7 @@ def worker(
     """
     from arena.app.worker import work
 
-    with explained():
+    with exit_on_error():
         settings = settings_of_arena()
         warn_of_processes(settings)
         work(settings, port, say)
@@ -157,7 +157,7 @@ def workers(*, as_json: Json = False) -> None:
     from arena.app.folders import utc_now
     from arena.services.documents import read_refused, read_workers
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         seen = read_workers(store, utc_now())
         refused = read_refused(store)
     if as_json:

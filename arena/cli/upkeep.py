@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.admin import opened_arena, who, write_down
-from arena.cli.console import WRONG, Json, at_version, fail, opened, print_json, print_table, say
+from arena.cli.admin import open_arena_store, operator_name, record_action
+from arena.cli.console import WRONG, Json, at_version, fail, open_output, print_json, print_table, say
 from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 def rebuild_ratings() -> None:
     """Recompute the ratings from the game log and correct differences. Exits with 1 if there were any."""
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         rebuilt = store.ladder.rebuild()
-    write_down("rebuild-ratings", detail=f"{rebuilt.differing} differed")
+    record_action("rebuild-ratings", detail=f"{rebuilt.differing} differed")
     typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
     if rebuilt.differing:
         raise typer.Exit(WRONG)
@@ -38,7 +38,7 @@ def fit_beta() -> None:
     """Fit the noise of a game (β) to the newest games, and print how much predictions improve."""
     from arena.ladder.calibration import fit_betas
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))
     if not fits:
         fail("too few rated games: fitting β needs at least 100 games with the same number of players")
@@ -66,7 +66,7 @@ def odd_results() -> None:
     """
     from arena.ladder.odd_results import odd_pairs
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         games = store.ratings.predicted_games(_NEWEST_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
     bots = {version: owner.bot for version, owner in owners.items()}
@@ -134,9 +134,9 @@ def ladder(  # noqa: PLR0913 - one argument per option
         pids=pids,
         tmp_mib=tmp_mib,
     )
-    with opened_arena() as (settings, store):
+    with open_arena_store() as (settings, store):
         if wanted.named():
-            change_ladder(store, utc_now(), who(), wanted)
+            change_ladder(store, utc_now(), operator_name(), wanted)
         told = _ladder(store, settings)
     if as_json:
         print_json(told)
@@ -194,7 +194,7 @@ def quarantine(*, as_json: Json = False) -> None:
     """List the matches quarantined after repeated arena faults, newest first."""
     from arena.services.documents import quarantine_entry
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         found = store.queue.quarantine()
     if as_json:
         print_json({"quarantined": [quarantine_entry(match) for match in found]})
@@ -207,8 +207,8 @@ def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of th
     from arena.app.folders import utc_now
     from arena.db.audit import NewAuditEntry
 
-    with opened_arena() as (_, store):
-        entry = NewAuditEntry(at=utc_now(), who=who(), what="release", subject=f"match:{match}")
+    with open_arena_store() as (_, store):
+        entry = NewAuditEntry(at=utc_now(), who=operator_name(), what="release", subject=f"match:{match}")
         store.queue.release(match, entry)
     typer.echo(f"{match} queued")
 
@@ -233,7 +233,7 @@ def submissions(
     """List submissions, newest first, with their stage and the reason for a rejection or wait."""
     from arena.submissions.document import document
 
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         found = store.submissions.newest(bot=bot, limit=last)
     if as_json:
         print_json(SubmissionList(submissions=tuple(map(document, found)), next=None))
@@ -258,10 +258,10 @@ def _line(submission: "KnownSubmission") -> str:
 
 def rebuild_statistics() -> None:
     """Recount the cards of all games and correct differences. Exits with 1 if there were any."""
-    with opened_arena() as (_, store):
+    with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()
     told = f"{rebuilt.games} games counted, {rebuilt.differing} sums differed"
-    write_down("rebuild-statistics", detail=told)
+    record_action("rebuild-statistics", detail=told)
     typer.echo(told)
     if rebuilt.differing:
         raise typer.Exit(WRONG)
@@ -277,7 +277,7 @@ def backup(
     from arena.app.backup import make_backup
     from arena.platform.settings import read_settings
 
-    with _backup_explained(file), opened(file, private=True) as target:
+    with _exit_on_backup_error(file), open_output(file, private=True) as target:
         made = make_backup(read_settings(), target, say)
         is_read_back = target.readable()
     if is_read_back:
@@ -293,13 +293,13 @@ def restore(
     from arena.app.backup import restore_backup
     from arena.platform.settings import read_settings
 
-    with _backup_explained(str(file)):
-        made = restore_backup(read_settings(), file, who(), say)
+    with _exit_on_backup_error(str(file)):
+        made = restore_backup(read_settings(), file, operator_name(), say)
     say(f"restored: {_held(made)}")
 
 
 @contextmanager
-def _backup_explained(file: str) -> Iterator[None]:
+def _exit_on_backup_error(file: str) -> Iterator[None]:
     """Turn an error into a message and an exit code."""
     from arena.app.folders import CannotStart
     from arena.db.errors import StoreError

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.admin import opened_arena, operating, print_bots, who
+from arena.cli.admin import open_arena_store, operating, operator_name, print_bots
 from arena.cli.console import Json, fail, print_json, print_table, say
 from arena.protocol.states import Role
 
@@ -25,21 +25,23 @@ def create_user(
     """Create an account. The password is read from the terminal or standard input."""
     with operating() as operators:
         password = _new_password()
-        made = operators.create_user(who(), name, password, Role.OPERATOR if operator else Role.USER)
+        made = operators.create_user(
+            operator_name(), name, password, Role.OPERATOR if operator else Role.USER
+        )
     typer.echo(f"{made.name} {made.role}")
 
 
 def reset_password(name: Name) -> None:
     """Set a new password for an account, and revoke its sessions and tokens."""
     with operating() as operators:
-        operators.reset_password(who(), name, _new_password())
+        operators.reset_password(operator_name(), name, _new_password())
     say(f"{name} has a new password; its sessions and tokens are revoked")
 
 
 def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: user or operator.")]) -> None:
     """Change the role of an account. This applies to its sessions and tokens immediately."""
     with operating() as operators:
-        changed = operators.set_role(who(), name, role)
+        changed = operators.set_role(operator_name(), name, role)
     typer.echo(f"{changed.name} {changed.role}")
 
 
@@ -68,9 +70,9 @@ def set_quota(
         fail("give --submissions-a-day, --bots or --challenges-a-day, or --reset for all three")
     with operating() as operators:
         if reset:
-            operators.reset_quota(who(), name)
+            operators.reset_quota(operator_name(), name)
         else:
-            operators.set_quota(who(), name, quota)
+            operators.set_quota(operator_name(), name, quota)
     _print_quotas(_status(name))
 
 
@@ -126,7 +128,7 @@ def invite(
     from arena.platform.settings import RegistrationMode, read_settings
 
     with operating() as operators:
-        code = operators.invite(who(), days)
+        code = operators.invite(operator_name(), days)
     typer.echo(code)
     say(f"valid for one account and {days} days, at the site's page /register?invitation={code}")
     if read_settings().registration is not RegistrationMode.INVITATION:
@@ -158,7 +160,7 @@ def _status(name: str) -> "UserStatus":
     from arena.services.operators import user_status
     from arena.submissions.receiver import open_receiver
 
-    with opened_arena() as (settings, store):
+    with open_arena_store() as (settings, store):
         accounts = open_accounts(store, settings.registration)
         receiver = open_receiver(settings, store)
         return user_status(store, accounts, receiver, settings.challenges_a_day, name)

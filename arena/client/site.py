@@ -215,15 +215,15 @@ class SiteClient:
 
     def parse(self, data: bytes | str) -> Any:  # noqa: ANN401 - JSON
         """Decode JSON that the site sent."""
-        with self._explained():
+        with self._site_errors():
             return parsed(data)
 
     def _lines(self, answer: requests.Response) -> Iterator[str]:
-        with self._explained():
+        with self._site_errors():
             yield from lines(answer)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _site_errors(self) -> Iterator[None]:
         """Raise SiteError for a broken connection, or a response that no arena sends."""
         try:
             yield
@@ -241,7 +241,7 @@ class SiteClient:
     ) -> requests.Response:
         url = f"{self.address}{below}{path}"
         settings = {"timeout": _USUAL} | request
-        with self._explained():
+        with self._site_errors():
             # With an auth function, requests ignores ~/.netrc.
             return self._session.request(
                 method, url, auth=self._authorized, allow_redirects=False, stream=True, **settings
@@ -261,7 +261,7 @@ class SiteClient:
             self._check(answer)
             if _kind(answer) != "application/json":
                 raise self._unexpected(f"{_kind(answer) or 'something'} where JSON was expected")
-            with self._explained():
+            with self._site_errors():
                 return read_body(answer)
 
     def _check(self, answer: requests.Response) -> None:

@@ -26,7 +26,7 @@ from arena.db.database import Database, from_row
 from arena.db.matches import Claim
 from arena.db.opening import check_revision
 from arena.db.schema import OPEN, MatchRow, WorkerRow
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.protocol.match import MatchSpec, RuntimeName, WorkerStatus, decode
 from arena.protocol.states import MatchKind, MatchState
 from arena.protocol.status import RefusedWorker
@@ -131,7 +131,7 @@ class Leases:
                 .values(coordinator=coordinator, worker=worker, **_until(self._clock(connection)))
                 .returning(MatchRow.spec, MatchRow.attempt, MatchRow.kind)
             ).one()
-            reach("claiming")
+            failpoint("claiming")
             spec = replace(decode(row.spec, MatchSpec), attempt=row.attempt)
             rated = row.kind == MatchKind.RATED
             return Claim(
@@ -152,7 +152,7 @@ class Leases:
                 .with_for_update(skip_locked=True)
             )
             connection.execute(update(MatchRow).where(MatchRow.id.in_(mine)).values(**until))
-            reach("renewing")
+            failpoint("renewing")
 
     def publish_workers(
         self, coordinator: str, workers: Sequence[WorkerStatus], refused: Sequence[RefusedWorker] = ()

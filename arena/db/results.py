@@ -15,7 +15,7 @@ from arena.db.opening import check_revision
 from arena.db.schema import GameRow, GameSeatRow, MatchRow, MatchSeatRow, UnratedGameRow
 from arena.ladder.rating import game_time
 from arena.ladder.rating_log import GamePlayed
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.protocol.decoding import prepared
 from arena.protocol.match import encode, public_trouble
 from arena.protocol.states import MatchKind, MatchState
@@ -81,7 +81,7 @@ class Results:
                 positions = range(len(finished.games))
                 rows = [_game_row(finished, position, seats) for position in positions]
                 connection.execute(insert(UnratedGameRow), rows)
-            reach("recording")
+            failpoint("recording")
             return True
 
 

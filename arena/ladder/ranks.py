@@ -50,7 +50,7 @@ class Field:
         """Set a player's rating, adding the player if necessary."""
         if self._ratings.get(player) == rating:
             return
-        self._take_out(player)
+        self._remove(player)
         self._ratings[player] = rating
         if _fields(len(self._ratings)) != len(self._worlds):
             self._draw_all()
@@ -60,7 +60,7 @@ class Field:
 
     def drop(self, player: int) -> None:
         """Remove a player, if present."""
-        self._take_out(player)
+        self._remove(player)
         if _fields(len(self._ratings)) != len(self._worlds):
             self._draw_all()
 
@@ -81,7 +81,7 @@ class Field:
         ranks.sort()
         return ranks[_LEFT_OUT], ranks[-1 - _LEFT_OUT]
 
-    def _take_out(self, player: int) -> None:
+    def _remove(self, player: int) -> None:
         if player not in self._ratings:
             return
         for world, skill in zip(self._worlds, self._skills(player), strict=True):

@@ -1,18 +1,22 @@
 """Delivers each notice at least once: a delivery that was not recorded is repeated with the same id."""
 
-from collections.abc import Callable
+import ssl
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
+from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.db.subscriptions import DueNotice, SubscriptionKind
-from arena.notices.mail import Mailer
+from arena.notices.mail import Mailer, mailer_of
 from arena.notices.metrics import DeliveryMetrics, DeliveryOutcome
 from arena.notices.webhooks import NotDelivered, Webhooks
-from arena.platform.periodic import Backoff
+from arena.platform.periodic import Backoff, PeriodicTask
+from arena.platform.settings import Settings
 
 _log = structlog.get_logger()
 
@@ -29,6 +33,10 @@ _GIVE_UP_AFTER: Final = timedelta(days=3)
 """A subscription that has failed for this long is switched off."""
 
 _CONFIRM_WITHIN: Final = timedelta(days=7)
+
+_DELIVERY_SECONDS: Final = 2.0
+_RANKS_SECONDS: Final = 300.0
+"""Intervals of deliveries, and of checks for overtaken bots."""
 
 
 class Deliverer:
@@ -103,3 +111,25 @@ class Deliverer:
         self._metrics.count(its.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info
         log("notification not delivered", subscription=its.id, kind=its.kind, error=str(error))
+
+
+@contextmanager
+def notifier(
+    store: Store, settings: Settings, now: Callable[[], datetime], metrics: DeliveryMetrics
+) -> Iterator[None]:
+    """Deliver notices within the context; see :class:`Deliverer`."""
+    deliverer = Deliverer(
+        store,
+        Webhooks(settings.webhook_hosts, ssl.create_default_context()),
+        mailer_of(settings, ssl.create_default_context),
+        now,
+        metrics,
+    )
+    with (
+        closing(deliverer),
+        PeriodicTask(
+            deliverer.deliver_due, name="notifications", seconds=_DELIVERY_SECONDS, expected=(StoreError,)
+        ),
+        PeriodicTask(deliverer.check_ranks, name="ranks", seconds=_RANKS_SECONDS, expected=(StoreError,)),
+    ):
+        yield

@@ -42,7 +42,7 @@ FAILPOINTS: Final = {
 """Names of failpoints, and the state at each, in the order of a match."""
 
 
-def reach(name: str) -> None:
+def failpoint(name: str) -> None:
     """Kill this process if the environment names this failpoint."""
     if _armed is not None:
         _armed(name)

@@ -174,7 +174,7 @@ def _check_stand_in(index: int, game: GameRecord, moments: Sequence[int | None])
                 )
 
 
-def finish(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
+def verified_match(claim: Claim, data: bytes, ended: datetime) -> FinishedMatch:
     """Verify the encoded record of a claimed match and prepare it for the store; ``ended`` is in UTC.
 
     Raises RecordRefused, or MatchVoid if the record is correct but shows an arena fault.

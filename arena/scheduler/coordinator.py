@@ -14,7 +14,7 @@ from arena.db.errors import DatabaseChanged, DatabaseUnavailable
 from arena.db.leases import RENEW_SECONDS
 from arena.db.matches import Claim
 from arena.db.store import Store
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.platform.periodic import PeriodicTask
 from arena.play.launcher.launcher import longest_seconds
 from arena.protocol.controls import Gate
@@ -170,7 +170,7 @@ class Coordinator:
             while self._in_flight:
                 self._wait_for_event()
                 self._store_ended()
-            reach("releasing")
+            failpoint("releasing")
             self._store.leases.release(self._name)
         except DatabaseUnavailable as error:
             _log.error("running matches abandoned", reason="database unreachable", error=str(error))
@@ -194,7 +194,7 @@ class Coordinator:
             claim = self._claim(reservation, house_only=house_only, without=failed)
             if claim is None:
                 return True  # other coordinators claimed every match; don't loop here
-            reach("claimed")
+            failpoint("claimed")
             self._submit(claim, reservation)
             if not claim.rated and not self._has_waiting_rated():
                 refill()  # unrated matches must not starve the ladder
@@ -249,7 +249,7 @@ class Coordinator:
             "match started", match=claim.spec.match, attempt=claim.spec.attempt, worker=reservation.worker
         )
         self._settling.notify(MatchStarted(claim, reservation.worker))
-        reach("submitted")
+        failpoint("submitted")
 
     def _renew_leases(self) -> None:
         """Renew this coordinator's leases, and expire dead coordinators' leases. Runs in its own thread."""

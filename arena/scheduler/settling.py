@@ -12,11 +12,11 @@ import structlog
 from arena.db.errors import StoreError
 from arena.db.matches import Claim, FinishedMatch
 from arena.db.store import Store
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.platform.periodic import Backoff
 from arena.play.launcher import HostFailed, LauncherStopped, MatchVoid
 from arena.protocol.states import MatchState
-from arena.scheduler.check import RecordRefused, finish
+from arena.scheduler.check import RecordRefused, verified_match
 from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
@@ -211,9 +211,9 @@ class MatchSettler:
         claim = playing.claim
         try:
             record = playing.record()
-            reach("record-received")
-            finished = finish(claim, record, self._now())
-            reach("record-checked")
+            failpoint("record-received")
+            finished = verified_match(claim, record, self._now())
+            failpoint("record-checked")
             stored = self._store.results.record(finished)
         except StoreError:
             raise  # not the match's fault: it is stored once the database is available
@@ -237,7 +237,7 @@ class MatchSettler:
         self.voids.reset()
         self.backoff.succeed(claim.spec.match)
         if stored:
-            reach("recorded")
+            failpoint("recorded")
             _log.info(
                 "match stored", match=finished.match, attempt=finished.attempt, games=len(finished.games)
             )

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 
 from arena.platform.cpu_time import OwnWaits
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.platform.periodic import Backoff, PeriodicTask
 from arena.play.launcher import HostFailed, LauncherError
 from arena.play.launcher.launcher import Launcher
@@ -275,7 +275,7 @@ class _LocalReservation:
     def _play(self, spec: bytes, progress: Callable[[bytes], None]) -> bytes:
         try:
             record = self._workers.launcher.play(spec, self._slots, progress)
-            reach("cleared")
+            failpoint("cleared")
         except HostFailed as error:
             self._workers.host_failed(error)
             raise
@@ -283,5 +283,5 @@ class _LocalReservation:
             self._workers.host_played()
         finally:
             self.release()
-        reach("place-given-back")
+        failpoint("place-given-back")
         return record

@@ -92,7 +92,7 @@ class World:
 
     def with_hasher(self, hasher: PasswordHasher) -> Accounts:
         """Return accounts over the same store with another hasher."""
-        return Accounts.over(self.store, self.mode, self.sources, hasher)
+        return Accounts.for_store(self.store, self.mode, self.sources, hasher)
 
     def add(self, name: str, role: Role = Role.USER) -> KnownAccount:
         """Add an account with the password ``PASSWORD``."""

@@ -12,13 +12,14 @@ import pytest
 import arena
 from arena.platform.environment import FAILPOINT_VARIABLE, FAILPOINTS
 
-REACHED = re.compile(r'\breach\("([a-z-]+)"\)')
+REACHED = re.compile(r'\bfailpoint\("([a-z-]+)"\)')
 
 
 def run(wanted: str, names: list[str]) -> "subprocess.CompletedProcess[str]":
     """Reach these failpoints in a process whose environment selects one."""
     code = (
-        "import sys, arena.platform.environment as f\nfor n in sys.argv[1:]: f.reach(n); print(n, flush=True)"
+        "import sys, arena.platform.environment as f\n"
+        "for n in sys.argv[1:]: f.failpoint(n); print(n, flush=True)"
     )
     return subprocess.run(  # noqa: S603 - this Python
         [sys.executable, "-c", code, *names],

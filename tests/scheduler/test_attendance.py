@@ -11,7 +11,7 @@ from arena.play.referee.player import Hello, Lost
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Limits, MatchRecord, MatchSpec, RuntimeName, SeatReport, encode
 from arena.rules import Rules
-from arena.scheduler.check import finish
+from arena.scheduler.check import verified_match
 from arena.scheduler.ladder import HOUSE
 from tests.play.referee.driver import SEEDS, Driver
 
@@ -60,7 +60,7 @@ def played(
             SeatReport(image=image, runtime="docker/runc", limits=(), trouble="?") for image in IMAGES
         ),
     )
-    return finish(Claim(spec=spec, seats=seats, rated=rated), encode(record), datetime.now(UTC))
+    return verified_match(Claim(spec=spec, seats=seats, rated=rated), encode(record), datetime.now(UTC))
 
 
 def test_a_match_without_any_hello_is_void() -> None:

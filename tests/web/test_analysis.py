@@ -19,7 +19,7 @@ from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.stable import fill_games
 from web.bots.history import SHOWN_MISTAKES
-from web.games.analysis import MAX_COSTLY, laid_out
+from web.games.analysis import MAX_COSTLY, lay_out
 
 MAX_BYTES = 120_000
 """Maximum size of a page."""
@@ -63,7 +63,7 @@ def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClien
     part = text[text.index('<h2 id="analysis">') :]
     for seat in range(4):
         assert len(re.findall(rf'<path class="line l{seat}" d="M0 [\d.]+(L\d+ [\d.]+)+"/>', part)) == 2
-    shown = laid_out(analysis)
+    shown = lay_out(analysis)
     for turn in shown.turning_points:
         assert f'<a href="/games/faulty-0-0/{turn.round}/{turn.turn}">' in part
     assert 0 < len(shown.costly) <= MAX_COSTLY

@@ -23,7 +23,7 @@ from tests.db.test_submissions import new as submitted
 from tests.web.app import site_of
 from tests.web.html import Page
 from tests.web.people import browser, logged_in, program, token
-from web.status.model import bars_of
+from web.status import bars_of
 
 STOPS = {control.name: control.stops for control in CONTROLS}
 REASON = "no engine"

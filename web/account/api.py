@@ -1,4 +1,4 @@
-"""Accounts for programs: who am I, and my tokens."""
+"""The API of accounts: the caller's own account and its tokens."""
 
 from dataclasses import asdict, dataclass
 from typing import Annotated
@@ -71,7 +71,7 @@ Maker = Annotated[Caller, guard(Scope.TOKENS)]
 
 
 def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
-    """Return the routes of accounts for programs."""
+    """Return the API routes of accounts."""
     router = DataRouter("account")
 
     @router.get("/account")

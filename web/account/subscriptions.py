@@ -1,4 +1,4 @@
-"""Notifications: an account's subscriptions, for people and programs, and the links in their emails."""
+"""Subscriptions to notifications: their API, their page, and the links in their emails."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -122,7 +122,7 @@ class WantedTopics(BaseModel):
 
 
 def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> APIRouter:
-    """Return the routes of subscriptions for programs."""
+    """Return the API routes of subscriptions."""
     router = DataRouter("account")
 
     @router.get("/account/subscriptions")

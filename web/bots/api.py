@@ -1,4 +1,4 @@
-"""Bots and their versions for programs, including what owners may change."""
+"""The API of bots and their versions, including what owners may change."""
 
 from dataclasses import dataclass
 from datetime import datetime

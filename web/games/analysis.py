@@ -87,7 +87,7 @@ class ShownAnalysis:
     costly: tuple[ShownDecision, ...]  # the costliest first
 
 
-def laid_out(analysis: Analysis) -> ShownAnalysis:
+def lay_out(analysis: Analysis) -> ShownAnalysis:
     """Lay out an analysis."""
     found = [each for each in analysis.decisions if each.grade in COSTLY]
     found.sort(key=lambda each: -each.lost_chance)

@@ -1,4 +1,4 @@
-"""Rated games for everyone, and the logs of the caller's bots."""
+"""The API of rated games, and of the logs of the caller's bots."""
 
 from dataclasses import dataclass
 from datetime import datetime

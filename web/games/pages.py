@@ -1,4 +1,4 @@
-"""Pages of games: the list, rated games turn by turn, and private games."""
+"""Pages of single games, rated and private."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from arena.db.store import Store
 from arena.platform.speech import clean_name
 from arena.play.replay.document import PublicReplay, ReplayTurn, parse
 from arena.protocol.states import BotState
-from web.games.analysis import Placed, card, decisions_of, laid_out
+from web.games.analysis import Placed, card, decisions_of, lay_out
 from web.http.authentication import logged_in
 from web.http.parameters import GameId, read_game
 from web.http.rendering import PageRouter, bot_address, count, page, viewer_of
@@ -166,7 +166,7 @@ def game_pages(store: Store) -> APIRouter:
             origin=origin(request),
             disqualified=() if found.counts else _disqualified(store, found),
             replay=replay_table(found.replay) if found.replay else None,
-            analysed=None if (analysis := store.analyses.find(game)) is None else laid_out(analysis),
+            analysed=None if (analysis := store.analyses.find(game)) is None else lay_out(analysis),
             decisions={seat: f"/games/{game}/decisions/{seat}" for seat in range(len(found.seats))},
             log=read_private_log(store.logs, game, viewer_of(request)),
         )

@@ -79,7 +79,8 @@ _Key = tuple[str, str, bytes, bool]
 """Scheme, path, query, and whether the client accepts gzip."""
 
 _Moment = tuple[int, int]
-"""The database's pulse, and the day. Until either changes, a page is sent without calling its route."""
+"""The database's change counter, and the day. Until either changes, a page is sent without calling its
+route."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ _HINTS: Final = {
     HTTPStatus.FORBIDDEN: "Use an account or a token with permission.",
     HTTPStatus.NOT_FOUND: "Check the address. You can't see other accounts' private pages.",
     HTTPStatus.METHOD_NOT_ALLOWED: "The Allow header lists the methods for this address.",
-    413: "Send less.",
+    413: "Send a smaller body.",
     HTTPStatus.UNPROCESSABLE_ENTITY: "Correct what the detail describes, and try again.",
     HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the Retry-After header.",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",

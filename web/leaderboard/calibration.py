@@ -1,4 +1,4 @@
-"""Calibration of the ratings on the newest games, as a page and for programs."""
+"""Calibration of the ratings on the newest games: its page and its API."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -123,7 +123,7 @@ class CalibrationDocument:
 
 
 def calibration_api(calibrations: Calibrations) -> APIRouter:
-    """Return the route of the comparison as data."""
+    """Return the API route of the comparison."""
     router = DataRouter("arena")
 
     @router.get("/leaderboard/calibration")

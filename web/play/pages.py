@@ -22,7 +22,7 @@ from arena.db.store import Store
 from arena.play.replay.document import parse
 from arena.protocol.states import BotState, PersonGameState
 from arena.rules import InvalidRules, Rules
-from web.games.analysis import decisions_of, laid_out
+from web.games.analysis import decisions_of, lay_out
 from web.games.pages import Participant
 from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
@@ -230,7 +230,7 @@ class _Play:
         """
         game = await run_in_threadpool(self._own, request, id_)
         waited = 0.0
-        while waited < _WAIT_SECONDS and after is not None and _goes_on(game, after):
+        while waited < _WAIT_SECONDS and after is not None and _is_waiting_for_bots(game, after):
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
             game = await run_in_threadpool(self._own, request, id_)
@@ -249,7 +249,7 @@ class _Play:
             places=_places(game),
             base=_base(game),
             participants=[Participant(name, None, None) for name in seating_of(game).names],
-            analysed=None if game.analysis is None else laid_out(game.analysis),
+            analysed=None if game.analysis is None else lay_out(game.analysis),
             decisions={game.seat: f"/play/{game.id}/decisions"},
             awaited=self._awaits_analysis(game, moment),
             card_name=card_name,
@@ -266,7 +266,7 @@ class _Play:
         view = game.asked
         round_number, turn = map(int, chosen.step.split("."))
         if view is None or game.chosen or (view.round, view.turn) != (round_number, turn):
-            raise _gone_on(game)
+            raise _too_late(game)
         try:
             move = move_of(view, [chosen.card, chosen.second], chosen.dummy)
         except ValueError as error:
@@ -276,7 +276,7 @@ class _Play:
                 hint=f"Go back to the table at /play/{game.id} and choose again.",
             ) from error
         if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
-            raise _gone_on(game)
+            raise _too_late(game)
         return RedirectResponse(f"/play/{id_}?after={chosen.step}", 303)
 
     def leave(self, request: Request, id_: PersonGameId) -> Response:
@@ -364,14 +364,14 @@ def _base(game: PersonGame) -> str:
     return f"/play/{game.id}/games/person-{game.number}"
 
 
-def _goes_on(game: PersonGame, after: str) -> bool:
+def _is_waiting_for_bots(game: PersonGame, after: str) -> bool:
     """Return True if the bots are still deciding: the person's decision is still the latest."""
     if game.state is not PersonGameState.PLAYING or game.asked is None:
         return False
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after
 
 
-def _gone_on(game: PersonGame) -> Problem:
+def _too_late(game: PersonGame) -> Problem:
     if game.ended is not None:
         return Problem(HTTPStatus.CONFLICT, "This game is over.", hint=f"See /play/{game.id}.")
     return Problem(

@@ -30,7 +30,7 @@ class ShownPuzzle:
     answer: ShownDecision
 
 
-def laid_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
+def lay_out_puzzle(known: KnownPuzzle) -> ShownPuzzle:
     """Lay out a puzzle."""
     made, replay = known.made, parse(known.replay)
     player = replay.seats[made.seat]
@@ -79,7 +79,7 @@ def puzzle_pages(puzzles: Puzzles, now: Callable[[], datetime]) -> APIRouter:
         return answer(request, known, card)
 
     def answer(request: Request, known: KnownPuzzle, card: str | None) -> Response:
-        shown = laid_out_puzzle(known)
+        shown = lay_out_puzzle(known)
         chosen = None
         if card is not None:
             options = [option.cards for option in known.made.options]

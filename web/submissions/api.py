@@ -1,4 +1,4 @@
-"""Submissions for programs: send a file, see its progress, follow it as server-sent events."""
+"""The API of submissions: upload a file, read its progress, or follow it as server-sent events."""
 
 import asyncio
 import time

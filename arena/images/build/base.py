@@ -179,7 +179,7 @@ def ensure_image(client: docker.DockerClient, recipe: Recipe, say: Say = ignore)
         return _find(client, recipe.language, wanted) or _make(client, recipe, wanted, say)
     except (DockerException, RequestException) as error:
         name = recipe.language.base_image
-        raise ImageError(f"The Docker engine could not make {name}: {error}") from error
+        raise ImageError(f"the Docker engine could not build {name}: {error}") from error
 
 
 def _find(client: docker.DockerClient, language: Language, wanted: str) -> str | None:

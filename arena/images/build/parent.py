@@ -107,7 +107,7 @@ def bootstrap(client: docker.DockerClient, parents: Parents, say: Say) -> None:
     Raises ImageError if mmdebstrap failed, or is missing and can't be installed here.
     """
     _require_mmdebstrap(parents, say)
-    say(f"Making {parents.debian_image} from Debian's packages with mmdebstrap")
+    say(f"Building {parents.debian_image} from Debian packages with mmdebstrap")
     with tempfile.TemporaryDirectory(prefix="kaiten-debian-") as folder:
         archive = Path(folder) / "root.tar"
         with archive.open("wb") as out:

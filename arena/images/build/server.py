@@ -40,7 +40,7 @@ def build_server_image(client: docker.DockerClient, say: Say = ignore) -> str:
         stand = ensure_parent(client, PYTHON_PARENTS, say)
         machine = str(client.info()["Architecture"])
     except (DockerException, RequestException) as error:
-        raise ImageError(f"The Docker engine could not make {SERVER_IMAGE}: {error}") from error
+        raise ImageError(f"the Docker engine could not build {SERVER_IMAGE}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="kaiten-server-") as name:
         context = Path(name)
         shutil.copy(checkout / _DOCKERFILE, context)
@@ -87,7 +87,7 @@ def build_database_image(client: docker.DockerClient, say: Say = ignore) -> str:
     try:
         stand = ensure_parent(client, _PARENTS, say)
     except (DockerException, RequestException) as error:
-        raise ImageError(f"The Docker engine could not make {DATABASE_IMAGE}: {error}") from error
+        raise ImageError(f"the Docker engine could not build {DATABASE_IMAGE}: {error}") from error
     with tempfile.TemporaryDirectory(prefix="kaiten-database-") as name:
         context = Path(name, "context")
         shutil.copytree(recipe, context)

@@ -114,7 +114,7 @@ def make(sources: BackupSources, file: BinaryIO, now: datetime, say: Callable[[s
     with ArchiveWriter(file) as archive:
         with _with_files(sources, archive) as snapshot:
             say("copying the database")
-            with _explained():
+            with _as_not_restorable():
                 tables = {table.name: _write(archive, table) for table in snapshot.tables}
                 snapshot.read_essentials(now)
             revision = snapshot.revision
@@ -181,7 +181,7 @@ def _copy(archive: ArchiveWriter, name: str, file: Path) -> bool:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _as_not_restorable() -> Iterator[None]:
     """Report a value in the database that can't be restored."""
     try:
         yield

@@ -17,7 +17,7 @@ import msgspec
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from arena.platform.environment import reach
+from arena.platform.environment import failpoint
 from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.play.launcher.seats import Seats, SeatSockets, seat_sockets
 from arena.play.referee.spec import (
@@ -224,7 +224,7 @@ class Launcher:
                 bound_contextvars(match=match.match, attempt=match.attempt),
                 seat_sockets(self._run_dir, slots) as sockets,
             ):
-                reach("sockets-made")
+                failpoint("sockets-made")
                 return encode(self._play(match, sockets, slots, progress, person))
         except MatchVoid as error:
             if self._stopping.is_set():
@@ -269,7 +269,7 @@ class Launcher:
         try:
             with RefereeProcess(_referee_spec(match, sockets), seats.remove) as referee:
                 self._register(referee)
-                reach("referee-started")
+                failpoint("referee-started")
                 deadline = referee.kill_after(longest)
                 try:
                     finished = self._conduct(referee, seats, sockets, _progress_of(match, progress), person)
@@ -306,7 +306,7 @@ class Launcher:
                         started=lambda seat, cpu: referee.send(Started(seat, cpu)),
                         ended=lambda seat, why: referee.send(Ended(seat, why)),
                     )
-                    reach("sandboxes-started")
+                    failpoint("sandboxes-started")
                     if person is not None:
                         person.started(PersonChannel(referee))
                 case RoundsOver():
@@ -315,7 +315,7 @@ class Launcher:
                     if person is not None:
                         person.asked(message.view)
                 case Finished():
-                    reach("played")
+                    failpoint("played")
                     return message
         raise MatchVoid(referee.describe_end())
 

@@ -19,7 +19,7 @@ from arena.db.matches import NewMatch
 from arena.db.store import Store, open_store
 from arena.protocol.match import Clock, Limits, RuntimeName, encode
 from arena.rules import Rules
-from arena.scheduler.check import finish
+from arena.scheduler.check import verified_match
 from tests.sandbox.hostile.attack import Outcome
 from tests.sandbox.hostile.system.talking import BIDI, MARKUP
 from tests.web.app import site_of
@@ -96,6 +96,6 @@ def _stored(store: Store, outcome: Outcome) -> str:
     if claim is None:
         raise ValueError("the match was not queued")
     claimed = replace(record, match=claim.spec.match, attempt=claim.spec.attempt)
-    finished = finish(claim, encode(claimed), _NOW)
+    finished = verified_match(claim, encode(claimed), _NOW)
     store.results.record(finished)
     return finished.games[0].id

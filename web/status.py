@@ -1,6 +1,7 @@
 """The status page, its API and the health checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -13,13 +14,12 @@ from arena.db.errors import DatabaseChanged, DatabaseUnwritable, StoreError
 from arena.db.store import Store
 from arena.ops.monitoring import CallWithTimeout
 from arena.protocol.states import Scope
-from arena.protocol.status import Status
+from arena.protocol.status import Hour, Status
 from arena.services.documents import read_status
 from web.http.api import Anybody, DataRouter
 from web.http.errors import MEDIA_TYPE, document
 from web.http.rendering import PageRouter, page, viewer_of
 from web.http.security import PRIVATE
-from web.status.model import bars_of
 
 
 def status_pages(store: Store, has_room: Callable[[], bool], now: Callable[[], datetime]) -> APIRouter:
@@ -53,7 +53,7 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
 
 _log = structlog.get_logger()
 
-_SECONDS: Final = 3.0
+_CHECK_SECONDS: Final = 3.0
 """Timeout of the database check, below the timeout of supervisors."""
 
 
@@ -63,7 +63,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
     ``check`` raises StoreError if the database is unusable; it may hang.
     """
     router = PageRouter(anonymous=True)
-    check_in_time = CallWithTimeout(check, _SECONDS)
+    check_in_time = CallWithTimeout(check, _CHECK_SECONDS)
 
     @router.get("/healthz")
     async def health() -> Response:
@@ -74,7 +74,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
         try:
             check_in_time()
         except TimeoutError:
-            _log.warning("not ready", error=f"the database has not answered for {_SECONDS:.0f} s")
+            _log.warning("not ready", error=f"the database has not answered for {_CHECK_SECONDS:.0f} s")
             return _not_ready(_UNAVAILABLE)
         except StoreError as error:
             # Don't disclose where the database is; the log has it.
@@ -108,3 +108,52 @@ def _not_ready(detail: str) -> Response:
         media_type=MEDIA_TYPE,
         headers={"Cache-Control": PRIVATE},
     )
+
+
+_BAR_WIDTH: Final = 20
+_CHART_HEIGHT: Final = 100
+_BAR_GAP: Final = 4
+_ROUND_STEPS: Final = (1, 2, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """An hour's bar."""
+
+    hour: Hour
+    x: int  # left edge
+    y: float  # upper edge
+    height: float  # large enough to be visible if there were any games
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars:
+    """A bar chart."""
+
+    bars: tuple[Bar, ...]  # from left to right
+    width: int
+    height: int
+    bar: int  # width of a bar
+    top: int  # number of games at full height: 1, 2 or 5 times a power of ten
+    games: int  # number of games in all hours
+    most: int  # largest number of games in an hour
+
+
+def bars_of(hours: Sequence[Hour]) -> Bars:
+    """Return the bars of these hours."""
+    most = max(hour.games for hour in hours)
+    top = next(step * 10**power for power in range(20) for step in _ROUND_STEPS if step * 10**power >= most)
+    return Bars(
+        bars=tuple(_bar(hour, place, top) for place, hour in enumerate(hours)),
+        width=len(hours) * _BAR_WIDTH,
+        height=_CHART_HEIGHT,
+        bar=_BAR_WIDTH - _BAR_GAP,
+        top=top,
+        games=sum(hour.games for hour in hours),
+        most=most,
+    )
+
+
+def _bar(hour: Hour, place: int, top: int) -> Bar:
+    height = max(1.0, round(_CHART_HEIGHT * hour.games / top, 1)) if hour.games else 0.0
+    return Bar(hour=hour, x=place * _BAR_WIDTH + _BAR_GAP // 2, y=_CHART_HEIGHT - height, height=height)

@@ -1,1 +1,0 @@
-"""The arena's status: activity, queue, workers, hosts and their controls."""
