@@ -336,7 +336,8 @@ def test_a_large_body_is_a_problem_like_all_others(world: World, *, chunked: boo
     answer = program(world, secret).post(
         "/api/v1/account/tokens", content=iter([content]) if chunked else content
     )
-    assert (answer.status_code, answer.json()["status"], answer.json()["hint"]) == (413, 413, "Send a smaller body.")
+    problem = answer.json()
+    assert (answer.status_code, problem["status"], problem["hint"]) == (413, 413, "Send a smaller body.")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
     assert answer.headers["cache-control"] in {"no-cache", "no-store"}
