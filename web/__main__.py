@@ -59,14 +59,14 @@ def main() -> int:
         _say(f"error: {error}", logging.ERROR)
         return 1
     log_uncaught()
-    with listener, closing(store), monitoring as told:
+    with listener, closing(store), monitoring as metrics_server:
         server = _server(settings, store, metrics)
         _end_on_signals(server)
         gc.freeze()  # exempt existing objects from garbage collection
         host, port = listener.getsockname()[:2]
         _say(f"The site is at http://{Address(host, port)}/")
-        if told is not None:
-            _log.info("metrics endpoint listening", address=str(told.address))
+        if metrics_server is not None:
+            _log.info("metrics endpoint listening", address=str(metrics_server.address))
         server.run(sockets=[listener])
     return 0
 

@@ -142,10 +142,10 @@ class LocalFollowing:
     ) -> None:
         self._submissions = submissions
         self._id = id_
-        self._hear = on_change
+        self._on_change = on_change
         self._clock = clock
         self._waits_since: float | None = None
-        self.told: dict[str, Any] = {}  # the submission's document with games; empty before the first look
+        self.document: dict[str, Any] = {}  # the submission's document with games; empty at first
         self.over = False  # whether the submission has ended
         self.source: str | None = None  # id of its image; None until it has one
 
@@ -174,8 +174,8 @@ class LocalFollowing:
                 "the submission has disappeared from the check's database: run the command again"
             )
         games = self._submissions.games(self._id)
-        self.told = to_builtins(whole_document(known, games))
-        self._hear(self.told)
+        self.document = to_builtins(whole_document(known, games))
+        self._on_change(self.document)
         self.over, self.source = known.stage.over, known.source
         self._check(known, games)
         return games[-1].state if games else None
@@ -217,7 +217,7 @@ def check_bot(
         if not following.over:
             raise KeyboardInterrupt
         image = images_of(own).records.image(following.source) if following.source else None
-        return following.told, 0 if image is None else sum(layer.size for layer in image.layers)
+        return following.document, 0 if image is None else sum(layer.size for layer in image.layers)
 
 
 def _prepare(arena: Arena, target: Target, say: Say) -> None:

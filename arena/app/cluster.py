@@ -121,7 +121,7 @@ def workers_of_cluster(
     except WrongCluster as error:
         raise CannotStart(str(error)) from error
     with cluster_workers(
-        lambda session, heard: Link(address, security, session, heard),
+        lambda session, on_progress: Link(address, security, session, on_progress),
         lambda member: refusal(member, settings.sandbox, store, gate),
         utc_now,
         expected=(DatabaseUnavailable,),

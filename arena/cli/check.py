@@ -36,15 +36,15 @@ def check(
     began = time.monotonic()
     with _exit_on_error():
         telling = ProgressReporter(lambda: time.monotonic() - began)
-        told, image_bytes = check_bot(read_settings(), target_of(target), telling.update, say)
+        document, image_bytes = check_bot(read_settings(), target_of(target), telling.update, say)
     if as_json:
-        print_json(told)
+        print_json(document)
     else:
-        print_verdict(told, "it qualifies")
+        print_verdict(document, "it qualifies")
         if image_bytes:
             most = DEFAULT_LIMITS.image_bytes // _MIB
             typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {most} MiB)")
-    if told["stage"] != Stage.PASSED:
+    if document["stage"] != Stage.PASSED:
         raise typer.Exit(WRONG)
 
 

@@ -62,10 +62,10 @@ def _machine(settings: "Settings") -> dict[str, Any]:
 
 
 def _as_data(report: HostReport, settings: "Settings") -> dict[str, Any]:
-    told = msgspec.to_builtins(report)
+    document = msgspec.to_builtins(report)
     return {
-        "name": told.pop("host"),  # the API's name for it
-        **told,
+        "name": document.pop("host"),  # the API's name for it
+        **document,
         **_machine(settings),
         "accepted": sorted(settings.accept_missing),
         "unaccepted": unaccepted(report, settings.accept_missing),

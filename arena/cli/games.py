@@ -47,13 +47,13 @@ def challenge(  # noqa: PLR0913 - one argument per option
     """Play unrated games between your bot and others, and show their results."""
     with logged_in_site() as site:
         wanted = {"opponents": opponents, "version": version, "deals": deals}
-        told = site.post(f"/bots/{part(bot)}/challenges", wanted)
-        asked = site.read(told, ChallengeSummary)
+        response = site.post(f"/bots/{part(bot)}/challenges", wanted)
+        asked = site.read(response, ChallengeSummary)
         if not no_follow:
-            told = _followed(site, asked)
-        known = site.read(told, ChallengeSummary)
+            response = _followed(site, asked)
+        known = site.read(response, ChallengeSummary)
         if as_json:
-            print_json(told)
+            print_json(response)
         elif no_follow:
             echo(known.id)
         else:
@@ -69,18 +69,18 @@ def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN4
     """Wait for a challenge to end, report its games, and return it."""
     shown = f"progress: {_page(site, asked)}"
     look = f"The challenge continues; {shown}"
-    told: Any = None
+    response: Any = None
     try:
         say(shown)
-        for told in _answers(site, asked.id):
-            for number, game in enumerate(site.read(told, ChallengeSummary).games, 1):
+        for response in _answers(site, asked.id):
+            for number, game in enumerate(site.read(response, ChallengeSummary).games, 1):
                 say(f"game {number}: {visible(_result(game))}")
     except KeyboardInterrupt:
         say(f"stopped following. {look}")
         raise typer.Exit(INTERRUPTED) from None
     except SiteError as trouble:
         raise SiteError(f"{str(trouble).removesuffix('.')}. {look}") from trouble
-    return told
+    return response
 
 
 def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
@@ -88,13 +88,13 @@ def _answers(site: "SiteClient", id_: str) -> Iterator[Any]:
     retries = RetryPolicy(pause=_POLL_SECONDS)
     while True:
         try:
-            told = site.get(f"/challenges/{part(id_)}")
+            response = site.get(f"/challenges/{part(id_)}")
         except SiteError as trouble:
             retries.fail(trouble)
             continue
         retries.reset()
-        yield told
-        if site.read(told, ChallengeSummary).state.over:
+        yield response
+        if site.read(response, ChallengeSummary).state.over:
             return
         retries.wait()
 
@@ -137,11 +137,11 @@ def logs(
     if (game is not None) == last:
         raise typer.BadParameter("give either a game (id, number or URL) or --last")
     with logged_in_site() as site:
-        told = site.get(f"/games/{part(_last(site) if game is None else game_id(site, game))}/logs")
+        response = site.get(f"/games/{part(_last(site) if game is None else game_id(site, game))}/logs")
         if as_json:
-            print_json(told)
+            print_json(response)
             return
-        for seat in site.read(told, Logs).seats:
+        for seat in site.read(response, Logs).seats:
             for line in _lines(seat):
                 echo(line)
 
@@ -175,16 +175,16 @@ def games(
     with logged_in_site() as site:
         bots = own_bots(site) if mine else frozenset()
         known = games_of(site, bots) if mine else listed(site)
-        told = list(islice((game for game in known if not lost or is_lost_by(game, bots)), count))
+        response = list(islice((game for game in known if not lost or is_lost_by(game, bots)), count))
     if as_json:
-        print_json(GameList(games=tuple(told), next=None))
+        print_json(GameList(games=tuple(response), next=None))
         return
-    if not told:
+    if not response:
         say(f"no rated games {'lost' if lost else 'played'}{' by your bots' if mine else ''} yet")
         return
     numbers = ("number", "players", "place", "points")
     columns = _OWN_COLUMNS if mine else _GAME_COLUMNS
-    print_table(columns, [_game_row(game, bots) for game in told], numbers=numbers)
+    print_table(columns, [_game_row(game, bots) for game in response], numbers=numbers)
 
 
 def _game_row(game: GameLine, bots: frozenset[str]) -> tuple[str, ...]:
@@ -229,5 +229,5 @@ def _decision(decision: SeatDecision) -> str:
         words.append(f"{decision.millis:.0f} ms")
     if decision.waited_millis:
         words.append(f"plus {decision.waited_millis:.0f} ms of waiting for the host")
-    told = f"round {decision.round}, turn {decision.turn}: {', '.join(words)}"
-    return f"{told}  {decision.note}" if decision.note else told
+    response = f"round {decision.round}, turn {decision.turn}: {', '.join(words)}"
+    return f"{response}  {decision.note}" if decision.note else response

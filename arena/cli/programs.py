@@ -220,20 +220,21 @@ class _Transcript:
             for line in self._lines(event):
                 echo(line)
 
-    def received(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+    def received(self, message: Hello | Lost | Sequence[PlayerAnswer]) -> None:
         """Print a message from the program, or its disconnection."""
-        if isinstance(heard, Hello):
+        if isinstance(message, Hello):
             echo(
-                f"hello from {heard.sdk or 'a program without a name'}, {heard.games_at_once} games at a time"
+                f"hello from {message.sdk or 'a program without a name'}, "
+                f"{message.games_at_once} games at a time"
             )
-        elif isinstance(heard, Lost):
+        elif isinstance(message, Lost):
             self.faults += 1
-            echo(f"disconnected: {heard.why}")
+            echo(f"disconnected: {message.why}")
         else:
-            for answer in heard:
+            for answer in message:
                 note = f"  ({answer.note})" if answer.note else ""
-                said = answer.broken or "no move" if answer.move is None else move_text(answer.move)
-                echo(f"  plays    {said}{note}")
+                text = answer.broken or "no move" if answer.move is None else move_text(answer.move)
+                echo(f"  plays    {text}{note}")
 
     def _lines(self, event: Event) -> Iterator[str]:
         match event:
@@ -275,14 +276,14 @@ class _JsonTranscript:
         message = MessageToDict(self._encoder.message(events), always_print_fields_with_no_presence=True)
         typer.echo(json.dumps({"to": message}))
 
-    def received(self, heard: Hello | Lost | Sequence[PlayerAnswer]) -> None:
-        if isinstance(heard, Lost):
+    def received(self, message: Hello | Lost | Sequence[PlayerAnswer]) -> None:
+        if isinstance(message, Lost):
             self.faults += 1
-            typer.echo(json.dumps({"left": heard.why}))
+            typer.echo(json.dumps({"left": message.why}))
             return
-        if isinstance(heard, Hello):
-            said: object = {"protocol": 1, "sdk": heard.sdk, "gamesAtOnce": heard.games_at_once}
-            typer.echo(json.dumps({"from": {"hello": said}}))
+        if isinstance(message, Hello):
+            hello: object = {"protocol": 1, "sdk": message.sdk, "gamesAtOnce": message.games_at_once}
+            typer.echo(json.dumps({"from": {"hello": hello}}))
             return
         moves = [
             {
@@ -294,6 +295,6 @@ class _JsonTranscript:
                 "nonce": answer.nonce,
             }
             | ({"dummyCard": f"CARD_{answer.move.dummy.name}"} if answer.move and answer.move.dummy else {})
-            for answer in heard
+            for answer in message
         ]
         typer.echo(json.dumps({"from": {"moves": moves}}))

@@ -62,10 +62,10 @@ def rerun(  # noqa: PLR0913 - one argument per option
         fail("give games before the bot, or --lost: arena rerun 475 mybot.py")
     seats = list(_lost(count, of) if lost else _named(names, bot, of))
     found: list[Answered] = []
-    said, code = "", 0
+    stderr, code = "", 0
     try:
         with redirect_stdout(sys.stderr):
-            said = put_to(bot, seats, found.append)
+            stderr = put_to(bot, seats, found.append)
     except OSError as error:
         fail(f"can't run {bot.name}: {error}")
     except PlayingFailed as error:
@@ -79,7 +79,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     say(f"{'stopped; ' if code else ''}{counts}, {len(different)} of them now played differently")
     wrong = [each for each in found if each.answer.trouble is not None]
     if wrong:
-        _report_failure(wrong[-1], bot, said)
+        _report_failure(wrong[-1], bot, stderr)
     if code or wrong:
         raise typer.Exit(code or WRONG)
 
@@ -183,12 +183,12 @@ def _data(each: Answered) -> dict[str, object]:
     }
 
 
-def _report_failure(each: Answered, bot: HomeBot, said: str) -> None:
+def _report_failure(each: Answered, bot: HomeBot, stderr: str) -> None:
     """Report the bot's failure, the position, and the command to reproduce it."""
     answer, seen = each.answer, each.decision.view
     where = f" ({answer.where})" if answer.where else ""
     say(f"{bot.name}: {answer.trouble}{where}, in game {each.recorded.replay.game}")
-    if text := answer.trace or said:
+    if text := answer.trace or stderr:
         show(text)
     show("\n".join(position_lines(seen)))
     if file := save_puzzle(bot.name, each.puzzle()):

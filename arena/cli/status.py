@@ -25,11 +25,11 @@ Name = Annotated[str, typer.Argument(metavar="BOT", help="Name of the bot.")]
 def versions(bot: Name, *, as_json: Json = False) -> None:
     """List a bot's versions with their results, newest first."""
     with logged_in_site() as site:
-        told = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
+        response = list(islice(site.pages(f"/bots/{part(bot)}/versions", "versions"), _MAX_SUBMISSIONS))
         if as_json:
-            print_json({"versions": told, "next": None})
+            print_json({"versions": response, "next": None})
         else:
-            print_versions([site.read(each, Version) for each in told])
+            print_versions([site.read(each, Version) for each in response])
 
 
 def rollback(
@@ -157,11 +157,11 @@ def _row(bot: Bot) -> tuple[str, ...]:
     return bot.name, active, str(bot.newest), bot.state
 
 
-def _print_submissions(site: "SiteClient", told: list[Any]) -> None:
-    if not told:
+def _print_submissions(site: "SiteClient", response: list[Any]) -> None:
+    if not response:
         return
     rows = []
-    for each in told:
+    for each in response:
         one = site.read(each, Submission)
         name = at_version(one.bot, one.version)
         why = f"{one.cause.kind}: {one.cause.text}" if one.cause else one.waiting or ""

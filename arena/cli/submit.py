@@ -198,17 +198,17 @@ def submit(
     Exit codes: 0 the bot plays, or was sent with --no-follow; 1 it was rejected, or the arena failed.
     """
     with logged_in_site() as site:
-        told = _sent(site, bot, name, note)
+        response = _sent(site, bot, name, note)
         if not no_follow:
-            told = _followed(site, site.read(told, Submission))
-        submission = site.read(told, Submission)
+            response = _followed(site, site.read(response, Submission))
+        submission = site.read(response, Submission)
         if as_json:
-            print_json(told)
+            print_json(response)
         elif submission.ended is None:
             echo(submission.id)
         else:
             named = at_version(submission.bot, submission.version)
-            print_verdict(told, f"{named} is active: {site.address}/bots/{submission.bot}")
+            print_verdict(response, f"{named} is active: {site.address}/bots/{submission.bot}")
         _say_what_follows(site, submission, bot)
     if submission.cause is not None:
         raise typer.Exit(WRONG)
@@ -218,13 +218,13 @@ def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any: 
     """Send a bot and return the site's document about the submission."""
     try:
         with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
-            told = _put(site, parcel, note, report)
+            response = _put(site, parcel, note, report)
     except KeyboardInterrupt:
         _stopped(None)
-    received = site.read(told, Submission)
+    received = site.read(response, Submission)
     arrived = visible(f"{site.address}/submissions/{received.id}")
     say(f"{visible(received.bot)}: {decimal(received.size)} sent, {arrived}")
-    return told
+    return response
 
 
 def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
@@ -236,7 +236,7 @@ def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any: 
     while True:
         body = body_of(parcel, report)
         try:
-            told = site.put(f"/bots/{parcel.bot}/submissions", body, **query)
+            response = site.put(f"/bots/{parcel.bot}/submissions", body, **query)
         except SiteProblem as problem:
             if not problem.retryable:
                 raise
@@ -245,13 +245,13 @@ def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any: 
             continue
         except KeyboardInterrupt:
             _stopped(body)
-        received = site.read(told, Submission)
+        received = site.read(response, Submission)
         if received.sha256 != body.sha256:
             raise SiteError(
                 f"{site.address} received different data than was sent (SHA-256 {received.sha256} instead of "
                 f"{body.sha256}): submit again"
             )
-        return told
+        return response
 
 
 def _stopped(body: Body | None) -> NoReturn:
@@ -268,8 +268,8 @@ def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JS
     telling = ProgressReporter(lambda: time.monotonic() - began)
     look = f"see `arena status {visible(sent.bot)}`"
     try:
-        for told in stage_by_stage(follow(site, part(sent.id), RetryPolicy())):
-            telling.update(told)
+        for response in stage_by_stage(follow(site, part(sent.id), RetryPolicy())):
+            telling.update(response)
         return site.get(f"/submissions/{part(sent.id)}")
     except KeyboardInterrupt:
         say(f"stopped following; the submission continues: {look}")

@@ -137,11 +137,11 @@ def ladder(  # noqa: PLR0913 - one argument per option
     with open_arena_store() as (settings, store):
         if wanted.named():
             change_ladder(store, utc_now(), operator_name(), wanted)
-        told = _ladder(store, settings)
+        settings_data = _ladder(store, settings)
     if as_json:
-        print_json(told)
+        print_json(settings_data)
     else:
-        print_table(("ladder", "paused" if told["paused"] else "running"), _rows(told))
+        print_table(("ladder", "paused" if settings_data["paused"] else "running"), _rows(settings_data))
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -170,20 +170,23 @@ def _ladder(store: "Store", settings: "Settings") -> dict[str, Any]:
     }
 
 
-def _rows(told: dict[str, Any]) -> list[tuple[str, str]]:
-    clock, limits = told["clock"], told["limits"]
-    matches = f"{told['matches_waiting']} queued, {told['matches_running']} running"
+def _rows(settings_data: dict[str, Any]) -> list[tuple[str, str]]:
+    clock, limits = settings_data["clock"], settings_data["limits"]
+    matches = f"{settings_data['matches_waiting']} queued, {settings_data['matches_running']} running"
     return [
-        ("rules", told["rules"]),
-        ("players", ", ".join(map(str, told["players"]))),
-        ("deals", f"{told['deals']} per match; 1 if a bot has no rated game yet, fewer at slow tables"),
+        ("rules", settings_data["rules"]),
+        ("players", ", ".join(map(str, settings_data["players"]))),
+        (
+            "deals",
+            f"{settings_data['deals']} per match; 1 if a bot has no rated game yet, fewer at slow tables",
+        ),
         ("start", f"{clock['start_millis']} ms"),
         ("decision", f"{clock['move_millis']} ms, plus a bank of {clock['bank_millis']} ms per game"),
         ("processor", f"{limits['cpus']} of a core"),
         ("memory", f"{limits['memory_mib']} MiB, including {limits['tmp_mib']} MiB for /tmp"),
         ("processes", str(limits["pids"])),
-        ("rated games", str(told["games"])),
-        ("matches", f"{matches}, {told['matches_quarantined']} quarantined"),
+        ("rated games", str(settings_data["games"])),
+        ("matches", f"{matches}, {settings_data['matches_quarantined']} quarantined"),
     ]
 
 
@@ -260,9 +263,9 @@ def rebuild_statistics() -> None:
     """Recount the cards of all games and correct differences. Exits with 1 if there were any."""
     with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()
-    told = f"{rebuilt.games} games counted, {rebuilt.differing} sums differed"
-    record_action("rebuild-statistics", detail=told)
-    typer.echo(told)
+    settings_data = f"{rebuilt.games} games counted, {rebuilt.differing} sums differed"
+    record_action("rebuild-statistics", detail=settings_data)
+    typer.echo(settings_data)
     if rebuilt.differing:
         raise typer.Exit(WRONG)
 

@@ -144,8 +144,8 @@ def audit(
         entries = operators.audit(last, account)
     for entry in entries:
         at = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        told = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)
-        typer.echo("\t".join(told if entry.address is None else (*told, entry.address)))
+        fields = (str(entry.number), at, entry.who, entry.what, entry.subject, entry.detail)
+        typer.echo("\t".join(fields if entry.address is None else (*fields, entry.address)))
 
 
 def _new_password() -> str:

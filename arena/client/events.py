@@ -83,14 +83,14 @@ def follow(site: "SiteClient", submission: str, retries: RetryPolicy) -> Iterato
 def stage_by_stage(changes: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield changes from :func:`follow`, each preceded by the stages that were skipped before it."""
     seen = set[object]()
-    for told in changes:
-        now = told.get("stage")
+    for document in changes:
+        now = document.get("stage")
         for stage in _OPEN_STAGES:
-            if told.get(stage) is not None and stage not in seen and stage != now:
+            if document.get(stage) is not None and stage not in seen and stage != now:
                 seen.add(stage)
-                yield told | {"stage": stage, "waiting": None, "games": []}
+                yield document | {"stage": stage, "waiting": None, "games": []}
         seen.add(now)
-        yield told
+        yield document
 
 
 def events(lines: Iterable[str], name: str) -> Iterator[str]:
@@ -110,6 +110,6 @@ def events(lines: Iterable[str], name: str) -> Iterator[str]:
 
 def _decode(site: "SiteClient", data: str) -> dict[str, Any]:
     """Validate a submission and return it as the site sent it, with all its members."""
-    told: dict[str, Any] = site.parse(data)
-    site.read(told, WholeSubmission if isinstance(told, dict) and "games" in told else Submission)
-    return told
+    document: dict[str, Any] = site.parse(data)
+    site.read(document, WholeSubmission if isinstance(document, dict) and "games" in document else Submission)
+    return document

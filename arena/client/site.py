@@ -279,18 +279,18 @@ class SiteClient:
 
     def _problem(self, answer: requests.Response) -> SiteError:
         """Return the site's problem, or an error if the server is not an arena."""
-        said: Any = None
+        problem: Any = None
         if _kind(answer) == "application/problem+json":
             try:
-                said = parsed(read_body(answer))
+                problem = parsed(read_body(answer))
             except (UnexpectedResponse, requests.RequestException):
-                said = None
-        if not isinstance(said, dict):
+                problem = None
+        if not isinstance(problem, dict):
             return SiteError(
                 f"{self.address} returned {answer.status_code} {answer.reason}, which is not an arena's "
                 "response: try again in a moment, or check the address"
             )
-        detail, hint = str(said.get("detail", "")), str(said.get("hint", ""))
+        detail, hint = str(problem.get("detail", "")), str(problem.get("hint", ""))
         return SiteProblem(answer.status_code, detail, hint, retryable=_may_retry(answer))
 
     def _redirected(self, location: str) -> SiteError:

@@ -189,8 +189,8 @@ class GameInThisProcess:
         if error is not None:
             where, trace = blame(error, self._players[seat].folder)
             if not isinstance(error, TimeLimitExceeded):
-                said = " ".join(str(error).split())
-                text = f"{type(error).__name__}: {said}" if said else type(error).__name__
+                message = " ".join(str(error).split())
+                text = f"{type(error).__name__}: {message}" if message else type(error).__name__
         seen = self._seen.get(seat)
         puzzle = None if seen is None else puzzle_of(seen, self._game.seed, self._steps)
         self._mistakes.append(

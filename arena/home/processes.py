@@ -108,16 +108,16 @@ class ProgramPlayer:
                 record = decode(launcher.play(encode(spec), slots), MatchRecord)
             except LauncherError as error:
                 raise PlayingFailed(f"a match failed: {error}") from error
-            said = [end_of(seat.stderr) for seat in record.seats]
-            for bot, seat, words in zip(bots, record.seats, said, strict=True):
+            stderrs = [end_of(seat.stderr) for seat in record.seats]
+            for bot, seat, words in zip(bots, record.seats, stderrs, strict=True):
                 if seat.trouble is not None and not seat.sdk:
                     name = self.bots[bot].name
                     raise BotUnloadable(f"{name} didn't connect to the referee: {seat.trouble}", words)
             for game, played, seating in zip(left, record.games, spec.seatings, strict=False):
-                results.append(self._result(game, played, [said[bot] for bot in seating]))
+                results.append(self._result(game, played, [stderrs[bot] for bot in seating]))
         return results
 
-    def _result(self, game: HomeGame, record: GameRecord, said: Sequence[str]) -> HomeResult:
+    def _result(self, game: HomeGame, record: GameRecord, stderrs: Sequence[str]) -> HomeResult:
         states = played_again(game.rules, record).states
         end = states[-1]
         if end.result is None:
@@ -128,7 +128,7 @@ class ProgramPlayer:
                 bot=game.bots[seat],
                 fault=decision.fault,
                 what=decision.trouble or decision.fault.value,
-                trace=said[seat],
+                trace=stderrs[seat],
                 puzzle=None
                 if decision.fault is Fault.ABSENT
                 else puzzle_of(view(states[number], seat), game.seed, record.steps[:number]),

@@ -179,8 +179,8 @@ def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mi
     elif isinstance(error, IllegalMove):
         fault, what = Fault.ILLEGAL, str(error)
     else:
-        said = " ".join(str(error).split())
-        fault, what = Fault.CRASH, f"{type(error).__name__}: {said}".removesuffix(": ")
+        message = " ".join(str(error).split())
+        fault, what = Fault.CRASH, f"{type(error).__name__}: {message}".removesuffix(": ")
     where, trace = ("", "") if bot.file is None else blame(error, bot.file.parent)
     puzzle = None
     if failed.seat in asked(failed.state):

@@ -72,10 +72,10 @@ def ask_reader(job: Job) -> Repacked:
         raise IntakeError(f"could not start the archive reader: {error}") from error
     with process:
         try:
-            said, in_time = _communicate(process, msgspec.json.encode(job), job.limits.wall_seconds)
+            output, in_time = _communicate(process, msgspec.json.encode(job), job.limits.wall_seconds)
         finally:
             process.kill()
-    return _judge(said, process.returncode, job.limits, in_time=in_time)
+    return _judge(output, process.returncode, job.limits, in_time=in_time)
 
 
 def _communicate(process: "subprocess.Popen[bytes]", job: bytes, seconds: float) -> tuple[bytes, bool]:
@@ -86,26 +86,26 @@ def _communicate(process: "subprocess.Popen[bytes]", job: bytes, seconds: float)
     with suppress(BrokenPipeError):
         process.stdin.write(job + b"\n")
         process.stdin.close()
-    said = b""
-    while len(said) <= MAX_ANSWER_BYTES:
+    output = b""
+    while len(output) <= MAX_ANSWER_BYTES:
         poll = select.poll()
         poll.register(process.stdout, select.POLLIN)
         if not poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
-            return said, False
+            return output, False
         chunk = os.read(process.stdout.fileno(), MAX_ANSWER_BYTES)
         if not chunk:
             break
-        said += chunk
+        output += chunk
     else:
-        return said, True  # too long to be a valid answer, whatever follows
+        return output, True  # too long to be a valid answer, whatever follows
     # The process has closed its output; ignore what it still does.
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, deadline - time.monotonic()))
-    return said, True
+    return output, True
 
 
-def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Repacked:
-    messages = _decode(said)
+def _judge(output: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Repacked:
+    messages = _decode(output)
     if len(messages) > 1 and not isinstance(messages[1], Ready):
         return _unwrap(messages[1])
     if not in_time:
@@ -131,9 +131,9 @@ def _judge(said: bytes, code: int, limits: IntakeLimits, *, in_time: bool) -> Re
     raise Rejected(f"the archive reader crashed (exit code {code}): {_REMEDY}")
 
 
-def _decode(said: bytes) -> list[FromReader]:
+def _decode(output: bytes) -> list[FromReader]:
     try:
-        return [msgspec.json.decode(line, type=prepared(FromReader)) for line in said.splitlines()]
+        return [msgspec.json.decode(line, type=prepared(FromReader)) for line in output.splitlines()]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise Rejected(f"the archive reader returned an invalid answer: {_REMEDY}") from None
 

@@ -290,8 +290,8 @@ def _failed_for_network(stderr: str) -> bool:
 
 def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatReport, late: int) -> str:
     where = f"in game {request.game} of {GAMES}, round {request.round}, turn {request.turn}"
-    said = failure.decision.trouble or failure.fault.value
-    how = report.trouble or said
+    trouble = failure.decision.trouble or failure.fault.value
+    how = report.trouble or trouble
     match failure.fault:
         case _ if kind is CauseKind.START:
             text = f"the bot could not be started: {_line(_CANNOT_START, report.stderr) or how}"
@@ -304,11 +304,11 @@ def _text(kind: CauseKind, failure: _Failure, request: Request, report: SeatRepo
         case Fault.EXPELLED:
             text = f"the referee disconnected the bot {where}: {how}"
         case Fault.TIMEOUT:
-            text = f"the bot was too slow {where}: {said}. It was late {late} times (limit {MAX_TIMEOUTS})"
+            text = f"the bot was too slow {where}: {trouble}. It was late {late} times (limit {MAX_TIMEOUTS})"
         case Fault.ILLEGAL:
-            text = f"the bot made an illegal move {where}: {said}"
+            text = f"the bot made an illegal move {where}: {trouble}"
         case Fault.PROTOCOL:
-            text = f"the bot broke the protocol {where}: {said}"
+            text = f"the bot broke the protocol {where}: {trouble}"
     return "; ".join([text, *_further(kind, failure, request, report)])
 
 

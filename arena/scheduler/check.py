@@ -91,9 +91,11 @@ def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
             decision = step[seat] if seat < len(step) else None
             if decision is None:
                 continue
-            told = (decision.millis, decision.waited_millis)
-            if any(millis is not None and not 0 <= millis < math.inf for millis in told):
-                raise RecordRefused(f"game {index}, decision {number}, seat {seat}: invalid times {told} ms")
+            recorded = (decision.millis, decision.waited_millis)
+            if any(millis is not None and not 0 <= millis < math.inf for millis in recorded):
+                raise RecordRefused(
+                    f"game {index}, decision {number}, seat {seat}: invalid times {recorded} ms"
+                )
             taken = (decision.millis or 0.0) / 1000
             if decision.fault is Fault.TIMEOUT:
                 taken = time.allowance
@@ -111,8 +113,8 @@ def _check_game(rules: Rules, index: int, game: GameRecord) -> CheckedGame:
     if state.result is None:
         raise RecordRefused(f"game {index} is unfinished: it stops in round {state.round}, turn {state.turn}")
     if game.totals != state.result.totals:
-        told, true = (_points(totals) for totals in (game.totals, state.result.totals))
-        raise RecordRefused(f"game {index}: the record has {told}, but the rules give {true}")
+        recorded, correct = (_points(totals) for totals in (game.totals, state.result.totals))
+        raise RecordRefused(f"game {index}: the record has {recorded}, but the rules give {correct}")
     return CheckedGame(
         record=game,
         states=steps.states,

@@ -115,33 +115,33 @@ class SlotLimiter:
         self._size = size
         self._share = share
         self._overloaded_since: float | None = None
-        self.given = 1.0
+        self.received = 1.0
         self.seats = size
 
-    def look(self, given: float, busy: int, now: float) -> int:
+    def update(self, received: float, busy: int, now: float) -> int:
         """Return the usable seats: 0 while the host is overloaded, otherwise at least 1.
 
         If the host stays overloaded for ``MAX_WAIT_SECONDS`` with no seat in use, 1 is returned.
 
-        One usable seat is enough to start a match of any size. ``given`` is the share of a core that a busy
-        thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
+        One usable seat is enough to start a match of any size. ``received`` is the share of a core that a
+        busy thread got, ``busy`` the seats in use, ``now`` monotonic seconds.
         """
-        self.given += (given - self.given) * _SMOOTHING
-        if self.given < (_OVERLOADED if self._overloaded_since is None else _RECOVERED):
+        self.received += (received - self.received) * _SMOOTHING
+        if self.received < (_OVERLOADED if self._overloaded_since is None else _RECOVERED):
             if self._overloaded_since is None or busy:
                 self._overloaded_since = now
             self.seats = int(now - self._overloaded_since >= MAX_WAIT_SECONDS)
             return self.seats
         self._overloaded_since = None
-        lower, higher = self._seats_for(self.given), self._seats_for(self.given * _GROWTH_MARGIN)
+        lower, higher = self._seats_for(self.received), self._seats_for(self.received * _GROWTH_MARGIN)
         if lower < self.seats:
             self.seats = lower
         elif higher > self.seats:
             self.seats = higher
         return self.seats
 
-    def _seats_for(self, given: float) -> int:
-        return max(1, min(self._size, int(self._size * given / self._share)))
+    def _seats_for(self, received: float) -> int:
+        return max(1, min(self._size, int(self._size * received / self._share)))
 
 
 class LoadMonitor:
@@ -152,15 +152,15 @@ class LoadMonitor:
         self._limiter = SlotLimiter(slots.size, slots.share)
         self._waits: OwnWaits | None = None
 
-    def look(self) -> None:
+    def measure(self) -> None:
         """Spin briefly, measure the share of a core received, and set the usable slots. Not thread-safe."""
         if self._waits is None:
             self._waits = OwnWaits()  # of the calling thread
         before, begun = self._waits(), time.thread_time()
         while (worked := time.thread_time() - begun) < _WORK_SECONDS:
             pass
-        given = worked / (worked + self._waits() - before)
-        usable = self._limiter.look(given, self._slots.busy, time.monotonic())
+        received = worked / (worked + self._waits() - before)
+        usable = self._limiter.update(received, self._slots.busy, time.monotonic())
         if usable != self._slots.usable:
             _log.info("usable slots changed", slots=usable, of=self._slots.size)
         self._slots.set_usable(usable)
@@ -168,7 +168,9 @@ class LoadMonitor:
 
 def load_monitor(slots: SlotPool) -> PeriodicTask:
     """Return a context manager that measures the load in its own thread."""
-    return PeriodicTask(LoadMonitor(slots).look, name="load monitor", seconds=_MEASURE_SECONDS, expected=())
+    return PeriodicTask(
+        LoadMonitor(slots).measure, name="load monitor", seconds=_MEASURE_SECONDS, expected=()
+    )
 
 
 HOST_BACKOFF: Final = Backoff(first=1.0, most=30.0)
@@ -188,7 +190,7 @@ def local_workers(launcher: Launcher, slots: SlotPool, name: str) -> Iterator["L
     with ThreadPoolExecutor(slots.size, thread_name_prefix="match") as executor:
         workers = LocalWorkers(launcher, slots, executor, name)
         # A hung container engine blocks this thread, not the one that stores results.
-        with PeriodicTask(workers.look, name="host", seconds=POLL_SECONDS, expected=()), load_monitor(slots):
+        with PeriodicTask(workers.poll, name="host", seconds=POLL_SECONDS, expected=()), load_monitor(slots):
             yield workers
 
 
@@ -241,7 +243,7 @@ class LocalWorkers:
         with self._lock:
             self._failures = 0
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check whether a failed host has recovered; call this at intervals."""
         before = self._trouble
         if before is None or time.monotonic() < self._paused_until:

@@ -51,16 +51,16 @@ async def _run(call: Call, command: Sequence[str]) -> int:
         print_notice(f"can't run {command[0]}: {error.strerror}")
         return 2
     spoken = asyncio.create_task(_from_program(call, program))
-    heard = asyncio.create_task(_to_program(call, program))
+    received = asyncio.create_task(_to_program(call, program))
     try:
-        await asyncio.wait((spoken, heard), return_when=asyncio.FIRST_COMPLETED)
-        if heard.done():
-            heard.result()
+        await asyncio.wait((spoken, received), return_when=asyncio.FIRST_COMPLETED)
+        if received.done():
+            received.result()
             return 0
         print_notice(spoken.result() or f"the program ended with exit code {await program.wait()}")
         return 1
     finally:
-        for task in (spoken, heard):
+        for task in (spoken, received):
             task.cancel()
         await _end(program)
 

@@ -79,14 +79,14 @@ def read_status(store: Store, now: datetime, *, operator: bool, disk_full: bool)
 
 
 def _running(match: OpenMatch, *, named: bool) -> Running:
-    told = named or match.kind is MatchKind.RATED
+    is_public = named or match.kind is MatchKind.RATED
     return Running(
-        match=match.match if told else None,
+        match=match.match if is_public else None,
         kind=match.kind,
         players=match.players,
         deals=match.deals,
         started=match.started,
-        seats=_seated(match.seats) if told else (),
+        seats=_seated(match.seats) if is_public else (),
     )
 
 

@@ -85,7 +85,7 @@ def test_the_end_stops_what_plays(scene: Scene) -> None:
     assert scene.player.stopped
     assert scene.following.over
     assert scene.following.source == "sha256:new"
-    told = scene.following.told
+    told = scene.following.document
     assert (told["stage"], told["cause"]["exit_code"], list(told["games"])) == (Stage.REJECTED, 3, [])
     assert told["received"] == "2026-03-01T09:30:00Z"
 

@@ -10,9 +10,9 @@ from arena.scheduler.workers import MAX_WAIT_SECONDS, LoadMonitor, SlotLimiter
 from tests.patience import WAIT_SECONDS
 
 
-def settled(opening: SlotLimiter, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
+def settled(limiter: SlotLimiter, given: float, busy: int = 0, begun: float = 0.0, looks: int = 40) -> int:
     """Return the number of usable seats after the host has given this share of a core for some time."""
-    return [opening.look(given, busy, begun + number) for number in range(looks)][-1]
+    return [limiter.update(given, busy, begun + number) for number in range(looks)][-1]
 
 
 def test_a_host_that_gives_every_seat_its_share_uses_all() -> None:
@@ -27,28 +27,28 @@ def test_fewer_seats_are_used_on_a_busy_host_but_at_least_one() -> None:
 
 def test_the_number_of_seats_does_not_flicker() -> None:
     """A small decrease closes seats, but an equally small increase doesn't open them again."""
-    opening = SlotLimiter(10, 0.4)
-    settled(opening, 0.21)
-    assert {opening.look(given, 0, 100.0) for given in (0.2, 0.24) * 50} == {5}
-    assert settled(opening, 0.41) == 8
-    assert settled(opening, 1.0) == 10
+    limiter = SlotLimiter(10, 0.4)
+    settled(limiter, 0.21)
+    assert {limiter.update(given, 0, 100.0) for given in (0.2, 0.24) * 50} == {5}
+    assert settled(limiter, 0.41) == 8
+    assert settled(limiter, 1.0) == 10
 
 
 def test_a_single_measurement_closes_no_seat() -> None:
     """It may coincide with the start of another program."""
-    assert SlotLimiter(5, 0.4).look(0.02, 0, 0.0) == 5
+    assert SlotLimiter(5, 0.4).update(0.02, 0, 0.0) == 5
 
 
 def test_an_overloaded_host_starts_one_match_after_a_while() -> None:
     """The matches in progress are finished first. An overloaded host then plays one match after another."""
-    opening = SlotLimiter(5, 0.4)
-    assert settled(opening, 0.01, busy=4) == 0
-    assert settled(opening, 0.07, busy=4, begun=40.0) == 0
-    last = opening.look(0.01, 4, 100.0)
-    assert (last, opening.look(0.01, 0, 100.0 + MAX_WAIT_SECONDS - 1)) == (0, 0)
-    assert opening.look(0.01, 0, 100.0 + MAX_WAIT_SECONDS) == 1
-    assert opening.look(0.01, 2, 101.0 + MAX_WAIT_SECONDS) == 0
-    assert settled(opening, 0.6, begun=300.0) == 5
+    limiter = SlotLimiter(5, 0.4)
+    assert settled(limiter, 0.01, busy=4) == 0
+    assert settled(limiter, 0.07, busy=4, begun=40.0) == 0
+    last = limiter.update(0.01, 4, 100.0)
+    assert (last, limiter.update(0.01, 0, 100.0 + MAX_WAIT_SECONDS - 1)) == (0, 0)
+    assert limiter.update(0.01, 0, 100.0 + MAX_WAIT_SECONDS) == 1
+    assert limiter.update(0.01, 2, 101.0 + MAX_WAIT_SECONDS) == 0
+    assert settled(limiter, 0.6, begun=300.0) == 5
 
 
 def test_the_sentinel_sees_other_programs() -> None:
@@ -60,7 +60,7 @@ def test_the_sentinel_sees_other_programs() -> None:
         os.sched_setaffinity(0, {core})
         load_monitor = LoadMonitor(slots)
         for _ in range(15):
-            load_monitor.look()
+            load_monitor.measure()
 
     with ExitStack() as stack:
         for _ in range(10):

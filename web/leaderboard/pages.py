@@ -99,8 +99,10 @@ class LeaderboardQuery:
         """Return an address with these parameters changed; defaults are omitted."""
         defaults = asdict(LeaderboardQuery()) | {"page": 1}
         asked = asdict(self) | {"page": 1} | other
-        said = {name: value for name, value in asked.items() if value not in {None, "", defaults.get(name)}}
-        return f"{path}?{urlencode(said)}" if said else path
+        defined = {
+            name: value for name, value in asked.items() if value not in {None, "", defaults.get(name)}
+        }
+        return f"{path}?{urlencode(defined)}" if defined else path
 
 
 def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:

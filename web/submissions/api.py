@@ -92,22 +92,22 @@ class SubmissionEvents:
     ) -> AsyncGenerator[bytes]:
         end = self._clock() + _MAX_SECONDS
         shown: tuple[KnownSubmission, int] | None = None
-        said = self._clock()
+        last_sent = self._clock()
         known: KnownSubmission | None = submission
         while known is not None and self._clock() < end:
             now = known, await run_in_threadpool(self._submissions.games_played, known.id)
-            told = now != shown or self._clock() - said > _QUIET_SECONDS
-            if told and not await run_in_threadpool(allowed):
+            due = now != shown or self._clock() - last_sent > _QUIET_SECONDS
+            if due and not await run_in_threadpool(allowed):
                 return
             if now != shown:
-                shown, said = now, self._clock()
+                shown, last_sent = now, self._clock()
                 games = await run_in_threadpool(self._submissions.games, known.id)
                 whole = await run_in_threadpool(whole_document, known, games)
                 yield b"event: stage\ndata: " + msgspec.json.encode(whole) + b"\n\n"
                 if known.stage.over:
                     return
-            elif told:
-                said = self._clock()
+            elif due:
+                last_sent = self._clock()
                 yield b": still here\n\n"
             await asyncio.sleep(_POLL_SECONDS)
             known = await run_in_threadpool(self._submissions.find, submission.id)

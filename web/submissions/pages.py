@@ -93,17 +93,17 @@ class QualificationLine:
     number: int | None  # from 1; None for a game that an arena fault stopped, and that will be repeated
     again: bool  # whether an earlier game of this number didn't count because the host was busy
     reason: str | None  # the cause of its last arena fault, or None
-    told: SubmissionGame  # the rest, as in the API
+    document: SubmissionGame  # the rest, as in the API
 
 
 def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine, ...]:
     """Read a submission's games, in order."""
     games = store.submissions.games(known.id)
     lines: list[QualificationLine] = []
-    for game, told in zip(games, whole_document(known, games).games, strict=True):
-        number = None if game.state is MatchState.QUARANTINED else told.number
+    for game, document in zip(games, whole_document(known, games).games, strict=True):
+        number = None if game.state is MatchState.QUARANTINED else document.number
         again = number is not None and any(line.number == number for line in lines)
-        lines.append(QualificationLine(number=number, again=again, reason=game.reason, told=told))
+        lines.append(QualificationLine(number=number, again=again, reason=game.reason, document=document))
     return tuple(lines)
 
 
@@ -254,7 +254,7 @@ class _Submissions:
 
     def game(self, request: Request, id_: SubmissionId, game: GameId) -> PrivateGame:
         known = own_submission(self._store.submissions, viewer_of(request), id_)
-        line = next((each for each in read_games(self._store, known) if each.told.game == game), None)
+        line = next((each for each in read_games(self._store, known) if each.document.game == game), None)
         replay = self._store.submissions.replay(id_, game)
         if line is None or replay is None:
             raise HTTPException(404, "This submission has no such game.")
@@ -270,7 +270,7 @@ class _Submissions:
 
 def _private_game(submission: KnownSubmission, line: QualificationLine, replay: str) -> PrivateGame:
     above = f"/submissions/{submission.id}"
-    home = f"{above}/games/{line.told.game}"
+    home = f"{above}/games/{line.document.game}"
     shown = Shown(
         title=f"Qualification of {submission.bot}, game {line.number}",
         replay=replay,
@@ -281,7 +281,7 @@ def _private_game(submission: KnownSubmission, line: QualificationLine, replay: 
     return PrivateGame(
         shown=shown,
         above=(("/submissions", "Submissions"), (above, submission.bot)),
-        candidate=line.told.seat,
+        candidate=line.document.seat,
     )
 
 

@@ -64,13 +64,13 @@ class PrivateLog:
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
     # Notes and troubles by the turn's anchor, as in :mod:`web.games.pages`.
-    said: Mapping[str, Sequence[SeatNote]]
+    notes: Mapping[str, Sequence[SeatNote]]
     own: bool  # whether all of these seats belong to the viewer
     gone: bool = False  # whether their logs were deleted
 
 
-_NOTHING: Final = PrivateLog(seats=(), said={}, own=False)
-_GONE: Final = PrivateLog(seats=(), said={}, own=False, gone=True)
+_NOTHING: Final = PrivateLog(seats=(), notes={}, own=False)
+_GONE: Final = PrivateLog(seats=(), notes={}, own=False, gone=True)
 
 
 def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
@@ -84,15 +84,15 @@ def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
     if not log.kept:
         return _GONE
     return PrivateLog(
-        seats=seats, said=_said(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
+        seats=seats, notes=_said(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
     )
 
 
 def _said(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[SeatNote]]:
-    said = defaultdict(list)
+    notes = defaultdict(list)
     for seat in seats:
         for decision in decisions(log, seat.seat):
             if decision.note is not None or decision.trouble is not None:
                 anchor = f"r{decision.round}t{decision.turn}"
-                said[anchor].append(SeatNote(seat=seat, note=decision.note, trouble=decision.trouble))
-    return dict(said)
+                notes[anchor].append(SeatNote(seat=seat, note=decision.note, trouble=decision.trouble))
+    return dict(notes)

@@ -154,9 +154,9 @@ class Exporter:
             finally:
                 with suppress(BrokenPipeError):
                     process.stdin.close()
-            said = process.stderr.read().decode(errors="replace").strip()
+            output = process.stderr.read().decode(errors="replace").strip()
         if process.returncode:
-            reason = said.splitlines()[-1] if said else f"exit code {process.returncode}"
+            reason = output.splitlines()[-1] if output else f"exit code {process.returncode}"
             raise ExportError(f"a day's files could not be written: {reason}")
         return rows
 

@@ -128,9 +128,9 @@ def _layers_in_memory(evidence: Evidence) -> Verdict:
 
 
 def _host_counters(evidence: Evidence) -> Verdict:
-    told = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
-    if told:
-        return False, f"these files could be read: {', '.join(told[:5])}"
+    readable = [path for path in _look(evidence)["telling"] if path not in _HARMLESS]
+    if readable:
+        return False, f"these files could be read: {', '.join(readable[:5])}"
     return True, f"of the files about the host, only {', '.join(sorted(_HARMLESS))} could be read"
 
 

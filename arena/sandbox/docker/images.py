@@ -104,20 +104,20 @@ class DockerImages:
     def _loaded(self, name: str, kept: KeptImage) -> Mapping[str, Any]:
         image = self._inspect(name)
         if image is None or not _is(image, kept):
-            said = self._load(name, kept)
+            output = self._load(name, kept)
             image = self._inspect(name)
             if image is None or not _is(image, kept):
                 raise RuntimeFailure(
                     f"{name} was loaded, but is missing or differs from the stored image; "
-                    f"the engine reported: {said or 'nothing'}"
+                    f"the engine reported: {output or 'nothing'}"
                 )
         return image
 
     def _load(self, name: str, kept: KeptImage) -> str:
         with engine_errors(f"load image {name}"):
             lines = list(self._client.load_image(kept.archive(name)))  # type: ignore[no-untyped-call] # as above
-        said = [line.get("error") or line.get("message") or line.get("stream") or "" for line in lines]
-        return " ".join("".join(said).split())
+        output = [line.get("error") or line.get("message") or line.get("stream") or "" for line in lines]
+        return " ".join("".join(output).split())
 
     def _inspect(self, name: str) -> Mapping[str, Any] | None:
         with engine_errors(f"inspect image {name}"):
@@ -235,9 +235,9 @@ def _source_of_btrfs(path: Path, mounts: Path) -> Path | None:
     """
     found: dict[Path, tuple[str, str]] = {}
     for line in filter(None, os.fsdecode(mounts.read_bytes()).split("\n")):
-        where, told = (part.split(" ") for part in line.split(" - ", 1))
+        where, mount = (part.split(" ") for part in line.split(" - ", 1))
         # A later mount hides an earlier one. Spaces are written in octal: proc_pid_mountinfo(5).
-        found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (told[0], told[1])
+        found[Path(_OCTAL.sub(lambda code: chr(int(code[1], 8)), where[4]))] = (mount[0], mount[1])
     kind, source = next((found[folder] for folder in (path, *path.parents) if folder in found), ("", ""))
     return Path(source) if kind == _BTRFS else None
 

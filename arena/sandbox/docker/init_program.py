@@ -230,8 +230,8 @@ class InitVolume:
             )
 
     def _load(self) -> None:
-        for said in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in its stubs
-            if "error" in said:
+        for event in self._client.load_image(self._init.archive()):  # type: ignore[no-untyped-call] # untyped in its stubs
+            if "error" in event:
                 raise RuntimeFailure(
-                    f"the engine could not load the image {self._init.image}: {said['error']}"
+                    f"the engine could not load the image {self._init.image}: {event['error']}"
                 )

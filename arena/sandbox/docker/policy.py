@@ -238,8 +238,8 @@ def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ..
 
 
 def _with_warnings(words: str, keys: tuple[str, ...], warnings: tuple[str, ...]) -> str:
-    said = "; ".join(warning for warning in warnings if _concerns(warning, keys))
-    return f"{words} (not enforced by this host: {said})" if said else words
+    reasons = "; ".join(warning for warning in warnings if _concerns(warning, keys))
+    return f"{words} (not enforced by this host: {reasons})" if reasons else words
 
 
 def _concerns(warning: str, keys: tuple[str, ...]) -> bool:

@@ -274,16 +274,16 @@ async def run_worker(
 
 async def _await_scheduler(options: WorkerOptions, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
     """Wait until the scheduler answers; return False on a shutdown signal."""
-    said = ""
+    reason = ""
     while not shutdown.once.is_set():
         try:
             comm = await connect(options.scheduler, **options.security.get_connection_args("worker"))
             await comm.close()
         except (OSError, ssl.SSLError) as error:
-            if str(error) != said:
-                said = str(error)
-                health.missing = f"the scheduler can't be reached: {said}"
-                _log.warning("scheduler unreachable; will retry", scheduler=options.scheduler, error=said)
+            if str(error) != reason:
+                reason = str(error)
+                health.missing = f"the scheduler can't be reached: {reason}"
+                _log.warning("scheduler unreachable; will retry", scheduler=options.scheduler, error=reason)
             await wait_for(shutdown.once, _RETRY_SECONDS)
         else:
             return True
@@ -333,12 +333,12 @@ async def _serve(
 
 def _join_error(error: Exception) -> str:
     """Return why a worker could not join; dask wraps the scheduler's reason."""
-    said = str(error.__cause__ or error)
-    if "name taken" in said:
+    reason = str(error.__cause__ or error)
+    if "name taken" in reason:
         return (
             "the scheduler has another worker with this name, or has not yet noticed that this one was lost"
         )
-    return said
+    return reason
 
 
 async def _accept_matches(
@@ -382,8 +382,8 @@ def _worker(options: WorkerOptions, runner: MatchRunner, health: SchedulerHealth
     card = write(msgspec.structs.replace(options.card, run=token_hex(8)))
 
     def state() -> bytes:
-        said = runner.state()
-        return write(msgspec.structs.replace(said, trouble=said.trouble or health.missing))
+        reason = runner.state()
+        return write(msgspec.structs.replace(reason, trouble=reason.trouble or health.missing))
 
     return Worker(
         options.scheduler,

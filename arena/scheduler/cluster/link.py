@@ -76,7 +76,7 @@ class Link:
             known = self._client.sync(scheduler.identity, callback_timeout=_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
             raise SchedulerUnreachable(str(error) or f"{self.address} does not answer") from error
-        found = [self._read(address, said) for address, said in known["workers"].items()]
+        found = [self._read(address, info) for address, info in known["workers"].items()]
         self.unreadable = {
             address: why for address, why in self.unreadable.items() if address in known["workers"]
         }
@@ -93,11 +93,11 @@ class Link:
         )
         return executor
 
-    def _read(self, address: str, said: dict[str, Any]) -> ClusterMember | None:
+    def _read(self, address: str, info: dict[str, Any]) -> ClusterMember | None:
         try:
-            member = _member(address, said)
+            member = _member(address, info)
         except ValueError as error:
-            self.unreadable[address] = (str(said.get("name"))[:_MAX_NAME], str(error))
+            self.unreadable[address] = (str(info.get("name"))[:_MAX_NAME], str(error))
             return None
         self.unreadable.pop(address, None)
         return member
@@ -156,17 +156,17 @@ def _event_loop() -> Iterator[IOLoop]:
         thread.join(_SECONDS)
 
 
-def _member(address: str, said: dict[str, Any]) -> ClusterMember | None:
+def _member(address: str, info: dict[str, Any]) -> ClusterMember | None:
     """Return a worker, or None if it isn't the arena's or hasn't reported its card and state yet.
 
     Raises ValueError if the worker can't be used.
     """
-    card, state = said.get(EXTRA), said.get("metrics", {}).get(EXTRA)
+    card, state = info.get(EXTRA), info.get("metrics", {}).get(EXTRA)
     if not (isinstance(card, bytes) and isinstance(state, bytes)):
         return None
     found = ClusterMember(address=address, card=read(card, WorkerCard), state=read(state, WorkerState))
-    if found.card.name != said.get("name"):
+    if found.card.name != info.get("name"):
         raise ValueError(
-            f"its card has the name {found.card.name!r}, but the scheduler calls it {said.get('name')!r}"
+            f"its card has the name {found.card.name!r}, but the scheduler calls it {info.get('name')!r}"
         )
     return found
