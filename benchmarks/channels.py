@@ -79,7 +79,7 @@ class Way(NamedTuple):
     copied: bool = False  # whether each seat has its own copy of the file whose pages seats otherwise share
 
 
-class Heard(NamedTuple):
+class Transfer(NamedTuple):
     """The result of one run."""
 
     bits: int
@@ -171,7 +171,7 @@ def _ways(runtime: str, *, gvisor: bool) -> Iterator[Way]:
         yield Way(_GVISOR)
 
 
-def _measured(channel: Channel, way: Way, times: int) -> list[Heard]:
+def _measured(channel: Channel, way: Way, times: int) -> list[Transfer]:
     client = _Client(apart=way.apart)
     with open_hall(RuntimeName.DOCKER, lambda: client, way.runtime) as hall:
         images = [_image(hall, seat if way.copied else None) for seat in range(2)]
@@ -198,7 +198,7 @@ RUN cd /usr/local/lib/python3*/*-packages \\
 """
 
 
-def _run(hall: Hall, images: Sequence[str], channel: Channel) -> Heard:
+def _run(hall: Hall, images: Sequence[str], channel: Channel) -> Transfer:
     with hall.lone_bot() as bot, _seats(bot, images) as seats:
         with ThreadPoolExecutor(len(seats)) as pool:
             sandboxes = list(pool.map(hall.runtime.launch, seats))
@@ -215,7 +215,7 @@ def _run(hall: Hall, images: Sequence[str], channel: Channel) -> Heard:
                 sandbox.remove()
     if any(exits) or not len(said) == len(heard) == channel.slots * channel.bits:
         raise RuntimeError(f"the program failed for {channel.name}: exit codes {exits}")
-    return Heard(len(said), sum(one != bit for one, bit in zip(said, decoded(heard), strict=True)))
+    return Transfer(len(said), sum(one != bit for one, bit in zip(said, decoded(heard), strict=True)))
 
 
 @contextmanager
@@ -240,13 +240,13 @@ def _seats(bot: SandboxSpec, images: Sequence[str]) -> Iterator[list[SandboxSpec
         yield seats
 
 
-def _cells(channel: Channel, way: Way, heard: Sequence[Heard]) -> Iterator[str]:
+def _cells(channel: Channel, way: Way, heard: Sequence[Transfer]) -> Iterator[str]:
     yield channel.title
     yield way.runtime
     yield "one each" if way.apart else "shared"
     yield "copied" if way.copied else "shared"
     yield str(sum(each.bits for each in heard))
-    through = not Heard(*map(sum, zip(*heard, strict=True))).chance
+    through = not Transfer(*map(sum, zip(*heard, strict=True))).chance
     yield f"{channel.rate:,.0f}" if through else "nothing above chance"
     shares = sorted(100 * each.wrong / each.bits for each in heard)
     yield f"{shares[0]:.1f} to {shares[-1]:.1f} %"

@@ -21,7 +21,7 @@ from arena.protocol.match import MatchRecord, RuntimeName
 from arena.sandbox.runtime import SEAT_LABEL
 from benchmarks.hall import Hall, open_hall
 from benchmarks.report import describe_machine
-from benchmarks.tables import Diary, bot_cpu
+from benchmarks.tables import BotOutput, bot_cpu
 
 Loosen = Callable[[dict[str, Any]], None]
 
@@ -118,7 +118,7 @@ def _both_ways(hall: Hall, client: _LooseClient) -> tuple[float, float]:
     """Play two matches; return the CPU seconds per decision with all controls and without some of them."""
     tight = loose = 0.0
     for client.seat in (0, 1):
-        cpu = [bot_cpu([Diary.read(seat.stderr)]) for seat in _play(hall).seats]
+        cpu = [bot_cpu([BotOutput.read(seat.stderr)]) for seat in _play(hall).seats]
         loose += cpu.pop(client.seat) / 2
         tight += cpu[0] / 2
     return tight, loose

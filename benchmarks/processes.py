@@ -17,7 +17,7 @@ from typing import Final
 
 from arena.db.store import Store, open_store
 
-_PATIENCE_SECONDS: Final = 600.0
+_TIMEOUT_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ def exit_on_sigterm() -> None:
 
 def await_that(condition: Callable[[], bool], what: str) -> None:
     """Wait until a condition holds; exit after ten minutes."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"{what} did not appear within {_PATIENCE_SECONDS:.0f} s")
+            sys.exit(f"{what} did not appear within {_TIMEOUT_SECONDS:.0f} s")
         time.sleep(0.05)
 
 
@@ -99,11 +99,11 @@ def _address_of(site: "subprocess.Popen[str]") -> str | None:
     """
     for line in site.stderr or ():
         if found := re.search(r"http://[\w.:]+", line):
-            threading.Thread(target=_throw_away, args=(site,), daemon=True).start()
+            threading.Thread(target=_discard, args=(site,), daemon=True).start()
             return found[0]
     return None
 
 
-def _throw_away(site: "subprocess.Popen[str]") -> None:
+def _discard(site: "subprocess.Popen[str]") -> None:
     for _ in site.stderr or ():
         pass

@@ -93,7 +93,7 @@ def _token(accounts: Accounts, name: str) -> str:
 def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) -> int:
     _times(site, 50)
     print("load:", *(f"{load:.0f}" for load in os.getloadavg()))
-    print("pages without the attack:", _told(_times(site, requests)))
+    print("pages without the attack:", _summary(_times(site, requests)))
     _, headers = _log_in(site, _PASSWORD)
     cookie = next(line for line in headers.get_all("Set-Cookie", []) if "browser" in line).partition(";")[0]
     spawn = multiprocessing.get_context("spawn")  # in another process, to take no time from the visitor
@@ -120,7 +120,7 @@ def _measure(site: _Site, connections: int, requests: int, tokens: list[str]) ->
     attack.join()
     print(f"the author's login: {entered}, {between - began:.2f} s")
     print(f"the author's submission: {submitted}, {ended - between:.2f} s")
-    print("pages during the attack:", _told(seconds))
+    print("pages during the attack:", _summary(seconds))
     met = (entered, submitted) == (303, 201) and _percentile(seconds, 99) <= GOAL_SECONDS
     print(f"goal, {GOAL_SECONDS * 1000:.0f} ms and no refusal:", "met" if met else "MISSED")
     return 0 if met else 1
@@ -284,7 +284,7 @@ def _times(site: _Site, requests: int) -> list[float]:
     return seconds
 
 
-def _told(seconds: list[float]) -> str:
+def _summary(seconds: list[float]) -> str:
     median, slow = (_percentile(seconds, percent) * 1000 for percent in (50, 99))
     return f"median {median:.0f} ms, p99 {slow:.0f} ms, maximum {max(seconds) * 1000:.0f} ms"
 

@@ -11,7 +11,7 @@ from arena.protocol.match import MatchRecord, MatchSpec
 from benchmarks.hall import Hall
 
 
-class Note(NamedTuple):
+class OutputLine(NamedTuple):
     """One line of a bot's output."""
 
     event: str  # `started`, `imported`, `ready`, `first`, or `played` at intervals
@@ -20,47 +20,50 @@ class Note(NamedTuple):
     at: float  # time in seconds of the machine's monotonic clock
 
 
-class Diary(NamedTuple):
+class BotOutput(NamedTuple):
     """All lines of one bot."""
 
-    notes: tuple[Note, ...]
+    lines: tuple[OutputLine, ...]
 
     @classmethod
     def read(cls, stderr: str) -> Self:
         """Read a bot's stderr. Skip the SDK's own lines, and the last line, which may be cut off."""
         lines = [line.split() for line in stderr.split("\n")[:-1] if not line.startswith("kaiten: ")]
         return cls(
-            tuple(Note(event, int(decisions), float(cpu), float(at)) for event, decisions, cpu, at in lines)
+            tuple(
+                OutputLine(event, int(decisions), float(cpu), float(at))
+                for event, decisions, cpu, at in lines
+            )
         )
 
     def time_of(self, event: str) -> float | None:
         """Return when an event first happened, or None."""
-        return next((note.at for note in self.notes if note.event == event), None)
+        return next((line.at for line in self.lines if line.event == event), None)
 
     @property
-    def steady(self) -> tuple[Note, Note]:
+    def steady(self) -> tuple[OutputLine, OutputLine]:
         """The first and the last line from the time in which the bot was only playing.
 
         Raises ValueError if it did not play for long enough.
         """
-        played = [note for note in self.notes if note.event == "played"]
+        played = [line for line in self.lines if line.event == "played"]
         if len(played) < 2:  # noqa: PLR2004 - a difference needs two lines
             raise ValueError("the match was too short to measure a bot")
         return played[0], played[-1]
 
 
-def bot_cpu(diaries: Sequence[Diary]) -> float:
+def bot_cpu(outputs: Sequence[BotOutput]) -> float:
     """Return these bots' CPU seconds per decision, without their start."""
-    spans = [diary.steady for diary in diaries]
+    spans = [output.steady for output in outputs]
     decisions = sum(last.decisions - first.decisions for first, last in spans)
     return sum(last.cpu - first.cpu for first, last in spans) / decisions
 
 
-def decisions_a_second(diaries: Sequence[Diary]) -> float:
+def decisions_a_second(outputs: Sequence[BotOutput]) -> float:
     """Return the total decisions per second of these bots."""
     return sum(
         (last.decisions - first.decisions) / (last.at - first.at)
-        for first, last in (diary.steady for diary in diaries)
+        for first, last in (output.steady for output in outputs)
     )
 
 
@@ -77,9 +80,9 @@ class Match:
     called: float  # time of the launcher's call, in seconds of a monotonic clock
 
     @property
-    def diaries(self) -> tuple[Diary, ...]:
-        """The bots' diaries, one per seat."""
-        return tuple(Diary.read(seat.stderr) for seat in self.record.seats)
+    def outputs(self) -> tuple[BotOutput, ...]:
+        """What the bots printed, one per seat."""
+        return tuple(BotOutput.read(seat.stderr) for seat in self.record.seats)
 
     @property
     def decisions(self) -> int:
@@ -101,7 +104,7 @@ class Match:
     @property
     def first_decision(self) -> float:
         """Seconds from the call to the first decision."""
-        return min(diary.time_of("first") or float("inf") for diary in self.diaries) - self.called
+        return min(output.time_of("first") or float("inf") for output in self.outputs) - self.called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,12 +131,12 @@ class Start:
 
 def measure_start(hall: Hall) -> Start:
     """Start a single sandbox, and play a match that consists of little more than its start."""
-    launched, diary = _lone_start(hall)
+    launched, output = _lone_start(hall)
     (match,), children = _with_children_cpu(lambda: [_play(hall, games=1, at_once=1)])
-    bots = sum(diary.notes[-1].cpu for diary in match.diaries)
+    bots = sum(output.lines[-1].cpu for output in match.outputs)
     return Start(
-        imported=(diary.time_of("imported") or 0.0) - launched,
-        ready=(diary.time_of("ready") or 0.0) - launched,
+        imported=(output.time_of("imported") or 0.0) - launched,
+        ready=(output.time_of("ready") or 0.0) - launched,
         first_decision=match.first_decision,
         referee=children if hall.runs_containers else children - bots,
         bots=bots,
@@ -157,14 +160,14 @@ def measure_tables(hall: Hall, start: Start, *, games: int, at_once: int, tables
             )
 
     matches, children = _with_children_cpu(play)
-    diaries = [diary for match in matches for diary in match.diaries]
+    outputs = [output for match in matches for output in match.outputs]
     decisions = sum(match.decisions for match in matches)
     # Without containers, the bots are child processes too.
-    bots = 0.0 if hall.runs_containers else sum(diary.notes[-1].cpu for diary in diaries)
+    bots = 0.0 if hall.runs_containers else sum(output.lines[-1].cpu for output in outputs)
     return Tables(
-        rate=decisions_a_second(diaries),
+        rate=decisions_a_second(outputs),
         referee=(children - bots - tables * start.referee) / (decisions - tables * start.decisions),
-        bots=bot_cpu(diaries),
+        bots=bot_cpu(outputs),
         match=matches[0],
     )
 
@@ -179,19 +182,19 @@ def _play(hall: Hall, *, games: int, at_once: int, first_slot: int = 0) -> Match
     return match
 
 
-def _lone_start(hall: Hall) -> tuple[float, Diary]:
+def _lone_start(hall: Hall) -> tuple[float, BotOutput]:
     """Start a single sandbox; return the time of its launch and its output."""
     with hall.lone_bot() as spec:
         launched = time.monotonic()
         sandbox = hall.runtime.launch(spec)
         try:
-            while (diary := Diary.read(sandbox.stderr())).time_of("ready") is None:
+            while (output := BotOutput.read(sandbox.stderr())).time_of("ready") is None:
                 if time.monotonic() > launched + _LONE_SECONDS:
                     raise RuntimeError(f"a bot did not start: {sandbox.stderr()}")
                 time.sleep(_POLL_SECONDS)
         finally:
             sandbox.remove()
-    return launched, diary
+    return launched, output
 
 
 def _with_children_cpu(play: Callable[[], list[Match]]) -> tuple[list[Match], float]:

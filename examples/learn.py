@@ -71,7 +71,7 @@ class Network:
         self._squares = {name: np.zeros_like(each) for name, each in self.weights.items()}
         self._steps = 0
 
-    def look(self, seen: Floats, legal: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    def forward(self, seen: Floats, legal: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
         """Return the hidden layer, the probability of each action, and the expected leads."""
         hidden = np.maximum(seen @ self.weights["w1"] + self.weights["b1"], 0)
         out = hidden @ self.weights["w2"] + self.weights["b2"]
@@ -81,7 +81,7 @@ class Network:
 
     def learn(self, seen: Floats, legal: NDArray[np.bool_], actions: NDArray[np.intp], leads: Floats) -> None:
         """Take a step of Adam: favour actions that did better than expected, and improve the expectation."""
-        hidden, likely, expected = self.look(seen, legal)
+        hidden, likely, expected = self.forward(seen, legal)
         better = leads - expected
         advantage = (better / (better.std() + 1e-6))[:, None]
         rows = np.arange(len(actions))
@@ -121,7 +121,7 @@ def play(network: Network, rules: Rules, rng: np.random.Generator) -> list[Step]
         number = batch.round
         seen = (batch.observe().reshape(_GAMES * rules.players, -1) / 8).astype(np.float32)
         legal = batch.legal_actions().reshape(len(seen), -1)
-        _, likely, _ = network.look(seen, legal)
+        _, likely, _ = network.forward(seen, legal)
         # The Gumbel trick: the probability that an action's sum is the largest is the action's own
         # probability.
         actions = (np.log(likely + 1e-12) + rng.gumbel(size=likely.shape)).argmax(axis=1)
@@ -147,7 +147,7 @@ def share_beaten(network: Network, opponent: str, games: int) -> tuple[float, fl
         over, reward = False, 0.0
         while not over:
             shown = (seen["observation"][None] / 8).astype(np.float32)
-            _, likely, _ = network.look(shown, seen["action_mask"][None] > 0)
+            _, likely, _ = network.forward(shown, seen["action_mask"][None] > 0)
             seen, reward, over, _, _ = env.step(int(likely.argmax()))
         won.append((reward + 1) / 2)
     return float(np.mean(won)), float(np.std(won) / len(won) ** 0.5)

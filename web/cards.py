@@ -126,7 +126,7 @@ def points(value: float) -> str:
     return signed(value * _PERCENT, 1)
 
 
-def beside(card: str, table: CardTable) -> tuple[str | None, str | None]:
+def neighbours_of(card: str, table: CardTable) -> tuple[str | None, str | None]:
     """Return the kinds before and after a card, among those with statistics."""
     kinds = [line.card for line in table.cards]
     place = kinds.index(card) if card in kinds else len(kinds)
@@ -233,7 +233,7 @@ def card_pages(cards: CardRepository) -> APIRouter:
             copies=DECK_COUNTS[kind],
             line=line,
             axis=axis_of(line.turns if line else ()),
-            beside=beside(kind.label, table),
+            neighbours=neighbours_of(kind.label, table),
             words=_WORDS,
             FEW=FEW,
         )

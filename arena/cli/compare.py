@@ -13,7 +13,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
 from arena.home.compare import (
     EVALUATION_INTERVAL,
     Comparison,
@@ -85,7 +85,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     opponents = filter(None, (word.strip() for word in field.split(",")))
     try:
         pair = [*map(bot_of_command, commands or ()), *map(find_bot, bots or ())]
-        table = named_apart([*pair, *map(find_bot, opponents)])
+        table = with_distinct_names([*pair, *map(find_bot, opponents)])
         tables = tables_of(players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
         Hypotheses(effect=effect, error=error)
         comparison = Comparison(

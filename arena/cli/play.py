@@ -27,7 +27,7 @@ from arena.cli.console import (
     show,
     with_progress,
 )
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, named_apart
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, with_distinct_names
 from arena.home.games import HomeResult, Mistake
 from arena.home.puzzle import InvalidPuzzle, Puzzle, encode_puzzle, move_text, parse_puzzle, position_lines
 from arena.home.solving import Solution, answers
@@ -88,7 +88,7 @@ def play(  # noqa: PLR0913 - one argument per option
     """
     seed = secrets.randbits(32) if seed is None else seed
     try:
-        table = named_apart([*map(find_bot, bots or ()), *map(bot_of_command, commands or ())])
+        table = with_distinct_names([*map(find_bot, bots or ()), *map(bot_of_command, commands or ())])
         rules = _rules(table, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
     except (InvalidRules, UnusableBot) as error:
         fail(str(error))

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, func, literal, select, union_a
 
 from arena.db.errors import BotTaken, NameTaken
 from arena.db.schema import AccountRow, BotRow
-from arena.platform.names import LOOKS, is_reserved, look
+from arena.platform.names import LOOKALIKES, is_reserved, skeleton
 
 
 def check_bot(connection: Connection, name: str, account: int | None) -> None:
@@ -20,9 +20,9 @@ def check_bot(connection: Connection, name: str, account: int | None) -> None:
     if is_reserved(name):
         raise BotTaken(f"the name {name} is reserved for the arena: choose another")
     taken = union_all(
-        select(literal("the bot").label("what"), BotRow.name).where(_looks(BotRow.name) == look(name)),
+        select(literal("the bot").label("what"), BotRow.name).where(_skeleton(BotRow.name) == skeleton(name)),
         select(literal("the account"), AccountRow.name).where(
-            _looks(AccountRow.key) == look(name), AccountRow.id.is_distinct_from(account)
+            _skeleton(AccountRow.key) == skeleton(name), AccountRow.id.is_distinct_from(account)
         ),
     )
     other = connection.execute(taken.limit(1)).one_or_none()
@@ -42,8 +42,10 @@ def check_house_bot(connection: Connection, name: str) -> None:
 def check_account(connection: Connection, name: str) -> None:
     """Check that the name of a new account is free. Raises NameTaken."""
     taken = union_all(
-        select(AccountRow.id).where(_looks(AccountRow.key) == look(name)),
-        select(BotRow.id).where((_looks(BotRow.name) == look(name)) | (_looks(BotRow.author) == look(name))),
+        select(AccountRow.id).where(_skeleton(AccountRow.key) == skeleton(name)),
+        select(BotRow.id).where(
+            (_skeleton(BotRow.name) == skeleton(name)) | (_skeleton(BotRow.author) == skeleton(name))
+        ),
     )
     if connection.execute(taken.limit(1)).first() is not None:
         raise taken_by_another(name)
@@ -54,9 +56,9 @@ def taken_by_another(name: str) -> NameTaken:
     return NameTaken(f"the name {name} is taken or looks like a taken one: choose another")
 
 
-def _looks(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - a column of SQLAlchemy's
-    """Return :func:`arena.platform.names.look` of a column as SQL."""
-    looks: ColumnElement[str] = func.lower(column)
-    for letter, same in LOOKS.items():
-        looks = func.replace(looks, letter, same)
-    return looks
+def _skeleton(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - a column of SQLAlchemy's
+    """Return :func:`arena.platform.names.skeleton` of a column as SQL."""
+    result: ColumnElement[str] = func.lower(column)
+    for letter, same in LOOKALIKES.items():
+        result = func.replace(result, letter, same)
+    return result

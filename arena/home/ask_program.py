@@ -222,10 +222,10 @@ class _RecordedTable:
         self._events: list[Event] = []
         self._asks: dict[int, Ask] = {}
         self._table = GameTable(
-            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, tell=self._hear, now=0.0
+            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, tell=self._on_event, now=0.0
         )
 
-    def _hear(self, seat: int, event: Event) -> None:
+    def _on_event(self, seat: int, event: Event) -> None:
         if isinstance(event, Ask):
             self._asks[seat] = event
         if seat == self._seat:

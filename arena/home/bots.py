@@ -51,7 +51,7 @@ def find_bot(word: str) -> HomeBot:
     if path.is_file():
         return _of_file(path, word)
     if "/" not in word and (language := _language_in(samples() / word)) is not None:
-        return _made(word, word, HOUSE, samples() / word / language.file, language)
+        return _source_file_bot(word, word, HOUSE, samples() / word / language.file, language)
     if path.is_dir():
         return _of_folder(path, word)
     if path.suffix or "/" in word:
@@ -84,7 +84,7 @@ def bot_of_command(line: str) -> HomeBot:
     )
 
 
-def named_apart(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
+def with_distinct_names(bots: Sequence[HomeBot]) -> tuple[HomeBot, ...]:
     """Return the bots with distinct names: the second ``mybot`` becomes ``mybot#2``."""
     seen: dict[str, int] = {}
     apart = []
@@ -161,7 +161,7 @@ def _of_folder(path: Path, word: str) -> HomeBot:
 
 
 def _folder_bot(folder: Path, word: str, language: Language) -> HomeBot:
-    return _made(folder.resolve().name, word, _SELF, folder / language.file, language)
+    return _source_file_bot(folder.resolve().name, word, _SELF, folder / language.file, language)
 
 
 def _of_file(path: Path, word: str) -> HomeBot:
@@ -175,10 +175,10 @@ def _of_file(path: Path, word: str) -> HomeBot:
             "the program that you built, or a command, such as --bot 'java -jar mybot.jar'"
         )
     name = path.resolve().parent.name if path.name == language.file else path.stem
-    return _made(name, word, _SELF, path, language)
+    return _source_file_bot(name, word, _SELF, path, language)
 
 
-def _made(name: str, word: str, author: str, file: Path, language: Language) -> HomeBot:
+def _source_file_bot(name: str, word: str, author: str, file: Path, language: Language) -> HomeBot:
     file = file.resolve()
     runner = (sys.executable, "-m", "arena.home.program") if language is PYTHON else language.interpreter
     command = (*runner, str(file))

@@ -116,7 +116,7 @@ class GameInThisProcess:
             lost={seat: Lost(Fault.CRASH, _CRASHED) for seat in self._errors},
             breaches={},
             early={},
-            tell=self._hear,
+            tell=self._on_event,
             now=0.0,
         )
 
@@ -130,7 +130,7 @@ class GameInThisProcess:
         end = home_result(self._game, state.result, self._table.record().steps, self._mistakes)
         for seat, chooser in enumerate(self._choosers):
             if chooser and chooser.game_over and not end.seats[seat].is_taken_over:
-                self._tell_end(
+                self._send_result(
                     seat, chooser.game_over, GameOver(state.rules, seat, state.turns, state.result)
                 )
         end = end._replace(mistakes=tuple(self._mistakes))
@@ -178,16 +178,16 @@ class GameInThisProcess:
         self._now = due + _PAST_DUE
         self._table.tick(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
 
-    def _hear(self, seat: int, event: Event) -> None:
+    def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is Ask:
             self._asks.append((seat, event, self._now))
         elif type(event) is FaultNoticed:
-            self._note(seat, event.fault, event.text, self._errors.get(seat))
+            self._record_fault(seat, event.fault, event.text, self._errors.get(seat))
 
-    def _note(self, seat: int, fault: Fault, text: str, error: BaseException | None) -> None:
+    def _record_fault(self, seat: int, fault: Fault, text: str, error: BaseException | None) -> None:
         where, trace = "", ""
         if error is not None:
-            where, trace = blame(error, self._players[seat].folder)
+            where, trace = locate(error, self._players[seat].folder)
             if not isinstance(error, TimeLimitExceeded):
                 message = " ".join(str(error).split())
                 text = f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -205,13 +205,13 @@ class GameInThisProcess:
             )
         )
 
-    def _tell_end(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
+    def _send_result(self, seat: int, tell: Callable[[GameOver], object], end: GameOver) -> None:
         """Pass the result to a bot. On the ladder a failure here ends the program, but the game stands."""
         try:
             self._timer.call(self._free, lambda: tell(end))
         except (Exception, SystemExit, TimeLimitExceeded) as error:  # noqa: BLE001 - whatever the author's code raises
             self._seen.pop(seat, None)
-            self._note(seat, Fault.CRASH, "game_over took too long", error)
+            self._record_fault(seat, Fault.CRASH, "game_over took too long", error)
 
 
 def home_result(game: HomeGame, result: Result, steps: Steps, mistakes: Sequence[Mistake]) -> HomeResult:
@@ -245,7 +245,7 @@ def with_its_replay(end: HomeResult, state: State, steps: Steps, seats: Sequence
     return end._replace(replay=encode(replay))
 
 
-def blame(error: BaseException, folder: Path) -> tuple[str, str]:
+def locate(error: BaseException, folder: Path) -> tuple[str, str]:
     """Return the place of an error in the author's code, and its traceback from that code on.
 
     Both are empty if none of the author's code was running.

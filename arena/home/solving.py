@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.home.bots import HomeBot
-from arena.home.games import Mistake, blame
+from arena.home.games import Mistake, locate
 from arena.home.puzzle import Puzzle, move_text, puzzle_of
 from arena.home.timing import DecisionTimer, TimeLimitExceeded
 from arena.home.workers import load_home_bot
@@ -58,11 +58,11 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
                     move = timer.call(allowed, lambda: as_move(chooser.choose(seen), seen))  # noqa: B023 - called immediately
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except TimeLimitExceeded as error:
-            where, trace = blame(error, loaded.folder)
+            where, trace = locate(error, loaded.folder)
             late = f"no answer in {allowed:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
-            where, trace = blame(error, loaded.folder)
+            where, trace = locate(error, loaded.folder)
             what = f"{type(error).__name__}: {error}".removesuffix(": ")
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=what, where=where, trace=trace)
 
@@ -181,7 +181,7 @@ def simulated_mistake(failed: SimulatedBotFailed, game: int, bot: HomeBot) -> Mi
     else:
         message = " ".join(str(error).split())
         fault, what = Fault.CRASH, f"{type(error).__name__}: {message}".removesuffix(": ")
-    where, trace = ("", "") if bot.file is None else blame(error, bot.file.parent)
+    where, trace = ("", "") if bot.file is None else locate(error, bot.file.parent)
     puzzle = None
     if failed.seat in asked(failed.state):
         steps = [[None if move is None else decision_of(move) for move in moves] for moves in failed.moves]

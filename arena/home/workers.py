@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final, Protocol, TextIO
 
 from arena.home.bots import HomeBot
-from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot, Mistake, Steps, blame
+from arena.home.games import GameInThisProcess, HomeGame, HomeResult, LoadedBot, Mistake, Steps, locate
 from arena.home.puzzle import PUZZLE_FORMAT, PlayedMove, Puzzle
 from arena.home.timing import DecisionTimer, TimeLimitExceeded
 from arena.play.botfiles import BotBroken, load_bot
@@ -326,10 +326,10 @@ def load_home_bot(bot: HomeBot, timer: DecisionTimer) -> LoadedBot:
     try:
         code = timer.call(_LOAD_SECONDS, lambda: load_bot(file))
     except BotBroken as error:
-        where, trace = blame(error.__cause__, file.parent) if error.__cause__ else ("", "")
+        where, trace = locate(error.__cause__, file.parent) if error.__cause__ else ("", "")
         raise BotUnloadable(f"{error}" + (f" ({where})" if where else ""), trace) from error
     except TimeLimitExceeded as error:
-        where, trace = blame(error, file.parent)
+        where, trace = locate(error, file.parent)
         at = f" (at {where})" if where else ""
         raise BotUnloadable(f"{file} took longer than {_LOAD_SECONDS:.0f} s to load{at}", trace) from error
     return LoadedBot(Seat(bot=bot.name, version=1, author=bot.author), code, file.parent)

@@ -19,7 +19,7 @@ _RESERVED: Final = (
     *("false", "nan", "nil", "none", "null", "true", "undefined"),
 )
 
-LOOKS: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
+LOOKALIKES: Final = {"i": "l", "1": "l", "0": "o", "_": "-"}
 """Lowercase characters that look like another, mapped to that other."""
 
 
@@ -39,19 +39,19 @@ def check_name(name: str, what: str) -> None:
         )
 
 
-def look(name: str) -> str:
+def skeleton(name: str) -> str:
     """Return a name's skeleton. People may confuse two names with the same skeleton.
 
     The skeleton ignores case. It is the same for ``i``, ``l`` and ``1``, for ``o`` and ``0``, and for ``-``
     and ``_``.
     """
-    return "".join(LOOKS.get(letter, letter) for letter in name.lower())
+    return "".join(LOOKALIKES.get(letter, letter) for letter in name.lower())
 
 
 def is_reserved(name: str) -> bool:
     """Return True if accounts and bots can't have this name because it looks like a reserved one."""
-    looks = look(name)
-    return looks.replace("-", "") in _RESERVED_LOOKS or looks.startswith(look(FORMER))
+    own = skeleton(name)
+    return own.replace("-", "") in _RESERVED_SKELETONS or own.startswith(skeleton(FORMER))
 
 
-_RESERVED_LOOKS: Final = frozenset(look(name).replace("-", "") for name in _RESERVED)
+_RESERVED_SKELETONS: Final = frozenset(skeleton(name).replace("-", "") for name in _RESERVED)

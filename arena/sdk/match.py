@@ -152,7 +152,7 @@ def play_match(bot: Bot, address: str, games_at_once: int) -> int:
     try:
         return run_stream(address, lambda call: _play(bot, call, games_at_once))
     except BotFailed as failure:
-        _blame(failure, bot)
+        _print_traceback(failure, bot)
         return 1
     except ValueError as error:
         print_notice(f"the referee sent a message that this library does not understand: {error}")
@@ -200,7 +200,7 @@ class Match:
             elif kind == "notice":
                 print_notice(_in_words(event.notice))
                 if event.notice.fault == pb.FAULT_KIND_ILLEGAL:
-                    _say_where(self._bot)
+                    _print_location(self._bot)
             elif kind == "welcome":
                 self._max_note_bytes = event.welcome.max_note_bytes
         return moves
@@ -220,7 +220,7 @@ def _in_words(notice: pb.Notice) -> str:
     return f"{where}: {fault}: {' '.join(notice.text.split())}{after}"
 
 
-def _blame(failure: BotFailed, bot: Bot) -> None:
+def _print_traceback(failure: BotFailed, bot: Bot) -> None:
     """Print the traceback for the bot's author, from the author's own code on."""
     cause = failure.__cause__
     if cause is not None:
@@ -231,11 +231,11 @@ def _blame(failure: BotFailed, bot: Bot) -> None:
             frame.f_globals.get("__name__", "").startswith(_SDK_PACKAGE)
             for frame, _ in traceback.walk_tb(own)
         ):
-            _say_where(bot)
+            _print_location(bot)
     print_notice(f"the bot failed when {failure}")
 
 
-def _say_where(bot: Bot) -> None:
+def _print_location(bot: Bot) -> None:
     """Print where the bot's code is, for errors without a traceback into it, such as an illegal move."""
     with suppress(Exception):  # this may call the bot's own code
         # Find the method of a class, and the function of a functools.partial.

@@ -21,7 +21,7 @@ import arena.sdk.match  # noqa: E402, F401 - run() needs it; imported here to me
 _EVERY_SECONDS = 0.1
 
 
-class _Diary:
+class _Output:
     """Counts decisions and prints the lines."""
 
     def __init__(self) -> None:
@@ -33,11 +33,11 @@ class _Diary:
         self._decisions += 1
         now = time.monotonic()
         if now >= self._next:
-            self.say("played" if self._next else "first", now)
+            self.print_line("played" if self._next else "first", now)
             self._next = now + _EVERY_SECONDS
         return view.hand[0]
 
-    def say(self, event: str, at: float) -> None:
+    def print_line(self, event: str, at: float) -> None:
         """Print a line with this event and time."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
         used = usage.ru_utime + usage.ru_stime
@@ -45,8 +45,8 @@ class _Diary:
 
 
 if __name__ == "__main__":
-    diary = _Diary()
-    diary.say("started", STARTED)
-    diary.say("imported", IMPORTED)
-    diary.say("ready", time.monotonic())
-    run(diary.choose, games_at_once=int(Path(__file__).with_name("games_at_once").read_text()))
+    output = _Output()
+    output.print_line("started", STARTED)
+    output.print_line("imported", IMPORTED)
+    output.print_line("ready", time.monotonic())
+    run(output.choose, games_at_once=int(Path(__file__).with_name("games_at_once").read_text()))

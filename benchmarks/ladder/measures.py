@@ -39,20 +39,20 @@ def kendall(values: Mapping[int, float], truth: Sequence[float]) -> float:
     return fmean(signs)
 
 
-class Held(NamedTuple):
+class IntervalQuality(NamedTuple):
     """The quality of rank intervals."""
 
     share: float  # share of true ranks inside their interval
     width: float  # mean difference between worst and best rank
 
 
-def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> Held:
+def coverage(skills: Mapping[int, Rating], truth: Sequence[float]) -> IntervalQuality:
     """Compare the rank intervals of skills with the true ranks."""
     field = Field({bot: with_model_error(skill) for bot, skill in skills.items()})
     better = sorted((truth[bot] for bot in skills), reverse=True)
     intervals = {bot: field.interval(bot) for bot in skills}
     inside = [low <= better.index(truth[bot]) + 1 <= high for bot, (low, high) in intervals.items()]
-    return Held(fmean(inside), fmean(high - low for low, high in intervals.values()))
+    return IntervalQuality(fmean(inside), fmean(high - low for low, high in intervals.values()))
 
 
 def odd_results(games: Iterable[SeasonGame], ratings: Mapping[int, Rating]) -> int:

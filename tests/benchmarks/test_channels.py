@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.channels import Heard, decoded
+from benchmarks.channels import Transfer, decoded
 
 
 def test_the_two_groups_are_found_in_the_numbers() -> None:
@@ -23,4 +23,4 @@ def test_equal_numbers_are_zeros() -> None:
 )
 def test_a_guess_is_distinguished_from_a_channel(bits: int, wrong: int, chance: bool) -> None:  # noqa: FBT001 - a column of the table
     """The limit is four standard deviations."""
-    assert Heard(bits, wrong).chance == chance
+    assert Transfer(bits, wrong).chance == chance

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, named_apart
+from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
 from arena.home.games import HomeGame, HomeResult
 from arena.home.processes import ProgramPlayer
 from arena.home.tally import schedule
@@ -35,7 +35,7 @@ def command(folder: Path, text: str) -> HomeBot:
 
 def play(games: int, *bots: HomeBot) -> list[HomeResult]:
     """Play games between these bots."""
-    plan = ProgramPlayer(bots=named_apart(bots), with_replays=True, processes=2)
+    plan = ProgramPlayer(bots=with_distinct_names(bots), with_replays=True, processes=2)
     with plan.playing(schedule(Rules(players=len(bots)), 1, games, "test")) as results:
         return list(results)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.platform.names import WrongName, check_name, is_reserved, look
+from arena.platform.names import WrongName, check_name, is_reserved, skeleton
 
 
 @pytest.mark.parametrize("name", ["ab", "Greedy-2", "my_bot", "4d", "a" * 40, "A0"])
@@ -55,5 +55,5 @@ def test_a_name_that_contains_a_reserved_one_is_free(name: str) -> None:
 @pytest.mark.parametrize(("one", "other"), [("Lily", "IiIy"), ("bob_1", "B0B-l"), ("ann", "ANN")])
 def test_names_that_look_alike_are_equal(one: str, other: str) -> None:
     """Case, and letters and digits of the same shape, make no difference."""
-    assert look(one) == look(other)
-    assert look(one) != look(one + "x")
+    assert skeleton(one) == skeleton(other)
+    assert skeleton(one) != skeleton(one + "x")

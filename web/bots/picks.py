@@ -20,7 +20,7 @@ GAMES: Final = 100
 
 _SHOWN: Final = 20
 
-Held = Annotated[
+HeldCards = Annotated[
     list[str],
     Query(alias="with", max_length=len(Card), description="Kinds of cards that the hand must contain."),
 ]
@@ -85,7 +85,7 @@ def pick_pages(store: Store) -> APIRouter:
     router = PageRouter()
 
     @router.get("/bots/{bot}/picks")
-    def picks(request: Request, bot: BotName, held: Held = []) -> Response:  # noqa: B006 - FastAPI copies defaults
+    def picks(request: Request, bot: BotName, held: HeldCards = []) -> Response:  # noqa: B006 - FastAPI copies defaults
         known = read_bot(store.bots, bot)
         try:
             wanted = {Card.from_label(label) for label in held}

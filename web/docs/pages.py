@@ -163,7 +163,7 @@ class Documentation:
             (page for chapter in self.chapters for page in chapter.pages if page.address == address), None
         )
 
-    def beside(self, page: Page) -> tuple[Page | None, Page | None]:
+    def neighbours_of(self, page: Page) -> tuple[Page | None, Page | None]:
         """Return the previous and the next page in a page's chapter."""
         pages = next(chapter.pages for chapter in self.chapters if page in chapter.pages)
         place = pages.index(page)
@@ -257,7 +257,7 @@ def document_pages(documentation: Documentation) -> APIRouter:
             "doc.html",
             shown=found,
             sections=[part.html.replace(PLACEHOLDER, here) for part in found.document.sections],
-            beside=documentation.beside(found),
+            neighbours=documentation.neighbours_of(found),
         )
 
     @router.get("/rules")
@@ -267,7 +267,7 @@ def document_pages(documentation: Documentation) -> APIRouter:
             request,
             "rules.html",
             shown=shown,
-            beside=documentation.beside(shown),
+            neighbours=documentation.neighbours_of(shown),
             pictures=PICTURES,
             with_faces=with_faces,
             card_name=card_name,

@@ -130,7 +130,7 @@ def play_pages(
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
     router = PageRouter(prefix="/play")
     router.add_api_route("", pages.lobby)
-    router.add_api_route("", pages.sit_down, methods=["POST"])
+    router.add_api_route("", pages.open_table, methods=["POST"])
     router.add_api_route("/{id}", pages.table)
     router.add_api_route("/{id}/move", pages.move, methods=["POST"])
     router.add_api_route("/{id}/leave", pages.leave, methods=["POST"])
@@ -176,7 +176,7 @@ class _Play:
             games=[(game, _places(game)) for game in self._games.newest(visitor or "", account, _HISTORY)],
         )
 
-    def sit_down(
+    def open_table(
         self,
         request: Request,
         opponent: Annotated[list[str], Form(default_factory=list)],
