@@ -154,7 +154,7 @@ def _registries() -> Iterator[tuple[str, CollectorRegistry]]:
     worker.register(HostGauges(MatchRunner(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 0))
     yield "worker", worker
     site = SiteMetrics()
-    site.answered("/", "GET", 200, 0.1)
+    site.count_request("/", "GET", 200, 0.1)
     yield "site", site.registry
 
 

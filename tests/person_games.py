@@ -88,7 +88,7 @@ def analyse_person_game(store: Store, id_: str) -> None:
     """Add the analysis of a finished game."""
     game = store.person_games.find(id_)
     assert game is not None
-    store.person_games.analysed(id_, coarse_analysis(game.replay))
+    store.person_games.store_analysis(id_, coarse_analysis(game.replay))
 
 
 def _move(state: State, seat: int) -> Move:

@@ -89,7 +89,7 @@ def _server(settings: Settings, store: Store, metrics: SiteMetrics) -> uvicorn.S
                     tables_for_people=settings.person_games if settings.executor is None else 0,
                 )
             ),
-            http=guarded(Connections(ConnectionLimits(most=raise_open_files()), settings.trusted_proxies)),
+            http=guarded(Connections(ConnectionLimits(total=raise_open_files()), settings.trusted_proxies)),
             ws="none",
             timeout_keep_alive=_IDLE_SECONDS,
             h11_max_incomplete_event_size=_MAX_HEADER,

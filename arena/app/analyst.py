@@ -69,7 +69,7 @@ class HostAnalyst:
         games = self._store.person_games
         game = games.unanalysed(self._now() - _TIMEOUT, without=self.failed)
         if game is not None and (found := self._analyse(game.id, game.replay)) is not None:
-            games.analysed(game.id, found)
+            games.store_analysis(game.id, found)
 
     def _analyse(self, game: str, replay: str) -> Analysis | None:
         """Return a game's analysis; if it fails, record the game as failed and return None."""

@@ -118,8 +118,8 @@ def _revoke(known: Login) -> None:
                 site.delete(f"/account/tokens/{account.token.id}")
     except SiteProblem:
         say(f"{known.site} no longer accepts the token")
-    except SiteError as trouble:
-        say(visible(str(trouble)))
+    except SiteError as error:
+        say(visible(str(error)))
         say(f"token not revoked: if it still works, revoke it at {known.site}/account")
 
 

@@ -209,7 +209,7 @@ def submit(
         else:
             named = at_version(submission.bot, submission.version)
             print_verdict(response, f"{named} is active: {site.address}/bots/{submission.bot}")
-        _say_what_follows(site, submission, bot)
+        _print_next_step(site, submission, bot)
     if submission.cause is not None:
         raise typer.Exit(WRONG)
 
@@ -278,7 +278,7 @@ def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JS
         raise SiteError(f"{str(trouble).removesuffix('.')}. The submission continues: {look}") from trouble
 
 
-def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -> None:
+def _print_next_step(site: "SiteClient", submission: Submission, target: str) -> None:
     if submission.ended is None:
         say(f"progress: `arena status {visible(submission.bot)}`")
     elif submission.cause is None:
@@ -286,10 +286,10 @@ def _say_what_follows(site: "SiteClient", submission: Submission, target: str) -
     else:
         if submission.cause.kind.shows_at_home:
             say(f"to reproduce: arena check {shlex.quote(target)}")
-        _say_what_plays(site, submission.bot)
+        _print_active_version(site, submission.bot)
 
 
-def _say_what_plays(site: "SiteClient", name: str) -> None:
+def _print_active_version(site: "SiteClient", name: str) -> None:
     """Report which version of a bot remains active, if any."""
     try:
         bot = site.read(site.get(f"/bots/{part(name)}"), Bot)
@@ -325,4 +325,4 @@ def cancel(
         if as_json:
             print_json(site.get(f"/submissions/{part(found[0].id)}"))
         say(f"cancelled submission {visible(found[0].id)} of {visible(found[0].bot)}")
-        _say_what_plays(site, found[0].bot)
+        _print_active_version(site, found[0].bot)

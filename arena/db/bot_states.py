@@ -190,7 +190,7 @@ def bench_failing(connection: Connection, played: Collection[tuple[int, str]], a
             _write(connection, bot.id, BotState.BENCHED, benching_reason(last, trouble), at)
             benched[bot.id] = bot.name
     if benched:
-        ladder.changed(connection, BotRow.id.in_(benched))
+        ladder.mark_changed(connection, BotRow.id.in_(benched))
     return list(benched.values())
 
 
@@ -241,7 +241,7 @@ def _find(connection: Connection, name: str, *, disqualified: bool | None = None
 def _set_state(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:
     """Write a bot's state and the reason for it."""
     _write(connection, bot, state, why, at)
-    ladder.changed(connection, BotRow.id == bot)
+    ladder.mark_changed(connection, BotRow.id == bot)
 
 
 def _write(connection: Connection, bot: int, state: BotState, why: str | None, at: datetime) -> None:

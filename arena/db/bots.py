@@ -233,7 +233,7 @@ class Bots(Repository):
         with self._transactions.write() as connection:
             return add_version(connection, new)
 
-    def note_gone(self, kept: Collection[str], at: datetime) -> int:
+    def record_missing_images(self, kept: Collection[str], at: datetime) -> int:
         """Record which third-party images were removed or restored; return the number removed.
 
         ``kept`` contains the sources whose image exists.
@@ -246,7 +246,7 @@ class Bots(Repository):
             ).all()
             gone = [row.id for row in rows if row.gone is None and row.source not in kept]
             back = [row.id for row in rows if row.gone is not None and row.source in kept]
-            _note_gone(connection, gone, back, at)
+            _set_gone(connection, gone, back, at)
             return len(gone)
 
     def house_versions(self) -> tuple[HouseVersion, ...]:
@@ -261,15 +261,15 @@ class Bots(Repository):
             )
             return tuple(from_row(HouseVersion, row) for row in rows)
 
-    def note_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
+    def record_house_versions(self, *, gone: Collection[int], back: Collection[int], at: datetime) -> None:
         """Record which versions of house bots, by id, have lost their source or have it back."""
         if not gone and not back:
             return
         with self._transactions.write() as connection:
-            _note_gone(connection, gone, back, at)
+            _set_gone(connection, gone, back, at)
 
 
-def _note_gone(connection: Connection, gone: Collection[int], back: Collection[int], at: datetime) -> None:
+def _set_gone(connection: Connection, gone: Collection[int], back: Collection[int], at: datetime) -> None:
     for ids, value in ((gone, at), (back, None)):
         connection.execute(update(BotVersionRow).where(BotVersionRow.id.in_(ids)).values(gone=value))
 
@@ -360,7 +360,7 @@ def set_playing(connection: Connection, bot: int, number: int, at: datetime) -> 
         .where(BotRow.id == bot)
         .values(playing=number, state=BotState.ACTIVE, reason=None, since=at, forgiven=forgiven)
     )
-    ladder.changed(connection, BotRow.id == bot)
+    ladder.mark_changed(connection, BotRow.id == bot)
 
 
 def disqualified(bot: str, reason: str | None) -> str:

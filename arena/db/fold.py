@@ -88,7 +88,7 @@ class Meetings:
         self._bots = bots
         self._pairs: dict[tuple[int, int], list[int]] = {}
 
-    def note(self, event: Event) -> None:
+    def collect(self, event: Event) -> None:
         """Count an event. Versions of the same bot are not opponents."""
         if not isinstance(event, GamePlayed):
             return
@@ -132,7 +132,7 @@ class RatingHistory:
         self._kept: dict[Key, dict[int, Row]] = {}
         self._thinned: dict[Key, int] = {}
 
-    def note(self, changed: Mapping[Key, Entry]) -> None:
+    def collect(self, changed: Mapping[Key, Entry]) -> None:
         """Collect the entries that an event created or changed."""
         for key, entry in changed.items():
             kept = self._kept.setdefault(key, {})
@@ -212,7 +212,7 @@ class Highlights:
     def __init__(self) -> None:
         self._days: defaultdict[int, tuple[Highlight, ...]] = defaultdict(tuple)
 
-    def note(self, logged: LoggedEvent, before: Mapping[Key, Entry]) -> None:
+    def collect(self, logged: LoggedEvent, before: Mapping[Key, Entry]) -> None:
         """Collect an event's highlights, given the entries before it."""
         event, game = logged.event, logged.game
         if not isinstance(event, GamePlayed) or game is None:
@@ -286,14 +286,14 @@ class Fold:
     highlights: Highlights = field(default_factory=Highlights)
     points: RatingHistory = field(default_factory=RatingHistory)
 
-    def note(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[Row]:
+    def apply(self, logged: LoggedEvent, disqualified: frozenset[int], rate: Rate) -> list[Row]:
         """Apply an event, and return its rows of ``rating_change``; none for a game that doesn't count."""
         if not _counts(logged.event, disqualified):
             return []
-        self.highlights.note(logged, self.entries)
+        self.highlights.collect(logged, self.entries)
         changed = apply(self.entries, logged.event, rate)
-        self.points.note(changed)
-        self.meetings.note(logged.event)
+        self.points.collect(changed)
+        self.meetings.collect(logged.event)
         rows = [_change(logged.number, key, self.entries.get(key), entry) for key, entry in changed.items()]
         self.entries.update(changed)
         return rows

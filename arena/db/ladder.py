@@ -118,7 +118,7 @@ def settings(connection: Connection) -> LadderSettings:
     )
 
 
-def changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
+def mark_changed(connection: Connection, bots: ColumnElement[bool], **numbers: int) -> None:
     """Mark bots as changed on the leaderboard, with a new revision.
 
     Takes the lock on the ladder until the transaction ends, so that revisions commit in order. ``bots`` is a
@@ -158,7 +158,7 @@ def append(
     """Write events and everything that follows from them. The caller has the ladder lock."""
     versions = _versions(log)
     fold = Fold(meetings=Meetings(bots_of(connection, versions)), entries=load(connection, versions))
-    changes = [row for logged in log for row in fold.note(logged, barred, rate)]
+    changes = [row for logged in log for row in fold.apply(logged, barred, rate)]
     connection.execute(insert(RatingEventRow), [_event_row(logged) for logged in log])
     if changes:
         connection.execute(insert(RatingChangeRow), changes)
@@ -167,7 +167,7 @@ def append(
     for kept in (fold.highlights, fold.points, fold.meetings):
         kept.add(connection)
     its = select(BotVersionRow.bot_id).where(BotVersionRow.id.in_({version for version, _ in touched}))
-    changed(connection, BotRow.id.in_(its), events=log[-1].number, games=games)
+    mark_changed(connection, BotRow.id.in_(its), events=log[-1].number, games=games)
 
 
 def disqualified(connection: Connection) -> frozenset[int]:
@@ -274,7 +274,7 @@ def rebuild(connection: Connection, rate: Rate) -> Rebuilt:
     ratings = replace(connection, RatingRow, rows)
     others += sum(kept.put(connection) for kept in (fold.highlights, fold.points, fold.meetings))
     if ratings + others:
-        changed(connection, true())
+        mark_changed(connection, true())
     return Rebuilt(events=numbers.events, differing=ratings + others, ratings=ratings)
 
 
@@ -285,7 +285,7 @@ def _fold(
     for first in range(1, events + 1, _BATCH):
         last = min(first + _BATCH - 1, events)
         log = _log(connection, first, last)
-        rows = [row for logged in log for row in fold.note(logged, barred, rate)]
+        rows = [row for logged in log for row in fold.apply(logged, barred, rate)]
         yield RatingChangeRow.event_number.between(first, last), rows
 
 

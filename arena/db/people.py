@@ -307,7 +307,7 @@ def _delete(connection: Connection, account: int, pseudonym: str, at: datetime) 
     by_name = BotRow.account_id.is_(None) & ~BotRow.house & (func.lower(BotRow.author) == name.lower())
     its = or_(BotRow.account_id == account, by_name)
     bots = connection.execute(select(BotRow.id, BotRow.author).where(its)).all()
-    ladder.changed(connection, its)
+    ladder.mark_changed(connection, its)
     connection.execute(update(BotRow).where(its).values(author=pseudonym))
     connection.execute(
         update(BotRow)

@@ -258,7 +258,7 @@ class PersonGames(Repository):
             ).scalar_one_or_none()
         return None if id_ is None else self.find(id_)
 
-    def analysed(self, id_: str, analysis: Analysis) -> None:
+    def store_analysis(self, id_: str, analysis: Analysis) -> None:
         """Store a game's analysis."""
         self._change(PersonGameRow.id == id_, analysis=packed(analysis))
 

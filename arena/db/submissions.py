@@ -174,11 +174,11 @@ class SubmissionRepository(Repository):
         with self._transactions.read() as connection:
             return quotas.same_image(connection, bot, source)
 
-    def inspected(self, id_: str, source: str, at: datetime) -> None:
+    def mark_inspected(self, id_: str, source: str, at: datetime) -> None:
         """Record the image built from a received file."""
         self._leave(Stage.RECEIVED, id_, stage=Stage.INSPECTED, inspected=at, source=source)
 
-    def qualifying(self, id_: str, at: datetime) -> None:
+    def mark_qualifying(self, id_: str, at: datetime) -> None:
         """Record that an inspected submission may play."""
         self._leave(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
@@ -233,7 +233,7 @@ class SubmissionRepository(Repository):
             _notify(connection, row, at, version=number)
             return number
 
-    def passed(self, id_: str, at: datetime) -> None:
+    def mark_passed(self, id_: str, at: datetime) -> None:
         """Record that a submission that is only checked has qualified."""
         with self._transactions.write() as connection:
             for row in connection.execute(

@@ -213,7 +213,7 @@ class Subscriptions(Repository):
             found = {SubscriptionKind(kind): count for kind, count in connection.execute(counted)}
         return {kind: found.get(kind, 0) for kind in SubscriptionKind}
 
-    def delivered(self, notice: DueNotice) -> None:
+    def mark_delivered(self, notice: DueNotice) -> None:
         """Record a delivery."""
         with self._transactions.write() as connection:
             fine = {"failures": 0, "failing_since": None, "trouble": None}
@@ -222,7 +222,7 @@ class Subscriptions(Repository):
                 connection.execute(update(SubscriptionRow).where(its).values(fine))
             connection.execute(delete(NoticeRow).where(NoticeRow.number == notice.number))
 
-    def failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
+    def mark_failed(self, notice: DueNotice, why: str, at: datetime, again: datetime | None) -> None:
         """Record a failed delivery, to be tried ``again``; None switches the subscription off.
 
         If it is switched off, its notices are removed.

@@ -144,9 +144,9 @@ class Intake:
                     own = self._repacked(archive, room, _OWN_LIMITS)
                 except Rejected as error:
                     raise IntakeError(f"the image {engine_id} can't be stored: {error}") from error
-            self._store.records.note_base(engine_id, own.id)
+            self._store.records.record_base(engine_id, own.id)
         # Mark it as used, so that it isn't pruned before another image or a match uses it.
-        self._store.records.note_use(own.id, self._now())
+        self._store.records.record_use(own.id, self._now())
         return own
 
 

@@ -60,18 +60,18 @@ class ImageKeeper:
         removed or recorded.
         """
         pruned = self._images.prune(self.room(), self._now())
-        self.note_gone()
+        self.record_missing_images()
         remove_left(self._folder, self._now())
         self._prune_engine()
         return pruned
 
-    def note_gone(self) -> None:
+    def record_missing_images(self) -> None:
         """Record which versions can't play because their image is gone, and which can play again.
 
         Call it after adding images too, since that may prune others. Raises StoreError, or IntakeError if
         the images can't be listed, or every image in use is missing.
         """
-        self._store.bots.note_gone(self._listed(), self._now())
+        self._store.bots.record_missing_images(self._listed(), self._now())
 
     def _listed(self) -> frozenset[str]:
         """Return the ids of all images.

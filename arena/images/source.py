@@ -73,7 +73,7 @@ class StoreSource:
             if image is None:
                 return None
             if self._now is not None:
-                self._store.records.note_use(id_, self._now())
+                self._store.records.record_use(id_, self._now())
         kept = image
 
         def archive(name: str) -> Iterator[bytes]:

@@ -114,7 +114,7 @@ class Records:
 
     def write(self, image: BotImage, now: datetime) -> None:
         """Record an image's use, and write the image's record unless it exists."""
-        self._note(image.id, now)
+        self._write_use(image.id, now)
         if self._find(image.id) is None:
             record = msgspec.json.encode(_Record(image=image, added=now))
             self._objects.write(_name("images", image.id), [record])
@@ -123,18 +123,18 @@ class Records:
         """Remove an image's record."""
         self._objects.remove(_name("images", id_))
 
-    def note_use(self, id_: str, now: datetime) -> None:
+    def record_use(self, id_: str, now: datetime) -> None:
         """Record an image's use, unless that was done within the last hour."""
         used = self._used(id_)
         if used is None or now - used >= _USE_GRANULARITY:
-            self._note(id_, now)
+            self._write_use(id_, now)
 
     def base(self, engine_id: str) -> BotImage | None:
         """Return the stored copy of an engine's image, or None."""
         noted = self._objects.read(_name("bases", engine_id))
         return None if noted is None else self.image(noted.decode(errors="replace"))
 
-    def note_base(self, engine_id: str, id_: str) -> None:
+    def record_base(self, engine_id: str, id_: str) -> None:
         """Record which image is the stored copy of an engine's image."""
         self._objects.write(_name("bases", engine_id), [id_.encode()])
 
@@ -173,7 +173,7 @@ class Records:
         except ValueError:
             return None  # it only affects the pruning order
 
-    def _note(self, id_: str, now: datetime) -> None:
+    def _write_use(self, id_: str, now: datetime) -> None:
         self._objects.write(_name("used", id_), [now.isoformat(timespec="seconds").encode()])
 
 

@@ -82,15 +82,17 @@ def odd_pairs(games: Iterable[PredictedGame], names: Mapping[int, Name]) -> tupl
                 pair = pairs.setdefault(frozenset((name, other)), (name, other, _Sums()))
                 result = 0.5 if place == behind else float(place < behind)
                 if name == pair[0]:
-                    _note(pair[2], beta, one, two, result)
+                    _add_pair(pair[2], beta, one, two, result)
                 else:
-                    _note(pair[2], beta, two, one, 1 - result)
+                    _add_pair(pair[2], beta, two, one, 1 - result)
     enough = [pair for pair in pairs.values() if pair[2].games >= _MIN_GAMES]
     found = [_odd(first, second, sums, newest, len(enough)) for first, second, sums in enough]
     return tuple(sorted((pair for pair in found if pair.chance < CHANCE), key=lambda pair: pair.chance))
 
 
-def _note(sums: _Sums, beta: float, one: tuple[int, Rating], two: tuple[int, Rating], result: float) -> None:
+def _add_pair(
+    sums: _Sums, beta: float, one: tuple[int, Rating], two: tuple[int, Rating], result: float
+) -> None:
     (version, rating), (other, theirs) = one, two
     expected = expected_with(beta, Rating(rating.mean, _EXACT), Rating(theirs.mean, _EXACT))
     higher = expected_with(beta, Rating(rating.mean + _STEP, _EXACT), Rating(theirs.mean, _EXACT))

@@ -123,7 +123,7 @@ class Standings:
 
     def _fill(self, lines: Mapping[int, BoardLine]) -> None:
         for bot, line in lines.items():
-            self._note(bot, line)
+            self._index(bot, line)
         self._order = sorted(self._keys.values())
         self._without_house = [key for key in self._order if not lines[key[-1]].house]
         self._field = Field(
@@ -131,11 +131,11 @@ class Standings:
         )
 
     def _put(self, bot: int, line: BoardLine) -> None:
-        self._note(bot, line)
+        self._index(bot, line)
         for order in self._orders(line):
             insort(order, self._keys[bot])
 
-    def _note(self, bot: int, line: BoardLine) -> None:
+    def _index(self, bot: int, line: BoardLine) -> None:
         self._lines[bot] = line
         self._keys[bot] = (*line.order, bot)
         self._texts[bot] = f"{clean_name(line.bot)}\n{clean_name(line.author)}".casefold()

@@ -93,7 +93,7 @@ class Deliverer:
         except NotDelivered as error:
             self._failed(notice, error)
         else:
-            self._store.subscriptions.delivered(notice)
+            self._store.subscriptions.mark_delivered(notice)
             self._metrics.count(notice.subscription.kind, DeliveryOutcome.SENT)
 
     def _send(self, notice: DueNotice) -> None:
@@ -107,7 +107,7 @@ class Deliverer:
         since = its.failing_since or now
         gives_up = error.final or (not error.ours and now - since >= _GIVE_UP_AFTER)
         again = None if gives_up else now + timedelta(seconds=_RETRY_BACKOFF.after(its.failures + 1))
-        self._store.subscriptions.failed(notice, str(error), now, again)
+        self._store.subscriptions.mark_failed(notice, str(error), now, again)
         self._metrics.count(its.kind, DeliveryOutcome.FAILED)
         log = _log.warning if error.ours else _log.info
         log("notification not delivered", subscription=its.id, kind=its.kind, error=str(error))

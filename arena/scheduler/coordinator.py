@@ -154,9 +154,9 @@ class Coordinator:
                     self._dispatch(refill)
                 elif not (self._in_flight or in_backoff):
                     return False
-            self._note_database(None)
+            self._log_database_state(None)
         except DatabaseUnavailable as error:
-            self._note_database(error)
+            self._log_database_state(error)
         except DatabaseChanged as error:
             raise ArenaError(str(error)) from error
         self._wait_for_event()
@@ -301,7 +301,7 @@ class Coordinator:
             self._program_changed = True
             self.drain()
 
-    def _note_database(self, error: DatabaseUnavailable | None) -> None:
+    def _log_database_state(self, error: DatabaseUnavailable | None) -> None:
         """Log once when the database becomes unavailable, and once when it is back."""
         if error is not None and not self._unavailable:
             _log.error("database unavailable", error=str(error))

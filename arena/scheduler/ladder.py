@@ -84,7 +84,7 @@ class Ladder:
         """Suspend house bots whose source is missing, and their waiting matches, until it is back."""
         known = self._store.bots.house_versions()
         missing = {each.id: each for each in known if not self._has(each.source)}
-        self._store.bots.note_house_versions(
+        self._store.bots.record_house_versions(
             gone=[each.id for each in known if each.available and each.id in missing],
             back=[each.id for each in known if not each.available and each.id not in missing],
             at=self.entropy.now(),

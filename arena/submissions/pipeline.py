@@ -165,10 +165,10 @@ class Pipeline:
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
         else:
-            self._keeper.note_gone()
+            self._keeper.record_missing_images()
             same = self._store.submissions.same_image(submission.bot, image.id)
             if same is None:
-                self._store.submissions.inspected(submission.id, image.id, self._now())
+                self._store.submissions.mark_inspected(submission.id, image.id, self._now())
             else:
                 self._reject(submission, CauseKind.SAME, f"this is the same image as {same}")
         self._uploads.remove(submission.id, submission.kind)
@@ -181,7 +181,7 @@ class Pipeline:
         except LaunchRefused as error:
             self._reject(submission, CauseKind.START, str(error))
         else:
-            self._store.submissions.qualifying(submission.id, self._now())
+            self._store.submissions.mark_qualifying(submission.id, self._now())
             self._ladder.qualify(submission.id, 0, 0)
 
     def _qualify(self, submission: KnownSubmission) -> None:
@@ -225,7 +225,7 @@ class Pipeline:
 
     def _enter(self, submission: KnownSubmission) -> None:
         if submission.check_only:
-            self._store.submissions.passed(submission.id, self._now())
+            self._store.submissions.mark_passed(submission.id, self._now())
             _log.info("check passed", submission=submission.id, bot=submission.bot)
             return
         try:
@@ -320,7 +320,7 @@ class OperatorSubmissions:
         if before is not None and not before.is_of(author, account):
             raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
         image = self._intake.take(file, self._keeper.room())
-        self._keeper.note_gone()
+        self._keeper.record_missing_images()
         self._engine.check_source(image.id)
         self._store.bots.add_version(
             NewVersion(

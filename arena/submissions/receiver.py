@@ -27,27 +27,27 @@ from arena.submissions.uploads import Damaged, NoRoom, SlotLost, TooLarge, Uploa
 MAX_CONCURRENT: Final = 16
 """Maximum concurrent uploads of one process. Each takes a few MiB of memory."""
 
-FOR_SOURCES: Final = 4
+SOURCE_SLOTS: Final = 4
 """Part of ``MAX_CONCURRENT`` that is reserved for source files, which arrive within seconds."""
 
-OF_SOURCE: Final = 8
+MAX_PER_ADDRESS: Final = 8
 """Maximum concurrent uploads from one address, which may be a whole classroom behind a router."""
 
 SLOW_AFTER: Final = timedelta(minutes=1)
 SLOW_RATE: Final = 1024 * 1024
-"""Bytes per second. If all places are in use, a slower upload loses its place after ``SLOW_AFTER``."""
+"""Bytes per second. If all slots are in use, a slower upload loses its slot after ``SLOW_AFTER``."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class UploadSlot:
-    """The place of an upload that is being received."""
+    """The slot of an upload that is being received."""
 
     account: int | None
     source: str | None
     small: bool
     began: datetime
     received: int = 0  # bytes received so far
-    lost: bool = False  # whether another upload has the place now
+    lost: bool = False  # whether another upload has the slot now
 
     def rate(self, now: datetime) -> float:
         """Return the average number of bytes per second since the start, which must be before ``now``."""
@@ -57,7 +57,7 @@ class UploadSlot:
 class UploadSlots:
     """Limits concurrent uploads in total, of images and per address, and allows only one per account.
 
-    If the places run out, a slow upload loses its place to a new one. Threads may share an instance.
+    If the slots run out, a slow upload loses its slot to a new one. Threads may share an instance.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -67,44 +67,44 @@ class UploadSlots:
 
     @contextmanager
     def reserve(self, account: int | None, source: str | None, *, small: bool) -> Iterator[UploadSlot]:
-        """Reserve a place for the duration of the context.
+        """Reserve a slot for the duration of the context.
 
-        For the operator, ``account`` and ``source`` are None. Raises NoRoom if there is no place, or the
+        For the operator, ``account`` and ``source`` are None. Raises NoRoom if there is no slot, or the
         account already has one.
         """
         with self._lock:
             if account is not None and any(account == other.account for other in self._taken):
                 raise NoRoom("you have another upload in progress: try again when it has finished")
-            place = UploadSlot(account=account, source=source, small=small, began=self._now())
-            self._make_room(place)
-            self._taken.append(place)
+            slot = UploadSlot(account=account, source=source, small=small, began=self._now())
+            self._make_room(slot)
+            self._taken.append(slot)
         try:
-            yield place
+            yield slot
         finally:
             with self._lock:
-                if not place.lost:
-                    self._taken.remove(place)
+                if not slot.lost:
+                    self._taken.remove(slot)
 
     def _make_room(self, new: UploadSlot) -> None:
-        # Begin with the narrowest limit: a place that is freed for it counts for the other limits, too.
+        # Begin with the narrowest limit: a slot that is freed for it counts for the other limits, too.
         if new.source is not None:
-            its = [place for place in self._taken if place.source == new.source]
-            self._free_slot(its, OF_SOURCE, "files from your address")
+            its = [slot for slot in self._taken if slot.source == new.source]
+            self._free_slot(its, MAX_PER_ADDRESS, "files from your address")
         if not new.small:
-            images = [place for place in self._taken if not place.small]
-            self._free_slot(images, MAX_CONCURRENT - FOR_SOURCES, "images")
+            images = [slot for slot in self._taken if not slot.small]
+            self._free_slot(images, MAX_CONCURRENT - SOURCE_SLOTS, "images")
         self._free_slot(self._taken, MAX_CONCURRENT, "files")
 
     def _free_slot(self, taken: Sequence[UploadSlot], most: int, what: str) -> None:
         if len(taken) < most:
             return
         now = self._now()
-        slow = [place for place in taken if now - place.began >= SLOW_AFTER and place.rate(now) < SLOW_RATE]
+        slow = [slot for slot in taken if now - slot.began >= SLOW_AFTER and slot.rate(now) < SLOW_RATE]
         if not slow:
             raise NoRoom(f"{most} {what} are already being received: try again in a moment")
-        # The address with the most places loses one first.
-        held = Counter(place.source for place in taken)
-        slowest = min(slow, key=lambda place: (-held[place.source], place.rate(now)))
+        # The address with the most slots loses one first.
+        held = Counter(slot.source for slot in taken)
+        slowest = min(slow, key=lambda slot: (-held[slot.source], slot.rate(now)))
         slowest.lost = True
         self._taken.remove(slowest)
 
@@ -152,7 +152,7 @@ class Receiver:
         self._now = now
         self._new_id = new_id
         self._own = own
-        self._places = UploadSlots(now)
+        self._slots = UploadSlots(now)
 
     def admit(self) -> None:
         """Check that the arena accepts bots now. Raises UntrustedBotsRefused."""
@@ -184,7 +184,7 @@ class Receiver:
             author=upload.author,
             account=upload.account,
             kind=upload.kind,
-            note=_note(upload.note),
+            note=_clean_note(upload.note),
             size=upload.size or 0,
             sha256=(upload.sha256 or "").lower(),
             received=self._now(),
@@ -192,15 +192,15 @@ class Receiver:
         )
         if upload.size is not None and upload.size > upload.limit:
             raise _too_large(upload)
-        self._store.submissions.check(new, self._quota)  # before reserving a place
+        self._store.submissions.check(new, self._quota)  # before reserving a slot
         self._uploads.check_room(upload.size or 0)
         small = upload.kind is not UploadKind.IMAGE
         with (
-            self._places.reserve(upload.account, upload.source, small=small) as place,
+            self._slots.reserve(upload.account, upload.source, small=small) as slot,
             self._counted(new),
             self._uploads.writing(new.id) as file,
         ):
-            yield Incoming(self._store, self._uploads, self._quota, upload, new, place, file, self._now)
+            yield Incoming(self._store, self._uploads, self._quota, upload, new, slot, file, self._now)
 
     @contextmanager
     def _counted(self, new: NewSubmission) -> Iterator[None]:
@@ -224,7 +224,7 @@ class Incoming:
         quota: Quota,
         upload: Upload,
         new: NewSubmission,
-        place: UploadSlot,
+        slot: UploadSlot,
         file: BinaryIO,
         now: Callable[[], datetime],
     ) -> None:
@@ -233,7 +233,7 @@ class Incoming:
         self._quota = quota
         self._upload = upload
         self._new = new
-        self._place = place
+        self._slot = slot
         self._file = file
         self._now = now
         self._digest = hashlib.sha256()
@@ -244,15 +244,15 @@ class Incoming:
         """Append bytes.
 
         Raises UploadRefused if the file is too large, the disk is full, or another upload has taken its
-        place.
+        slot.
         """
-        if self._place.lost:
+        if self._slot.lost:
             raise SlotLost(
                 f"this upload averaged less than {SLOW_RATE >> 10} KiB per second after {SLOW_AFTER.seconds} "
                 "seconds, so it was cancelled to make room for another. It still counts towards your quota. "
                 "Try again over a faster connection"
             )
-        self._place.received += len(piece)
+        self._slot.received += len(piece)
         self._size += len(piece)
         if self._size > self._upload.limit:
             raise _too_large(self._upload)
@@ -295,7 +295,7 @@ class Incoming:
         return replace(self._new, size=self._size, sha256=digest, received=self._now())
 
 
-def _note(note: str) -> str:
+def _clean_note(note: str) -> str:
     """Return a note in one line, without control characters. Raises UploadRefused if it is too long."""
     seen = " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in note).split())
     if len(seen) > NOTE_LENGTH:

@@ -107,8 +107,8 @@ def zeros(file: Path, amount: int) -> Path:
 
 def qualify(town: Town, id_: str, games: int) -> None:
     """Take a received submission to its qualification, and play this many games of it."""
-    town.store.submissions.inspected(id_, f"sha256:{id_}", datetime.now(UTC))
-    town.store.submissions.qualifying(id_, datetime.now(UTC))
+    town.store.submissions.mark_inspected(id_, f"sha256:{id_}", datetime.now(UTC))
+    town.store.submissions.mark_qualifying(id_, datetime.now(UTC))
     for number in range(games):
         queue(town.store, id_, number)
         finish_game(town.store)
@@ -432,7 +432,7 @@ def checked(page: Page, town: Town) -> None:
     check = town.newest("wendys")
     qualify(town, check.id, 3)
     expect(below.get_by_role("link", name="Game 3")).to_be_visible()
-    town.store.submissions.passed(check.id, datetime.now(UTC))
+    town.store.submissions.mark_passed(check.id, datetime.now(UTC))
     expect(below.get_by_role("heading", name="The check passed")).to_be_visible()
     expect(below.get_by_role("status")).to_contain_text("wendys: passed.")
     page.get_by_role("button", name="Check").click()

@@ -19,7 +19,7 @@ import pytest
 from arena.db.submissions import KnownSubmission
 from arena.protocol.submissions import Cause, CauseKind, Request, Stage
 from arena.submissions.document import document
-from arena.submissions.receiver import OF_SOURCE
+from arena.submissions.receiver import MAX_PER_ADDRESS
 from tests.cli.author import Author, drained, ended, interrupted, refused
 from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering, live
@@ -55,8 +55,8 @@ def now() -> datetime:
 def qualifies(site: Live, bot: str) -> str:
     """Take a bot's submission to its qualification, and return its id."""
     id_ = submitted(site, bot).id
-    site.store.submissions.inspected(id_, f"sha256:{id_:0>64}", now())
-    site.store.submissions.qualifying(id_, now())
+    site.store.submissions.mark_inspected(id_, f"sha256:{id_:0>64}", now())
+    site.store.submissions.mark_qualifying(id_, now())
     return id_
 
 
@@ -329,7 +329,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
     author.log_in("ann")
     site = urlsplit(author.live.url)
     with ExitStack() as senders:
-        for number in range(OF_SOURCE):
+        for number in range(MAX_PER_ADDRESS):
             token = author.live.token(f"eve{number}")  # each account sends one file at a time
             sender = senders.enter_context(socket.create_connection((site.hostname, site.port)))
             path = f"/api/v1/bots/slow{number}/submissions?kind=python"
@@ -338,7 +338,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
                 "Content-Length: 100\r\n\r\nx".encode()
             )
         uploads = author.live.uploads
-        await_that(lambda: len(list(uploads.glob("*.part"))) == OF_SOURCE, "files in progress")
+        await_that(lambda: len(list(uploads.glob("*.part"))) == MAX_PER_ADDRESS, "files in progress")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
             assert "already being received" in typing.readline()
             senders.close()

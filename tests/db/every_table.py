@@ -69,7 +69,7 @@ def fill_every_table(store: Store) -> None:
     store.ladder.change(LadderChange(paused=True, players=(2, 5)), ENTRY)
     _held_ranks(store)
     add_person_game(store, "5" * 32, ["house-a"], LATER, account=ann.id)
-    store.person_games.analysed("5" * 32, analysis)
+    store.person_games.store_analysis("5" * 32, analysis)
 
 
 def _people(store: Store) -> KnownAccount:
@@ -123,7 +123,7 @@ def _subscriptions(store: Store, account: KnownAccount) -> None:
         store.subscriptions.add(new, first, most=9, entry=ENTRY)
         assert store.subscriptions.test(account.id, store.subscriptions.of(account.id)[-1].id, sample(START))
     (due,) = store.subscriptions.due(LATER, 9, kinds=[SubscriptionKind.WEBHOOK])
-    store.subscriptions.failed(due, ODD, LATER, None)
+    store.subscriptions.mark_failed(due, ODD, LATER, None)
 
 
 def _held_ranks(store: Store) -> None:
@@ -165,7 +165,7 @@ def _bots(store: Store, ann: KnownAccount, opponent: int) -> None:
     store.bot_states.open_to_people("tired", is_open=True)
     store.bot_states.retire("resting", LATER)
     sources = store.bots.sources_in_use()
-    assert store.bots.note_gone(sources, LATER)
+    assert store.bots.record_missing_images(sources, LATER)
 
 
 def _submissions(store: Store, opponent: int) -> None:
@@ -175,13 +175,13 @@ def _submissions(store: Store, opponent: int) -> None:
         sent = replace(new(id_, id_, "Eve"), kind=UploadKind.IMAGE, note=ODD, size=2**40)
         sent = replace(sent, check_only=id_ == "passed")
         store.submissions.add(sent, PLENTY)
-        store.submissions.inspected(id_, f"sha256:{id_}", LATER)
+        store.submissions.mark_inspected(id_, f"sha256:{id_}", LATER)
     for id_ in ("active", "passed", "qualifying"):
         qualify(store, id_)
     store.submissions.add_game(game("active", "active", (None, opponent)), played=0)
     _play_next(store)
     store.submissions.activate("active", LATER)
-    store.submissions.passed("passed", LATER)
+    store.submissions.mark_passed("passed", LATER)
     store.submissions.reject("rejected", CAUSE, LATER)
 
 

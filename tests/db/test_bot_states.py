@@ -105,8 +105,8 @@ def test_only_available_versions_can_play(store: Store) -> None:
     """Unknown versions are refused, and so are versions without an image until they are resubmitted."""
     for source in ("sha256:a", "sha256:b", "sha256:c"):
         add_bot(store, "mine", source=source)
-    assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 1
-    assert store.bots.note_gone({"sha256:b", "sha256:c"}, NOW) == 0
+    assert store.bots.record_missing_images({"sha256:b", "sha256:c"}, NOW) == 1
+    assert store.bots.record_missing_images({"sha256:b", "sha256:c"}, NOW) == 0
     with pytest.raises(NoSuchVersion, match="mine has no version 4: its versions are 1 to 3"):
         store.bot_states.play_version("mine", 4, NOW)
     with pytest.raises(VersionGone, match=r"the image of mine@1 was removed on 2026-03-01"):
@@ -123,7 +123,7 @@ def test_a_bot_resubmitted_with_its_removed_image_can_play(store: Store) -> None
     """The same file creates no new version, but restores its image."""
     version = add_bot(store, "mine", source="sha256:a")
     store.bot_states.retire("mine", NOW)
-    store.bots.note_gone((), NOW)
+    store.bots.record_missing_images((), NOW)
     with pytest.raises(VersionGone):
         store.bot_states.reactivate("mine", NOW)
     assert add_bot(store, "mine", source="sha256:a") == version
@@ -135,9 +135,9 @@ def test_a_version_whose_image_was_restored_can_play(store: Store) -> None:
     """An image is restored for all versions that use it, including those of other bots."""
     first, _ = (add_bot(store, "mine", source=source) for source in ("sha256:a", "sha256:b"))
     twin = add_bot(store, "twin", source="sha256:a", author="ben")
-    assert store.bots.note_gone({"sha256:b"}, NOW) == 2
+    assert store.bots.record_missing_images({"sha256:b"}, NOW) == 2
     assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [None, None]
-    assert store.bots.note_gone({"sha256:a", "sha256:b"}, NOW) == 0
+    assert store.bots.record_missing_images({"sha256:a", "sha256:b"}, NOW) == 0
     assert [store.bots.version_id(bot, 1) for bot in ("mine", "twin")] == [first, twin]
 
 

@@ -307,7 +307,7 @@ def test_a_reinstated_bot_whose_image_is_gone_is_benched(store: Store) -> None:
     """It could not be started. Resubmitting the same file reactivates it."""
     life(store, [WON])
     store.bot_states.disqualify("cheat", "why", NOW, ENTRY)
-    store.bots.note_gone({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)
+    store.bots.record_missing_images({"sha256:b1", "sha256:c1", "sha256:d1"}, NOW)
     store.bot_states.reinstate("cheat", NOW, ENTRY)
     bot = present(store.bots.find("cheat"))
     assert bot.state is BotState.BENCHED

@@ -41,8 +41,8 @@ def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(
     """While both wait for the ladder, the rows that they will change aren't locked. Then both finish."""
     ann = add_account(store, "ann")
     store.submissions.add(new(author="ann", account=ann.id), PLENTY)
-    store.submissions.inspected("u1", "sha256:1", START)
-    store.submissions.qualifying("u1", START)
+    store.submissions.mark_inspected("u1", "sha256:1", START)
+    store.submissions.mark_qualifying("u1", START)
     with ThreadPoolExecutor(2) as pool:
         with database.write() as connection:
             ladder.lock(connection)

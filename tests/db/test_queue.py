@@ -71,13 +71,13 @@ def test_a_house_bot_whose_source_is_gone_is_neither_drawn_nor_claimed(store: St
     house, ann, ben = (add_bot(store, name, author=author) for name, author in pairs)
     store.queue.add(new_match("with", [house, ann]))
     store.queue.add(new_match("without", [ann, ben]))
-    store.bots.note_house_versions(gone=[house], back=[], at=START)
+    store.bots.record_house_versions(gone=[house], back=[], at=START)
     assert [each.available for each in store.bots.house_versions()] == [False]
     assert {each.bot for each in store.ratings.candidates()} == {"mine", "yours"}
     assert store.queue.waiting(RuntimeName.DOCKER) == 1
     assert next_match(store) == "without"
     assert next_match(store) is None
-    store.bots.note_house_versions(gone=[], back=[house], at=START)
+    store.bots.record_house_versions(gone=[], back=[house], at=START)
     assert {each.bot for each in store.ratings.candidates()} == {"greedy", "mine", "yours"}
     assert next_match(store) == "with"
 
@@ -290,7 +290,7 @@ def test_a_match_that_can_not_be_played_is_not_released(store: Store, versions: 
     with pytest.raises(BotDisqualified, match=r"other was disqualified: it is a twin"):
         store.queue.release("s-0", ENTRY)
     store.bot_states.reinstate("other", NOW, ENTRY)
-    store.bots.note_gone({"sha256:a"}, NOW)
+    store.bots.record_missing_images({"sha256:a"}, NOW)
     with pytest.raises(VersionGone, match="the image of other@1 was removed on 2026-03-01"):
         store.queue.release("s-0", ENTRY)
     add_bot(store, "other", source="sha256:c")

@@ -75,8 +75,8 @@ def game(id_: str, submission: str, seats: tuple[int | None, ...]) -> NewQualifi
 
 def qualify(store: Store, id_: str = "u1", source: str = "sha256:new") -> None:
     """Bring a received submission to the stage with its games."""
-    store.submissions.inspected(id_, source, START + timedelta(seconds=1))
-    store.submissions.qualifying(id_, START + timedelta(seconds=2))
+    store.submissions.mark_inspected(id_, source, START + timedelta(seconds=1))
+    store.submissions.mark_qualifying(id_, START + timedelta(seconds=2))
 
 
 def submit(store: Store, *seats: int | None, bot: str = "mine") -> None:
@@ -113,10 +113,10 @@ def test_a_repeated_step_changes_nothing(store: Store) -> None:
     """So the last step can be repeated after a crash. Stages can't be skipped."""
     store.submissions.add(new(), PLENTY)
     assert store.submissions.activate("u1", START) is None
-    store.submissions.qualifying("u1", START)
+    store.submissions.mark_qualifying("u1", START)
     assert stage(store) is Stage.RECEIVED
     qualify(store)
-    store.submissions.inspected("u1", "sha256:other", START)
+    store.submissions.mark_inspected("u1", "sha256:other", START)
     assert store.submissions.activate("u1", START) == 1
     assert store.submissions.activate("u1", START) is None
     store.submissions.reject("u1", CAUSE, START)
@@ -364,7 +364,7 @@ def test_the_same_file_makes_no_new_version(store: Store) -> None:
         store.submissions.check(again, PLENTY)
     assert store.submissions.same_image("mine", "sha256:2") == "mine@2, which is already active"
     assert store.submissions.same_image("mine", "sha256:3") is None
-    store.bots.note_gone({"sha256:2"}, START)  # only this image is left
+    store.bots.record_missing_images({"sha256:2"}, START)  # only this image is left
     store.submissions.check(again, PLENTY)
     assert store.submissions.same_image("mine", "sha256:1") is None
     assert [each.id for each in store.submissions.newest()] == ["u2", "u1b", "u1"]

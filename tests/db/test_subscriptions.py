@@ -45,7 +45,7 @@ def all_due(store: Store) -> list[DueNotice]:
     found: list[DueNotice] = []
     while due := store.subscriptions.due(LATER, 9, kinds=KINDS):
         for each in due:
-            store.subscriptions.delivered(each)
+            store.subscriptions.mark_delivered(each)
         found += due
     return found
 
@@ -66,7 +66,7 @@ def test_authors_get_news_of_their_topics(store: Store) -> None:
     for id_ in ("accepted", "check"):
         qualify(store, id_)
     store.submissions.activate("accepted", LATER)
-    store.submissions.passed("check", LATER)
+    store.submissions.mark_passed("check", LATER)
     store.submissions.reject("refused", CAUSE, LATER)
     store.submissions.withdraw("withdrawn", LATER)
     store.bot_states.bench("mine", "it failed", LATER, ENTRY)
@@ -109,11 +109,11 @@ def test_failures_put_off_the_next_attempt(store: Store) -> None:
         store.bot_states.bench("mine", reason, START, ENTRY)
     (due,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
     assert due.news.text == "mine is benched: first."
-    store.subscriptions.failed(due, "no answer", START, LATER)
+    store.subscriptions.mark_failed(due, "no answer", START, LATER)
     assert store.subscriptions.due(LATER - timedelta(seconds=1), 9, kinds=KINDS) == ()
     (due,) = store.subscriptions.due(LATER, 9, kinds=KINDS)
     assert (due.subscription.failures, due.subscription.failing_since) == (1, START)
-    store.subscriptions.failed(due, "still none", LATER, None)
+    store.subscriptions.mark_failed(due, "still none", LATER, None)
     store.bot_states.bench("mine", "third", LATER, ENTRY)
     (known,) = store.subscriptions.of(ann.id)
     assert (known.failures, known.trouble, known.off) == (2, "still none", LATER)

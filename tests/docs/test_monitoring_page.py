@@ -44,7 +44,7 @@ def registries() -> Iterator[CollectorRegistry]:
     worker.register(HostGauges(MatchRunner(ProcessRuntime(), "i", Path("r"), slots), slots.size, lambda: 1))
     yield worker
     site = SiteMetrics()
-    site.answered("/", "GET", 200, 0.1)
+    site.count_request("/", "GET", 200, 0.1)
     yield site.registry
 
 

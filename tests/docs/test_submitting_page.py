@@ -8,7 +8,7 @@ from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.match import Clock, Limits
 from arena.protocol.submissions import CauseKind, Stage
 from arena.sandbox.runtime import CAPTURE_LIMIT
-from arena.submissions.receiver import FOR_SOURCES, MAX_CONCURRENT, NOTE_LENGTH, OF_SOURCE
+from arena.submissions.receiver import MAX_CONCURRENT, MAX_PER_ADDRESS, NOTE_LENGTH, SOURCE_SLOTS
 from tests.docs.documents import DOCS, rows
 from web.http.uploads import BODY_TIMEOUTS
 
@@ -35,9 +35,9 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert ROWS["the image in it"] == [f"{DEFAULT_LIMITS.image_bytes >> 20} MiB, uncompressed"]
     assert ROWS["a source file"] == [f"{MAX_SOURCE_BYTES >> 20} MiB"]
     assert ROWS["the note"] == [f"{NOTE_LENGTH} characters"]
-    images = MAX_CONCURRENT - FOR_SOURCES
+    images = MAX_CONCURRENT - SOURCE_SLOTS
     assert ROWS["concurrent uploads"] == [
-        f"{MAX_CONCURRENT}; at most {images} of images, and at most {OF_SOURCE} from one address"
+        f"{MAX_CONCURRENT}; at most {images} of images, and at most {MAX_PER_ADDRESS} from one address"
     ]
     (time,) = ROWS["time to upload a file"]
     rate = BODY_TIMEOUTS.bytes_per_second >> 10

@@ -95,10 +95,10 @@ def test_a_folder_without_any_image_in_use_is_an_error(
     add_bot(results, "house", source="sha256:house", author="house")
     for letter in (b"1", b"2"):
         add_bot(results, "mine", source=keep(images, letter * 100).id)
-    keeper.note_gone()
+    keeper.record_missing_images()
     (tmp_path / "images").rename(tmp_path / "away")
     (tmp_path / "images").mkdir()
-    for what in (keeper.prune, keeper.note_gone, keeper.room):
+    for what in (keeper.prune, keeper.record_missing_images, keeper.room):
         with pytest.raises(
             IntakeError, match=r"none of the 1 images .* is in .*/images: check that it is mou"
         ):

@@ -230,10 +230,10 @@ def test_an_add_makes_room(tmp_path: Path) -> None:
 def test_use_is_noted_at_most_once_an_hour(store: ImageStore) -> None:
     """The time of the last use decides the order of removal, and is written at most once per hour."""
     first, second = keep(store, b"1" * 1000), keep(store, b"2" * 1000, now=NOW + timedelta(minutes=30))
-    store.records.note_use(first.id, NOW + timedelta(minutes=59))
+    store.records.record_use(first.id, NOW + timedelta(minutes=59))
     used = {kept.id: kept.used for kept in store.records.kept(NOW + timedelta(days=1))}
     assert used == {first.id: NOW, second.id: NOW + timedelta(minutes=30)}
-    store.records.note_use(first.id, NOW + timedelta(minutes=60))
+    store.records.record_use(first.id, NOW + timedelta(minutes=60))
     pruned = store.prune(Room(quota=2000, keep=()), NOW + timedelta(days=1))
     assert pruned.images == (second.id,)
     assert store.records.ids() == {first.id}
@@ -256,7 +256,7 @@ def test_notes_go_with_their_images(tmp_path: Path) -> None:
     """Records of use and of bases are removed with their image."""
     store = store_in(tmp_path)
     gone = keep(store, ONE)
-    store.records.note_base("sha256:" + "b" * 64, gone.id)
+    store.records.record_base("sha256:" + "b" * 64, gone.id)
     assert store.records.base("sha256:" + "b" * 64) == gone
     store.prune(Room(quota=0, keep=()), NOW + timedelta(days=1))
     assert [path for path in (tmp_path / "images").rglob("*") if path.is_file()] == []

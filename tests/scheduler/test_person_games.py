@@ -261,7 +261,7 @@ def test_a_game_that_can_not_be_played_says_why(store: Store, run_dir: Path) -> 
     for number, bot in enumerate(("strange", "gone"), start=1):
         asked_for(store, bot, Rules(players=2), bot, visitor=f"v{number}")
     (gone,) = (each.id for each in store.bots.house_versions() if each.bot == "gone")
-    store.bots.note_house_versions(gone=[gone], back=[], at=START)
+    store.bots.record_house_versions(gone=[gone], back=[], at=START)
     with host(store, run_dir):
         found = [
             until(store, id_, lambda game: game.trouble is not None) for id_ in ("old", "strange", "gone")

@@ -22,10 +22,10 @@ from arena.protocol.controls import UntrustedBotsRefused
 from arena.protocol.states import Role
 from arena.protocol.submissions import Stage, UploadKind
 from arena.submissions.receiver import (
-    FOR_SOURCES,
     MAX_CONCURRENT,
-    OF_SOURCE,
+    MAX_PER_ADDRESS,
     SLOW_AFTER,
+    SOURCE_SLOTS,
     Incoming,
     Receiver,
     Upload,
@@ -45,7 +45,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import add_bot
 
 FILE = b"print('hello')\n"
-IMAGES = MAX_CONCURRENT - FOR_SOURCES
+IMAGES = MAX_CONCURRENT - SOURCE_SLOTS
 
 
 @pytest.fixture
@@ -314,9 +314,11 @@ def test_a_slow_upload_keeps_its_place_while_others_find_one(store: Store, folde
 def test_places_per_address_are_limited(store: Store, folder: Path) -> None:
     """At the limit, only files from other addresses are accepted."""
     with Crowd(store, folder) as crowd:
-        for _ in range(OF_SOURCE):
+        for _ in range(MAX_PER_ADDRESS):
             crowd.begin("many")
-        with pytest.raises(NoRoom, match=f"{OF_SOURCE} files from your address are already being received"):
+        with pytest.raises(
+            NoRoom, match=f"{MAX_PER_ADDRESS} files from your address are already being received"
+        ):
             send(crowd.receiver, image("many"), FILE)
         assert send(crowd.receiver, image("mine"), FILE).stage is Stage.RECEIVED
 
@@ -325,17 +327,17 @@ def test_an_address_with_many_places_loses_one_first(store: Store, folder: Path)
     """A slower upload from another address is spared, so that attackers can't displace slow connections."""
     with Crowd(store, folder) as crowd:
         slow = crowd.begin("slow")
-        many = [crowd.begin("many") for _ in range(OF_SOURCE)]
-        few = [crowd.begin("few") for _ in range(IMAGES - OF_SOURCE - 1)]
+        many = [crowd.begin("many") for _ in range(MAX_PER_ADDRESS)]
+        few = [crowd.begin("few") for _ in range(IMAGES - MAX_PER_ADDRESS - 1)]
         for incoming in (*many, *few):
             incoming.write(bytes(1 << 20))
         crowd.later(SLOW_AFTER)
-        for number in range(OF_SOURCE - len(few)):
+        for number in range(MAX_PER_ADDRESS - len(few)):
             crowd.begin(f"new-{number}")
         slow.write(FILE)
         for incoming in few:
             incoming.write(FILE)
-        for incoming in many[: OF_SOURCE - len(few)]:
+        for incoming in many[: MAX_PER_ADDRESS - len(few)]:
             with pytest.raises(SlotLost):
                 incoming.write(FILE)
 

@@ -174,7 +174,7 @@ def test_the_owner_chooses_the_version_that_plays(world: World) -> None:
 def test_a_version_that_can_not_play_says_why(world: World) -> None:
     """A version without an image, or an unknown one, is refused, and the active one stays."""
     kept = {version.source for version in world.store.bots.versions("mine") if version.number != 1}
-    world.store.bots.note_gone(kept | {"sha256:" + "0" * 64}, START)
+    world.store.bots.record_missing_images(kept | {"sha256:" + "0" * 64}, START)
     visitor = logged_in(world, "ann")
     assert "image removed" in visitor.get(MINE).text
     for number, status, why in (("1", 409, "was removed"), ("7", 422, "has no version 7")):

@@ -67,7 +67,7 @@ def test_versions_are_public(world: World, stable: Stable) -> None:
     assert stable.versions
     world.store.bot_states.play_version("mine", 2, START)
     known = world.store.bots.versions("mine")
-    world.store.bots.note_gone({each.source for each in known if each.number > 1}, START)
+    world.store.bots.record_missing_images({each.source for each in known if each.number > 1}, START)
     listed = [each for page in pages(browser(world), f"{MINE}/versions?limit=2", "versions") for each in page]
     assert listed == browser(world).get(f"{MINE}/versions").json()["versions"]
     assert [(each["number"], each["playing"], each["available"]) for each in listed] == [
@@ -189,7 +189,7 @@ def test_an_invalid_change_is_refused(world: World, stable: Stable, change: obje
 
 def gone(world: World) -> None:
     """Mark the images of all versions except the second as removed."""
-    world.store.bots.note_gone({world.store.bots.versions("mine")[1].source}, START)
+    world.store.bots.record_missing_images({world.store.bots.versions("mine")[1].source}, START)
 
 
 def banned(world: World) -> None:

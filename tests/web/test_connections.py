@@ -51,8 +51,8 @@ def app() -> FastAPI:
 @contextmanager
 def site(*, proxies: tuple[str, ...] = (), most: int = 1000, **limits: float) -> Iterator[Address]:
     """Serve the site with these limits."""
-    set_ = {"header_seconds": LONG, "rest_seconds": LONG, "of_source": 100, **limits}
-    connections = Connections(ConnectionLimits(most=most, **set_), proxies)  # type: ignore[arg-type]
+    set_ = {"header_seconds": LONG, "rest_seconds": LONG, "per_source": 100, **limits}
+    connections = Connections(ConnectionLimits(total=most, **set_), proxies)  # type: ignore[arg-type]
     with serving(app(), http=guarded(connections), ws="none", timeout_keep_alive=LONG) as address:
         yield address
 
@@ -184,9 +184,9 @@ def test_connections_per_address_are_limited() -> None:
     Other addresses can connect, and so can this one when another of its connections ends. With a higher
     limit it can connect.
     """
-    with site(of_source=3) as address, connect(address), connect(address), connect(address) as third:
+    with site(per_source=3) as address, connect(address), connect(address), connect(address) as third:
         assert asks(third) == "HTTP/1.1 200 OK"
-    with site(of_source=2) as address, ExitStack() as silent:
+    with site(per_source=2) as address, ExitStack() as silent:
         first = silent.enter_context(connect(address))
         silent.enter_context(connect(address))
         with connect(address) as third:
@@ -204,7 +204,7 @@ def test_connections_per_address_are_limited() -> None:
 
 def test_connections_of_a_trusted_proxy_are_not_limited() -> None:
     """Proxies are trusted by address or network."""
-    with site(of_source=1, proxies=("10.0.0.0/8", "127.0.0.2/32")) as address, ExitStack() as visitors:
+    with site(per_source=1, proxies=("10.0.0.0/8", "127.0.0.2/32")) as address, ExitStack() as visitors:
         for _ in range(5):
             visitor = visitors.enter_context(connect(address, source="127.0.0.2"))
             assert asks(visitor) == "HTTP/1.1 200 OK"
@@ -236,7 +236,7 @@ def test_without_making_room_idle_connections_keep_others_out(monkeypatch: pytes
 @contextmanager
 def reading(seconds: float) -> Iterator[tuple[uvicorn.Server, Address]]:
     """Serve the site with this limit for clients that don't read, and yield the server and its address."""
-    connections = Connections(ConnectionLimits(most=1000, header_seconds=LONG), ())
+    connections = Connections(ConnectionLimits(total=1000, header_seconds=LONG), ())
     with (
         listen("127.0.0.1", 0, reader_seconds=seconds) as listener,
         running(app(), listener, http=guarded(connections)) as server,

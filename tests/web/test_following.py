@@ -81,7 +81,9 @@ def test_stages_are_followed_until_the_end(world: World, ann: KnownAccount) -> N
     came = streamed(
         world,
         token(world, ann, {Scope.READ}),
-        lambda: world.store.submissions.inspected(SUBMISSION, "sha256:1", world.now + timedelta(seconds=1)),
+        lambda: world.store.submissions.mark_inspected(
+            SUBMISSION, "sha256:1", world.now + timedelta(seconds=1)
+        ),
         lambda: world.store.submissions.reject(SUBMISSION, CAUSE, world.now),
     )
     stages = [

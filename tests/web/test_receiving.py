@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from arena.protocol.states import Scope as May
-from arena.submissions.receiver import FOR_SOURCES, MAX_CONCURRENT
+from arena.submissions.receiver import MAX_CONCURRENT, SOURCE_SLOTS
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.demo.running import await_that
@@ -111,7 +111,10 @@ def secret_of(world: World, name: str) -> str:
 
 
 def send_images(
-    world: World, address: tuple[str, int], senders: ExitStack, places: int = MAX_CONCURRENT - FOR_SOURCES
+    world: World,
+    address: tuple[str, int],
+    senders: ExitStack,
+    places: int = MAX_CONCURRENT - SOURCE_SLOTS,
 ) -> list[socket.socket]:
     """Begin an upload of an image for each place, from several addresses, and return their sockets."""
     return [
@@ -123,7 +126,10 @@ def send_images(
 
 
 def begin_images(
-    world: World, address: tuple[str, int], senders: ExitStack, places: int = MAX_CONCURRENT - FOR_SOURCES
+    world: World,
+    address: tuple[str, int],
+    senders: ExitStack,
+    places: int = MAX_CONCURRENT - SOURCE_SLOTS,
 ) -> list[socket.socket]:
     """Begin the uploads, and wait until all have a place."""
     begun = send_images(world, address, senders, places)
@@ -167,7 +173,7 @@ def test_without_reserved_places_slow_images_block_a_source_file(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They then take all places."""
-    monkeypatch.setattr("arena.submissions.receiver.FOR_SOURCES", 0)
+    monkeypatch.setattr("arena.submissions.receiver.SOURCE_SLOTS", 0)
     secret = secret_of(world, "ann")
     with site(world, DRIPPING) as address, ExitStack() as senders:
         begin_images(world, address, senders, MAX_CONCURRENT)

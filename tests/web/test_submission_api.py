@@ -57,7 +57,7 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
     client = owner(world, ann)
     made = put(client)[1]
     address = f"/api/v1/submissions/{made['id']}"
-    world.store.submissions.inspected(str(made["id"]), "sha256:1", world.now)
+    world.store.submissions.mark_inspected(str(made["id"]), "sha256:1", world.now)
     for stranger in (world.add("ben"), world.add("oper", Role.OPERATOR)):
         assert owner(world, stranger).delete(address).status_code == 404
     assert client.delete(address).status_code == 204
@@ -69,7 +69,7 @@ def test_a_submission_is_cancelled_by_its_author(world: World, ann: KnownAccount
     )
     again = client.delete(address)
     assert (again.status_code, "is not in progress" in again.text) == (409, True)
-    world.store.submissions.qualifying(str(made["id"]), world.now)
+    world.store.submissions.mark_qualifying(str(made["id"]), world.now)
     assert client.get(address).json() == found
     assert put(client)[0] == 201
 
@@ -202,8 +202,8 @@ def test_the_same_file_again_is_refused(world: World, ann: KnownAccount) -> None
     code, made = put(client)
     assert code == 201
     id_ = str(made["id"])
-    world.store.submissions.inspected(id_, "sha256:1", world.now)
-    world.store.submissions.qualifying(id_, world.now)
+    world.store.submissions.mark_inspected(id_, "sha256:1", world.now)
+    world.store.submissions.mark_qualifying(id_, world.now)
     world.store.submissions.activate(id_, world.now)
     code, problem = put(client)
     assert (code, problem["detail"]) == (409, "this is the same file as mine@1, which is already active.")

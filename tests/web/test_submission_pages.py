@@ -128,9 +128,9 @@ def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClien
     store.submissions.wait("a1", "no room on the <disk>")
     assert "Waiting: no room on the &lt;disk&gt;. The arena retries automatically" in read(visitor, path)
     store.submissions.wait("a1", None)
-    store.submissions.inspected("a1", "sha256:a1", START)
+    store.submissions.mark_inspected("a1", "sha256:a1", START)
     assert "The engine is loading it" in read(visitor, path)
-    store.submissions.qualifying("a1", START)
+    store.submissions.mark_qualifying("a1", START)
     text = read(visitor, path)
     assert text.count("pending") == 1 + 3
     assert 'aria-current="step"' in text

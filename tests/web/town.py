@@ -89,7 +89,7 @@ def _subscriptions(world: World, ann: KnownAccount) -> None:
         store.test(ann.id, made.id, sample(START))
         if kind == "webhook":
             (due,) = store.due(START, 1, kinds=[kind])
-            store.failed(due, "the server answered 500", START, None if mark == "webhook-off" else LATER)
+            store.mark_failed(due, "the server answered 500", START, None if mark == "webhook-off" else LATER)
     store.confirm("mail-confirmed", START)
 
 

@@ -1,1 +1,1 @@
-"""Accounts, log-in and tokens."""
+"""Accounts, login and tokens."""

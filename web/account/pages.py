@@ -1,4 +1,4 @@
-"""Pages of accounts: registration, log-in, and the user's own account."""
+"""Pages of accounts: registration, login, and the user's own account."""
 
 from collections.abc import Collection, Mapping
 from typing import Annotated, Final
@@ -71,11 +71,11 @@ class _Entry:
                 checked = self._accounts.sessions.check(name, password, address=address_of(request))
                 return self._enter(request, checked, onward)
         except Problem:
-            self._metrics.login_failed(LoginFailure.TOO_MANY)
+            self._metrics.count_login_failure(LoginFailure.TOO_MANY)
             raise
         except (Busy, WrongCredentials) as error:
             if isinstance(error, WrongCredentials):
-                self._metrics.login_failed(LoginFailure.CREDENTIALS)
+                self._metrics.count_login_failure(LoginFailure.CREDENTIALS)
             return self._form(request, "login.html", error, onward=onward, name=name)
 
     def register_form(self, request: Request, invitation: str = "", onward: WayBack = "") -> Response:

@@ -66,7 +66,7 @@ def browser_mark(request: Request) -> str:
 
 
 def set_browser_mark(request: Request, response: Response, mark: str) -> None:
-    """Set the cookie of a browser that has logged in. It is sent only to the log-in page."""
+    """Set the cookie of a browser that has logged in. It is sent only to the login page."""
     _set_cookie(
         request, response, _browser_name(request), mark, int(KNOWN_BROWSER_TIME.total_seconds()), path=LOGIN
     )
@@ -138,9 +138,9 @@ def local(address: str) -> str:
 
 
 def login_address(request: Request) -> str:
-    """Return the log-in form's address, with the requested page to return to.
+    """Return the login form's address, with the requested page to return to.
 
-    A POST can't be repeated that way, so the log-in returns to the page that sent it
+    A POST can't be repeated that way, so the login returns to the page that sent it
     (:func:`referring_page`).
     """
     here = _without_site(str(request.url)) if request.method in _SAFE else ""
@@ -257,7 +257,7 @@ def count_change(request: Request, caller: Caller) -> None:
 
 
 def logged_in(request: Request) -> OpenSession:
-    """Return the browser's session. Without one, raise a redirect to the log-in form and back.
+    """Return the browser's session. Without one, raise a redirect to the login form and back.
 
     Raises Problem (429) after too many changes.
     """

@@ -33,8 +33,8 @@ _LOG_SECONDS: Final = 60.0
 class ConnectionLimits:
     """Connection limits."""
 
-    most: int  # in total; above this limit, a new connection closes the one that has been idle longest
-    of_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
+    total: int  # of all sources; above this limit, a new connection closes the one that has been idle longest
+    per_source: int = 256  # per IPv4 address or IPv6 /48; additional ones are closed immediately
     header_seconds: float = 10.0  # until a header is complete, from connecting or from its first byte
     rest_seconds: float = 15 * 60.0  # for the rest of a body that had not arrived when the response was sent
 
@@ -71,7 +71,7 @@ class Connections:
         self.limits = limits
         self._proxies = tuple(ip_network(proxy, strict=False) for proxy in proxies)
         self._open: Counter[str] = Counter()
-        self._waiting: OrderedDict[GuardedConnection, None] = OrderedDict()
+        self._idle: OrderedDict[GuardedConnection, None] = OrderedDict()
         self._total = 0
         self._refused = 0
         self._next_line = 0.0
@@ -81,14 +81,14 @@ class Connections:
         source = network_of(host)
         self._open[source] += 1
         self._total += 1
-        if self._open[source] > self.limits.of_source and not self._is_proxy(host):
-            self._note(now)
+        if self._open[source] > self.limits.per_source and not self._is_proxy(host):
+            self._log_refused(now)
             return False
-        if self._total > self.limits.most:
-            self._note(now)
-            if not self._waiting:
+        if self._total > self.limits.total:
+            self._log_refused(now)
+            if not self._idle:
                 return False
-            longest, _ = self._waiting.popitem(last=False)
+            longest, _ = self._idle.popitem(last=False)
             longest.abort()
         self.mark_idle(connection)
         return True
@@ -104,11 +104,11 @@ class Connections:
 
     def mark_idle(self, connection: "GuardedConnection") -> None:
         """Mark a connection as idle."""
-        self._waiting[connection] = None
+        self._idle[connection] = None
 
     def mark_active(self, connection: "GuardedConnection") -> None:
         """Mark a connection as having a request in flight."""
-        self._waiting.pop(connection, None)
+        self._idle.pop(connection, None)
 
     def _is_proxy(self, host: str) -> bool:
         try:
@@ -117,7 +117,7 @@ class Connections:
             return False
         return any(_contains(proxy, address) for proxy in self._proxies)
 
-    def _note(self, now: float) -> None:
+    def _log_refused(self, now: float) -> None:
         """Log refused connections, at most once a minute."""
         self._refused += 1
         if now >= self._next_line:

@@ -58,7 +58,7 @@ _MAX_FULL_WINDOWS: Final = 10_000
 class RateLimits:
     """Refuses attempts beyond the limits, before a password is checked. Thread-safe.
 
-    Refused log-ins go to the audit log, once per window.
+    Refused logins go to the audit log, once per window.
     """
 
     def __init__(self, people: People, accounts: Accounts, now: Callable[[], datetime]) -> None:
@@ -70,7 +70,7 @@ class RateLimits:
 
     @contextmanager
     def log_in(self, request: Request, name: str) -> Iterator[None]:
-        """Count the log-in attempt made in the context. Some limits count only wrong passwords.
+        """Count the login attempt made in the context. Some limits count only wrong passwords.
 
         Browsers that have logged in to the account have their own limits, so other people's attempts can't
         lock them out. Raises Problem (429) after too many attempts.

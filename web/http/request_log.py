@@ -14,13 +14,11 @@ from structlog.contextvars import bind_contextvars
 from arena.ops.monitoring import new_registry
 
 _SECONDS: Final = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
 _UPLOADS: Final = {True: "received", False: "refused"}
 
 
 class LoginFailure(StrEnum):
-    """The cause of a failed log-in."""
+    """The cause of a failed login."""
 
     CREDENTIALS = "credentials"
     """Wrong name or password."""
@@ -33,7 +31,6 @@ class SiteMetrics:
 
     def __init__(self) -> None:
         self.registry: CollectorRegistry = new_registry()
-        # Open event streams.
         self.streams = Gauge("kaiten_event_streams", "Open event streams.", registry=self.registry)
         self._requests = Counter(
             "kaiten_http_requests",
@@ -66,7 +63,7 @@ class SiteMetrics:
         for reason in LoginFailure:
             self._logins.labels(reason.value)
 
-    def answered(self, route: str, method: str, status: int, seconds: float | None) -> None:
+    def count_request(self, route: str, method: str, status: int, seconds: float | None) -> None:
         """Count a request.
 
         ``route`` is the template of its path; ``status`` is 0 if nothing was sent; ``seconds`` is None
@@ -76,12 +73,12 @@ class SiteMetrics:
         if seconds is not None:
             self._seconds_of(route).observe(seconds)
 
-    def uploaded(self, *, received: bool) -> None:
+    def count_upload(self, *, received: bool) -> None:
         """Count an upload."""
         self._uploads.labels(_UPLOADS[received]).inc()
 
-    def login_failed(self, reason: LoginFailure) -> None:
-        """Count a refused log-in."""
+    def count_login_failure(self, reason: LoginFailure) -> None:
+        """Count a refused login."""
         self._logins.labels(reason.value).inc()
 
 
@@ -114,13 +111,13 @@ class RequestLog:
         try:
             await self._app(scope, receive, answer)
         finally:
-            answer.over()
-            self._note(scope, answer, time.monotonic() - began)
+            answer.end()
+            self._record(scope, answer, time.monotonic() - began)
 
-    def _note(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
+    def _record(self, scope: Scope, answer: "_Answer", seconds: float) -> None:
         route = _route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else _UNKNOWN
-        self._metrics.answered(route, method, answer.status, None if answer.streams else seconds)
+        self._metrics.count_request(route, method, answer.status, None if answer.streams else seconds)
         log = self._log.debug if route in _PROBES else self._log.info
         log("request", method=method, route=route, status=int(answer.status), seconds=round(seconds, 5))
 
@@ -143,7 +140,7 @@ class _Answer:
                     self._metrics.streams.inc()
         await self._send(message)
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Count an event stream's end."""
         if self.streams:
             self._metrics.streams.dec()

@@ -143,6 +143,6 @@ def counted(begin: Begin, metrics: SiteMetrics) -> Begin:
                 yield incoming
             received = True
         finally:
-            metrics.uploaded(received=received)
+            metrics.count_upload(received=received)
 
     return begin_counted

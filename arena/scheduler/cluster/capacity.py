@@ -96,11 +96,11 @@ class ClusterCapacity:
         """Release unused seats. This and the methods below ignore workers that have left."""
         self._count(run, in_flight=-seats, unchecked=-seats)
 
-    def answered(self, run: str, seats: int) -> None:
+    def mark_answered(self, run: str, seats: int) -> None:
         """Release the seats of an answered match."""
         self._count(run, in_flight=-seats)
 
-    def checked(self, run: str, seats: int) -> None:
+    def mark_checked(self, run: str, seats: int) -> None:
         """Record that the coordinator has checked a match."""
         self._count(run, unchecked=-seats)
 

@@ -228,7 +228,7 @@ class ClusterWorkers:
         """
         run, now = member.card.run, time.monotonic()
         with self._lock:
-            self._capacity.checked(run, seats)
+            self._capacity.mark_checked(run, seats)
             was_on_probation = self._capacity.on_probation(run)
             if verdict is Verdict.FAILED:
                 self._capacity.back_off(run, now + _BACKOFF_SECONDS)
@@ -284,16 +284,16 @@ class ClusterWorkers:
             if reason is None:
                 used.append(member)
                 continue
-            self._note_refused(run, member.card.name, member.card.host, reason)
+            self._add_refused(run, member.card.name, member.card.host, reason)
         return used
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
         """Reject workers whose card or state can't be read, because another version wrote it."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
-                self._note_refused(address, name, "", f"its card or state can't be read: {why}")
+                self._add_refused(address, name, "", f"its card or state can't be read: {why}")
 
-    def _note_refused(self, key: str, name: str, host: str, reason: str) -> None:
+    def _add_refused(self, key: str, name: str, host: str, reason: str) -> None:
         _log.error("worker rejected", worker=name, reason=reason)
         refused = RefusedWorker(name=name, host=host, reason=reason, since=self._now())
         with self._lock:
@@ -333,7 +333,7 @@ class ClusterWorkers:
         if match is None:
             return
         with self._lock:
-            self._capacity.answered(match.run, match.seats)
+            self._capacity.mark_answered(match.run, match.seats)
         if match.answer is not None and not match.answer.done():
             match.answer.cancel()
         resolve(match)

@@ -1,5 +1,7 @@
 """Tests of workers' free capacity, computed from their heartbeats and the matches given to them."""
 
+from itertools import permutations
+
 from arena.protocol.match import RuntimeName, WorkerStatus
 from arena.scheduler.cluster.capacity import ClusterCapacity, ClusterMember
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState
@@ -75,7 +77,7 @@ def test_given_seats_outlast_heartbeats_and_go_with_the_worker() -> None:
 def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     """Its seats are free after both, in either order. So the record is checked before the next match."""
     where = rooms(member("a", seats=5))
-    for first, second in ((where.answered, where.checked), (where.checked, where.answered)):
+    for first, second in permutations((where.mark_answered, where.mark_checked)):
         assert taken(where, 4) == "a"
         first("a", 4)
         assert taken(where, 2) is None
@@ -83,7 +85,7 @@ def test_a_match_keeps_its_seats_until_it_was_answered_and_judged() -> None:
     assert taken(where, 5) == "a"
     where.update([])
     where.update([member("a", seats=5)])  # it had disappeared, and the match was given up
-    where.checked("a", 5)
+    where.mark_checked("a", 5)
     assert taken(where, 5) == "a"
     assert taken(where, 2) is None
 
@@ -129,10 +131,10 @@ def test_a_worker_on_probation_gets_only_what_others_can_not_play() -> None:
     assert taken(where, 2, now=1.0) == "a"
     assert taken(where, 2, now=1.0) is None
     assert taken(where, 2, now=60.0) == "b"
-    where.answered("b", 2)
+    where.mark_answered("b", 2)
     assert taken(where, 2, now=60.0) is None
     assert [worker.doubted for worker in where.status()] == [False, True]
-    where.checked("b", 2)
+    where.mark_checked("b", 2)
     where.trust("b")
     assert [taken(where, 2, now=60.0) for _ in range(2)] == ["b", "b"]
     assert [worker.doubted for worker in where.status()] == [False, False]
