@@ -317,7 +317,7 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
                 request, "tv.html", screen=seen, words=WORDS, show=match, match=found, playing=_playing(game)
             )
 
-        request.state.lasting = True
+        request.state.cacheable = True
         return unless_unchanged(request, found, made)
 
     return router

@@ -151,7 +151,7 @@ def shared_images(
     """
     with _intake_of(settings, say) as intake:
         try:
-            return tuple((name, intake.take_own(id_, keeper.room()).id) for name, id_ in sources)
+            return tuple((name, intake.take_own(id_, keeper.prune_policy()).id) for name, id_ in sources)
         except IntakeError as error:
             raise CannotStart(str(error)) from error
 

@@ -27,17 +27,17 @@ class Carry(NamedTuple):
     unit: int
 
 
-def replace(connection: Connection, model: type[Base], right: list[Row], *where: ColumnElement[bool]) -> int:
-    """Replace stored rows that differ from the correct ones, and return how many keys differed."""
+def replace(connection: Connection, model: type[Base], rows: list[Row], *where: ColumnElement[bool]) -> int:
+    """Replace stored rows that differ from ``rows``, and return how many keys differed."""
     stored = connection.execute(select(model.__table__).where(*where)).all()
-    return _replace(connection, model, stored, right)
+    return _replace(connection, model, stored, rows)
 
 
-def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], right: list[Row]) -> int:
+def _replace(connection: Connection, model: type[Base], stored: Sequence[Any], rows: list[Row]) -> int:
     table = cast("Table", model.__table__)
     keys = [column.name for column in table.primary_key]
     old = {tuple(getattr(row, key) for key in keys): row._asdict() for row in stored}
-    new = {tuple(row[key] for key in keys): row for row in right}
+    new = {tuple(row[key] for key in keys): row for row in rows}
     differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
     if gone := [key for key in differing if key in old]:
         same = and_(*(table.c[key] == bindparam(f"of_{key}") for key in keys))
@@ -65,11 +65,11 @@ def add(connection: Connection, model: type[Base], rows: list[Row], carry: Carry
     connection.execute(new.on_conflict_do_update(index_elements=list(table.primary_key), set_=sums), rows)
 
 
-def _replace_by(connection: Connection, model: type[Base], key: str, right: list[Row]) -> int:
+def _replace_by(connection: Connection, model: type[Base], key: str, rows: list[Row]) -> int:
     """Replace all rows as :func:`replace` does, one value of the column ``key`` at a time."""
     column = cast("Table", model.__table__).c[key]
     parts: dict[int, list[Row]] = {}
-    for row in right:
+    for row in rows:
         parts.setdefault(row[key], []).append(row)
     stored = connection.execute(select(column).distinct()).scalars()
     return sum(

@@ -32,7 +32,7 @@ from arena.images.image import (
 )
 from arena.images.objects import CHUNK
 from arena.images.reader import INTAKE_UID, repack
-from arena.images.store import GRACE, Content, ImageStore, Room
+from arena.images.store import GRACE, Content, ImageStore, PrunePolicy
 from arena.protocol.languages import BOT_FOLDER, LANGUAGES, Language, language_of
 
 
@@ -102,7 +102,7 @@ class Intake:
         self._platform = platform
         self._now = now
 
-    def take(self, file: Path, room: Room) -> BotImage:
+    def take(self, file: Path, policy: PrunePolicy) -> BotImage:
         """Make an image from a file and store it. Nothing in the file is run.
 
         An image archive is recognised by its content. Any other file must be a source file, with a known
@@ -116,24 +116,24 @@ class Intake:
         except OSError as error:
             raise Rejected(f"{file} can't be read: {error.strerror}") from error
         if is_archive(beginning):
-            return self._repacked(file, room, self._limits)
-        return self._wrapped(beginning, language_for(file.name), room)
+            return self._repacked(file, policy, self._limits)
+        return self._wrapped(beginning, language_for(file.name), policy)
 
-    def _repacked(self, archive: Path, room: Room, limits: IntakeLimits) -> BotImage:
+    def _repacked(self, archive: Path, policy: PrunePolicy, limits: IntakeLimits) -> BotImage:
         with workspace(self._folder) as folder:
             output = folder / "layers"
             uid = INTAKE_UID if os.geteuid() == 0 else None
             image = repack(archive, output, self._platform, uid=uid, limits=limits)
-            self._store.add(image, _in_file(output, image), room, self._now())
+            self._store.add(image, _in_file(output, image), policy, self._now())
         return image
 
-    def _wrapped(self, source: bytes, language: Language, room: Room) -> BotImage:
+    def _wrapped(self, source: bytes, language: Language, policy: PrunePolicy) -> BotImage:
         check_source(source)
-        image, top = wrap(source, language, self.take_own(self._bases.find(language), room))
-        self._store.add(image, _only(image.layers[-1], top), room, self._now())
+        image, top = wrap(source, language, self.take_own(self._bases.find(language), policy))
+        self._store.add(image, _only(image.layers[-1], top), policy, self._now())
         return image
 
-    def take_own(self, engine_id: str, room: Room) -> BotImage:
+    def take_own(self, engine_id: str, policy: PrunePolicy) -> BotImage:
         """Store a house bot's image or a base image, once for each engine id. Raises IntakeError."""
         own = self._store.records.base(engine_id)
         if own is None:
@@ -141,7 +141,7 @@ class Intake:
                 archive = folder / "own.tar"
                 _write(archive, self._bases.export(engine_id))
                 try:
-                    own = self._repacked(archive, room, _OWN_LIMITS)
+                    own = self._repacked(archive, policy, _OWN_LIMITS)
                 except Rejected as error:
                     raise IntakeError(f"the image {engine_id} can't be stored: {error}") from error
             self._store.records.record_base(engine_id, own.id)

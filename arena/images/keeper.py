@@ -11,7 +11,7 @@ from arena.db.errors import StoreError
 from arena.db.store import Store
 from arena.images.image import IntakeError
 from arena.images.intake import remove_left
-from arena.images.store import ImageStore, Pruned, Room
+from arena.images.store import ImageStore, Pruned, PrunePolicy
 from arena.platform.periodic import PeriodicTask
 from arena.sandbox.runtime import RuntimeFailure
 
@@ -44,13 +44,13 @@ class ImageKeeper:
         self._folder = folder
         self._now = now
 
-    def room(self) -> Room:
+    def prune_policy(self) -> PrunePolicy:
         """Return the quota, and the images that must not be pruned.
 
         Raises StoreError, or IntakeError if the images can't be listed, or every image in use is missing.
         """
         self._listed()
-        return Room(quota=self._quota, keep=self._store.bots.sources_in_use())
+        return PrunePolicy(quota=self._quota, keep=self._store.bots.sources_in_use())
 
     def prune(self) -> Pruned:
         """Remove images beyond the quota, and files that killed processes have left behind.
@@ -59,7 +59,7 @@ class ImageKeeper:
         something can't be listed or removed, or if every image in use is missing. In the last case nothing is
         removed or recorded.
         """
-        pruned = self._images.prune(self.room(), self._now())
+        pruned = self._images.prune(self.prune_policy(), self._now())
         self.record_missing_images()
         remove_left(self._folder, self._now())
         self._prune_engine()

@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -39,11 +39,11 @@ def blobs_of(image: BotImage) -> dict[str, int]:
     return {layer.digest: layer.size for layer in image.layers} | {image.id: len(image.config())}
 
 
-def longest_unused(
+def least_recently_used(
     images: Collection[StoredImage],
     sizes: Mapping[str, int],
     *,
-    room: int,
+    quota: int,
     spared: Collection[str],
     needed: Collection[str] = (),
 ) -> tuple[StoredImage, ...]:
@@ -51,7 +51,7 @@ def longest_unused(
 
     If removing every candidate is not enough, all candidates are returned.
 
-    ``sizes`` maps every blob's digest to its size in bytes. ``room`` limits the total size, including blobs
+    ``sizes`` maps every blob's digest to its size in bytes. ``quota`` limits the total size, including blobs
     without an image, which are kept. Images with ids in ``spared`` and blobs in ``needed`` are always kept.
     """
     users = dict.fromkeys(sizes, 0)
@@ -61,7 +61,7 @@ def longest_unused(
     taken = sum(sizes.values())
     gone = []
     for image in sorted(images, key=lambda image: (image.used, image.id)):
-        if taken <= room:
+        if taken <= quota:
             break
         if image.id in spared:
             continue
@@ -101,7 +101,7 @@ class Records:
         record = self._find(id_)
         return None if record is None else record.image
 
-    def kept(self, now: datetime) -> tuple[StoredImage, ...]:
+    def stored(self, now: datetime) -> tuple[StoredImage, ...]:
         """Return all images. Raises IntakeError if a record is damaged or can't be read."""
         found = []
         for id_ in self.ids():
@@ -192,7 +192,7 @@ Content = Callable[[Layer], Iterable[bytes]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class PrunePolicy:
     """The quota for all blobs together in bytes, and the ids of images that must not be pruned (``keep``)."""
 
     quota: int
@@ -222,7 +222,7 @@ class ImageStore:
     def __str__(self) -> str:
         return str(self._objects)
 
-    def add(self, image: BotImage, content: Content, room: Room, now: datetime) -> None:
+    def add(self, image: BotImage, content: Content, policy: PrunePolicy, now: datetime) -> None:
         """Store an image. Skip blobs that are already stored, and prune other images to make room.
 
         Raises IntakeError, and stores nothing, if the image doesn't fit, its bytes don't match its digests,
@@ -232,11 +232,12 @@ class ImageStore:
         with self._locked():
             missing = self._missing(wanted)
             size = sum(missing.values())
-            left = self._prune(Room(quota=room.quota - size, keep=room.keep), now, needed=wanted.keys()).left
-            if left + size > room.quota:
+            rest = replace(policy, quota=policy.quota - size)
+            left = self._prune(rest, now, needed=wanted.keys()).left
+            if left + size > policy.quota:
                 raise IntakeError(
                     f"no room for the image {image.id}: it needs {_mib(size)}, the quota is "
-                    f"{_mib(room.quota)}, and images in use take {_mib(left)} of it. "
+                    f"{_mib(policy.quota)}, and images in use take {_mib(left)} of it. "
                     "Raise ARENA_IMAGE_QUOTA_GIB"
                 )
             for layer in {layer.digest: layer for layer in image.layers if layer.digest in missing}.values():
@@ -259,21 +260,21 @@ class ImageStore:
         )
         return _checked(self._objects.pieces(_blob(digest)), digest, size, damage)
 
-    def prune(self, room: Room, now: datetime) -> Pruned:
+    def prune(self, policy: PrunePolicy, now: datetime) -> Pruned:
         """Remove blobs without an image, then the least recently used images until the rest fit."""
         with self._locked():
-            return self._prune(room, now)
+            return self._prune(policy, now)
 
-    def _prune(self, room: Room, now: datetime, needed: Collection[str] = ()) -> Pruned:
-        images = self.records.kept(now)
+    def _prune(self, policy: PrunePolicy, now: datetime, needed: Collection[str] = ()) -> Pruned:
+        images = self.records.stored(now)
         sizes = {f"sha256:{name}": size for name, size in self._objects.sizes(_BLOBS).items()}
         before = sum(sizes.values())
         users = frozenset(needed).union(*(image.blobs for image in images))
         stray = [digest for digest in sizes.keys() - users if self._is_old(_blob(digest), now)]
         self._remove(stray, sizes)
         recent = {image.id for image in images if now - image.used < GRACE}
-        gone = longest_unused(
-            images, sizes, room=room.quota, spared={*room.keep, *recent}, needed=frozenset(needed)
+        gone = least_recently_used(
+            images, sizes, quota=policy.quota, spared={*policy.keep, *recent}, needed=frozenset(needed)
         )
         for image in gone:
             # Remove the record first: if this process is killed here, the next prune finds the blobs.

@@ -222,9 +222,9 @@ class Standings:
         if key[0]:
             return False
         at = bisect_left(self._order, key)
-        beside = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
+        neighbours = self._order[max(0, at - 1) : at] + self._order[at + 1 : at + 2]
         own = with_model_error(self._lines[key[-1]].entry.skill)
-        others = [with_model_error(self._lines[other[-1]].entry.skill) for other in beside if not other[0]]
+        others = [with_model_error(self._lines[it[-1]].entry.skill) for it in neighbours if not it[0]]
         return any(max(between(own, other), between(other, own)) < SHARE for other in others)
 
 

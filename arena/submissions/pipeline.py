@@ -161,7 +161,7 @@ class Pipeline:
             self._reject(submission, CauseKind.LOST, "the arena lost the file, through no fault of yours")
             return
         try:
-            image = self._intake.take(file, self._keeper.room())
+            image = self._intake.take(file, self._keeper.prune_policy())
         except Rejected as error:
             self._reject(submission, CauseKind.FILE, str(error))
         else:
@@ -319,7 +319,7 @@ class OperatorSubmissions:
         before = self._store.bots.find(bot)
         if before is not None and not before.is_of(author, account):
             raise BotTaken(f"the name {bot} belongs to a bot of {before.author}: choose another")
-        image = self._intake.take(file, self._keeper.room())
+        image = self._intake.take(file, self._keeper.prune_policy())
         self._keeper.record_missing_images()
         self._engine.check_source(image.id)
         self._store.bots.add_version(

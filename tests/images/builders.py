@@ -7,12 +7,12 @@ from pathlib import Path
 
 from arena.images.image import BotImage, Command, Layer, Platform
 from arena.images.objects import Objects
-from arena.images.store import ImageStore, Room
+from arena.images.store import ImageStore, PrunePolicy
 
 NOW = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 """Later than all that a test writes, so that nothing is too young to be pruned."""
 
-PLENTY = Room(quota=1 << 40, keep=())
+PLENTY = PrunePolicy(quota=1 << 40, keep=())
 
 
 def layer(content: bytes) -> Layer:
@@ -50,11 +50,11 @@ def store_in(folder: Path) -> ImageStore:
 
 
 def keep(
-    store: ImageStore, *contents: bytes, name: str = "bot", now: datetime = NOW, room: Room = PLENTY
+    store: ImageStore, *contents: bytes, name: str = "bot", now: datetime = NOW, policy: PrunePolicy = PLENTY
 ) -> BotImage:
     """Add an image with these layers and return it."""
     added = image(*contents, name=name)
-    store.add(added, Contents(*contents), room, now)
+    store.add(added, Contents(*contents), policy, now)
     return added
 
 

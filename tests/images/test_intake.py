@@ -10,7 +10,7 @@ import pytest
 
 from arena.images.image import IntakeError, Platform, Rejected
 from arena.images.intake import Bases, Intake, remove_left, workspace
-from arena.images.store import GRACE, ImageStore, Room
+from arena.images.store import GRACE, ImageStore, PrunePolicy
 from arena.protocol.languages import Language
 from tests.images.archives import Draft, members, old_docker
 from tests.images.builders import NOW, PLENTY, blobs, store_in
@@ -103,7 +103,7 @@ def test_a_base_that_was_pruned_is_exported_again(
     file = tmp_path / "a.py"
     file.write_text("pass")
     image = intake.take(file, PLENTY)
-    store.prune(Room(quota=0, keep=()), NOW + timedelta(days=1))
+    store.prune(PrunePolicy(quota=0, keep=()), NOW + timedelta(days=1))
     assert store.records.ids() == frozenset()
     assert intake.take(file, PLENTY) == image
     assert engine.exports == 2

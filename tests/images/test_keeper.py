@@ -77,7 +77,7 @@ def test_the_images_of_bots_on_the_ladder_are_kept(
     first, playing, stray = (keep(images, letter * 1000) for letter in (b"1", b"2", b"3"))
     for image in (first, playing):
         add_bot(results, "mine", source=image.id)
-    assert keeper.room().keep == {playing.id}
+    assert keeper.prune_policy().keep == {playing.id}
     pruned = keeper.prune()
     assert len(pruned.images) == 2
     assert set(pruned.images) == {first.id, stray.id}
@@ -98,7 +98,7 @@ def test_a_folder_without_any_image_in_use_is_an_error(
     keeper.record_missing_images()
     (tmp_path / "images").rename(tmp_path / "away")
     (tmp_path / "images").mkdir()
-    for what in (keeper.prune, keeper.record_missing_images, keeper.room):
+    for what in (keeper.prune, keeper.record_missing_images, keeper.prune_policy):
         with pytest.raises(
             IntakeError, match=r"none of the 1 images .* is in .*/images: check that it is mou"
         ):

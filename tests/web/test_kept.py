@@ -23,12 +23,12 @@ from web.http.caching import PageCache, unless_unchanged
 PAGES = ("/leaderboard", "/leaderboard?players=2", "/leaderboard.csv")
 
 
-def counting(*, lasting: bool, change_counter: int | None) -> TestClient:
+def counting(*, cacheable: bool, change_counter: int | None) -> TestClient:
     """Return a client of a site whose only page shows how often it was rendered."""
     made = itertools.count(1)
 
     async def app(scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
-        scope.setdefault("state", {})["lasting"] = lasting
+        scope.setdefault("state", {})["cacheable"] = cacheable
         await PlainTextResponse(str(next(made)), headers={"ETag": '"x"'})(scope, receive, send)
 
     return TestClient(PageCache(app, change_counter=lambda: change_counter, now=lambda: START))
@@ -158,20 +158,20 @@ def test_errors_are_not_cached(world: World) -> None:
 
 def test_the_number_of_cached_pages_is_limited() -> None:
     """Only the latest pages are cached. Others are rendered again."""
-    visitor = counting(lasting=True, change_counter=1)
+    visitor = counting(cacheable=True, change_counter=1)
     assert [visitor.get(f"/{number}").text for number in range(70)] == [str(n) for n in range(1, 71)]
     assert visitor.get("/69").text == "70"
     assert visitor.get("/0").text == "71"
     assert visitor.get("/0?query").text == "72"
 
 
-@pytest.mark.parametrize(("lasting", "change_counter"), [(False, 1), (True, None)])
-def test_other_pages_are_rendered_each_time(*, lasting: bool, change_counter: int | None) -> None:
+@pytest.mark.parametrize(("cacheable", "change_counter"), [(False, 1), (True, None)])
+def test_other_pages_are_rendered_each_time(*, cacheable: bool, change_counter: int | None) -> None:
     """These are pages that change without a write.
 
     If the database can't report writes, they are all pages.
     """
-    visitor = counting(lasting=lasting, change_counter=change_counter)
+    visitor = counting(cacheable=cacheable, change_counter=change_counter)
     assert [visitor.get("/").text for _ in range(3)] == ["1", "2", "3"]
 
 
@@ -187,7 +187,7 @@ def test_a_page_that_did_not_change_is_not_rendered_again() -> None:
             made.append(version[0])
             return PlainTextResponse(version[0])
 
-        scope.setdefault("state", {})["lasting"] = True
+        scope.setdefault("state", {})["cacheable"] = True
         answer = unless_unchanged(Request(scope), version[0], page)
         await answer(scope, receive, send)
 

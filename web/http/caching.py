@@ -108,8 +108,8 @@ class _Page:
 class PageCache:
     """ASGI middleware that caches the last pages made for anonymous visitors, with all headers.
 
-    A route whose response depends only on the store and the UTC day sets ``lasting`` on the request's state.
-    ``change_counter`` returns a number that changes with each commit, or None if unknown.
+    A route whose response depends only on the store and the UTC day sets ``cacheable`` on the request's
+    state. ``change_counter`` returns a number that changes with each commit, or None if unknown.
     """
 
     def __init__(
@@ -129,51 +129,51 @@ class PageCache:
             return
         # Read before the page is made, so that the next request sees commits during that time.
         moment = (change_counter, self._now().astimezone(UTC).toordinal())
-        kept = self._pages.get(key)
-        if kept is not None and kept.moment == moment:
-            scope["route"] = kept.route  # no router sees this request
-            await kept.send(scope, send)
+        cached = self._pages.get(key)
+        if cached is not None and cached.moment == moment:
+            scope["route"] = cached.route  # no router sees this request
+            await cached.send(scope, send)
             return
         headers = scope["headers"]
-        if kept is not None:
+        if cached is not None:
             # If the page is unchanged, the route needn't make it again.
             others = [each for each in headers if each[0] != b"if-none-match"]
-            scope["headers"] = [*others, (b"if-none-match", _tags(headers, kept.etag))]
-        answer = _Answer(scope, send, kept)
+            scope["headers"] = [*others, (b"if-none-match", _tags(headers, cached.etag))]
+        answer = _Answer(scope, send, cached)
         await self._app(scope, receive, answer)
         scope["headers"] = headers
-        if kept is not None and answer.unchanged:
-            kept = replace(kept, moment=moment)
-            self._keep(key, kept)
-            await kept.send(scope, send)
+        if cached is not None and answer.unchanged:
+            cached = replace(cached, moment=moment)
+            self._store(key, cached)
+            await cached.send(scope, send)
         elif (page := answer.page(moment)) is not None:
-            self._keep(key, page)
+            self._store(key, page)
 
-    def _keep(self, key: _Key, page: _Page) -> None:
+    def _store(self, key: _Key, page: _Page) -> None:
         self._pages.pop(key, None)
         self._pages[key] = page
         if len(self._pages) > _MAX_PAGES:
             del self._pages[next(iter(self._pages))]
 
 
-def _tags(headers: Iterable[tuple[bytes, bytes]], kept: str) -> bytes:
+def _tags(headers: Iterable[tuple[bytes, bytes]], cached: str) -> bytes:
     """Return the client's ETags and the cached page's."""
     known = [value.strip() for name, value in headers if name == b"if-none-match"]
-    return b"*" if b"*" in known else b", ".join([*known, kept.encode()])
+    return b"*" if b"*" in known else b", ".join([*known, cached.encode()])
 
 
 class _Answer:
     """Passes a response on, and records it only if it is a page to cache: other responses can be large.
 
-    A response that confirms the cached page ``kept`` is not passed on.
+    A response that confirms ``cached`` is not passed on.
     """
 
-    def __init__(self, scope: Scope, send: Send, kept: _Page | None) -> None:
+    def __init__(self, scope: Scope, send: Send, cached: _Page | None) -> None:
         self._scope = scope
         self._send = send
-        self._kept = kept
+        self._cached = cached
         self.unchanged = False
-        self._lasting = False
+        self._cacheable = False
         self._status = 0
         self._headers: tuple[tuple[bytes, bytes], ...] = ()
         self._parts: list[bytes] = []
@@ -181,13 +181,13 @@ class _Answer:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status, self._headers = message["status"], tuple(message["headers"])
-            self._lasting = bool(self._scope.get("state", {}).get("lasting"))
+            self._cacheable = bool(self._scope.get("state", {}).get("cacheable"))
             self.unchanged = (
-                self._kept is not None
+                self._cached is not None
                 and self._status == HTTPStatus.NOT_MODIFIED
-                and dict(self._headers).get(b"etag") == self._kept.etag.encode()
+                and dict(self._headers).get(b"etag") == self._cached.etag.encode()
             )
-        elif self._lasting:
+        elif self._cacheable:
             self._parts.append(message.get("body", b""))
         if not self.unchanged:
             await self._send(message)
@@ -195,7 +195,7 @@ class _Answer:
     def page(self, moment: _Moment) -> _Page | None:
         """Return the recorded response if it is a page to cache with an ETag."""
         etag = dict(self._headers).get(b"etag")
-        if not self._lasting or self._status != HTTPStatus.OK or etag is None:
+        if not self._cacheable or self._status != HTTPStatus.OK or etag is None:
             return None
         return _Page(moment, self._scope.get("route"), etag.decode(), self._headers, b"".join(self._parts))
 

@@ -69,7 +69,7 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
 
     @router.get("/leaderboard/calibration")
     def calibration(request: Request) -> Response:
-        request.state.lasting = True
+        request.state.cacheable = True
         revision, found = calibrations.current()
         return unless_unchanged(
             request,

@@ -113,7 +113,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
     def leaderboard(
         request: Request, asked: Annotated[LeaderboardQuery, Depends()], number: PageNumber = 1
     ) -> Response:
-        request.state.lasting = True
+        request.state.cacheable = True
         part = asked.part((number - 1) * A_PAGE, A_PAGE)
         return unless_unchanged(
             request,
@@ -128,7 +128,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
         offset: Offset = 0,
         limit: RowLimit = 500,
     ) -> Response:
-        request.state.lasting = True
+        request.state.cacheable = True
         part = asked.part(offset, limit)
         return unless_unchanged(
             request, (boards.state(asked.players), part), lambda: _table(boards.board(part), asked)
@@ -136,7 +136,7 @@ def leaderboard_pages(boards: Boards, histories: Histories) -> APIRouter:
 
     @router.get("/leaderboard/versus")
     def versus(request: Request) -> Response:
-        request.state.lasting = True
+        request.state.cacheable = True
         return unless_unchanged(
             request, (boards.state(), "versus"), lambda: _versus_page(request, histories, boards)
         )

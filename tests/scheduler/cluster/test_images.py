@@ -14,7 +14,7 @@ from arena.app.intake import images_of
 from arena.db.matches import NewMatch
 from arena.db.store import Store
 from arena.images.build.context import build_bot_image
-from arena.images.store import Room
+from arena.images.store import PrunePolicy
 from arena.play.botfiles import samples
 from arena.protocol.match import Clock, Limits, RuntimeName
 from arena.rules import Rules
@@ -72,7 +72,7 @@ def test_an_image_that_only_the_store_has_is_loaded_and_played(
         kept, images = arena.store.bots.sources_in_use(), images_of(cluster.settings())
         assert not kept & {id_ for _, id_ in bots}
         later = datetime.now(UTC) + timedelta(days=1)
-        images.prune(Room(quota=0, keep=kept), later)
+        images.prune(PrunePolicy(quota=0, keep=kept), later)
         assert images.records.ids() == kept
         assert not arena.ladder.gate.house_only
         assert arena.store.activity.hosts()[0].report.isolates
