@@ -53,13 +53,13 @@ class Gain(NamedTuple):
     points: float
 
 
-def _dice(seed: str) -> random.Random:
+def _random(seed: str) -> random.Random:
     return random.Random(seed)  # noqa: S311 - must be reproducible
 
 
 def games(bots: Sequence[str], count: int, seed: int) -> Iterator[PublicReplay]:
     """Yield games at tables of 2 to 5 seats in turn. In every second game one bot has all seats."""
-    rng = _dice(str(seed))
+    rng = _random(str(seed))
     for number in range(count):
         players = 2 + number // 2 % 4
         table = [rng.choice(bots)] * players if number % 2 else rng.choices(bots, k=players)
@@ -81,8 +81,8 @@ def forecasts(game: PublicReplay, seed: int) -> Iterator[Forecast]:
     for step in range(seed % THIRD, len(states) - 1, THIRD):
         state = states[step]
         if state.round not in futures:
-            futures[state.round] = Futures(state, _dice(str(seed)))
-        turn = turn_of(state, futures[state.round], _dice(f"{seed}/{step}"), FORECAST_PLAYOUTS)
+            futures[state.round] = Futures(state, _random(str(seed)))
+        turn = turn_of(state, futures[state.round], _random(f"{seed}/{step}"), FORECAST_PLAYOUTS)
         yield from (Forecast(outlook.chance, came[seat]) for seat, outlook in enumerate(turn.known))
 
 
@@ -112,7 +112,7 @@ def disagreement(
     """Return a decision for which the analyst prefers another move, or None."""
     made = list(decisions(game))
     states = replay(log_of(game)).states
-    rng = _dice(str(seed))
+    rng = _random(str(seed))
     rng.shuffle(made)
     for each in made[:20]:
         found = judged(each, Futures(states[each.step], rng), rng, playouts)
@@ -125,7 +125,7 @@ def gain(game: PublicReplay, made: RecordedDecision, found: AnalysedDecision, se
     """Return the mean gain from continuing a position with the best move rather than the played one."""
     log = log_of(game)
     state = replay(log).states[made.step]
-    rng = _dice(str(seed))
+    rng = _random(str(seed))
     shares, points = [], []
     for _ in range(REPEATS):
         dealt = _other_rounds(state, rng)

@@ -23,14 +23,14 @@ _MATCHES: Final = 15
 _NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Keeping(NamedTuple):
+class ResultCosts(NamedTuple):
     """CPU seconds per game."""
 
     check: float  # replaying the record and building the public replay
     store: float  # the transaction that stores and rates it, in SQLite
 
 
-def measure_results(match: Match) -> Keeping:
+def measure_results(match: Match) -> ResultCosts:
     """Split a match that was actually played into several short ones. Check and store these."""
     check = store_ = 0.0
     with _temporary_store() as store:
@@ -45,7 +45,7 @@ def measure_results(match: Match) -> Keeping:
             store_ += time.process_time() - between
             check += between - begin
     games = _MATCHES * DEALS
-    return Keeping(check / games, store_ / games)
+    return ResultCosts(check / games, store_ / games)
 
 
 @contextmanager

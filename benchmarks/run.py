@@ -8,7 +8,7 @@ from arena.ladder.matchmaking import DEALS
 from benchmarks.engine import PLAYER_COUNTS, measure_engine
 from benchmarks.hall import Hall
 from benchmarks.report import Figure
-from benchmarks.results import Keeping, measure_results
+from benchmarks.results import ResultCosts, measure_results
 from benchmarks.tables import Start, Tables, measure_start, measure_tables
 from benchmarks.talk import Talk, measure_talk
 from benchmarks.wire import Cost, Shape, Sizes, measure_echo
@@ -52,7 +52,7 @@ def repetition(hall: Hall, tell: Tell) -> list[Figure]:
     wire = _measure_wire(small, large, tell)
     matches = _measure_matches(hall, tell)
     tell("results")
-    keeping = measure_results(matches.one.match)
+    costs = measure_results(matches.one.match)
     tell("rules")
     return [
         *_start_figures(matches.start),
@@ -61,7 +61,7 @@ def repetition(hall: Hall, tell: Tell) -> list[Figure]:
         *_side_by_side_figures(hall, matches),
         *_wire_figures(wire, small, large),
         *_engine_figures(),
-        *_result_figures(keeping, matches),
+        *_result_figures(costs, matches),
     ]
 
 
@@ -163,10 +163,10 @@ def _engine_figures() -> Iterator[Figure]:
         yield Figure(section, f"{players} players, with the shuffle", speed.with_shuffle, "games/s")
 
 
-def _result_figures(keeping: Keeping, matches: _Matches) -> Iterator[Figure]:
+def _result_figures(costs: ResultCosts, matches: _Matches) -> Iterator[Figure]:
     section = "Results: CPU per two-player game"
-    yield Figure(section, "check of the record and public replay", keeping.check * _MICRO, "µs")
-    yield Figure(section, "store and rating", keeping.store * _MICRO, "µs")
+    yield Figure(section, "check of the record and public replay", costs.check * _MICRO, "µs")
+    yield Figure(section, "store and rating", costs.store * _MICRO, "µs")
     one, many, start = matches.one, matches.many, matches.start
     rated = (start.referee + start.bots) / DEALS
     ways = {
@@ -176,5 +176,5 @@ def _result_figures(keeping: Keeping, matches: _Matches) -> Iterator[Figure]:
     }
     for name, playing in ways.items():
         yield Figure(section, f"playing: {name}", playing * _MICRO, "µs")
-        share = 100 * keeping.store / playing
+        share = 100 * costs.store / playing
         yield Figure(section, f"share of store and rating: {name}", share, "%", "at most 10")

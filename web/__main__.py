@@ -23,7 +23,7 @@ from arena.ops.export.manifest import exports_folder
 from arena.ops.monitoring import CannotListen, OpsServer, metrics_of
 from arena.platform.logs import configure_logs, log_uncaught
 from arena.platform.settings import Address, LogLevel, Settings, WrongSettings, read_settings
-from arena.platform.speech import spoken
+from arena.platform.speech import log_message
 from arena.services.owners import open_owners
 from arena.submissions.receiver import open_receiver
 from web.app import Parts, create_app
@@ -114,7 +114,7 @@ def _monitoring(address: Address | None, metrics: SiteMetrics) -> OpsServer | nu
 
 
 def _say(text: str, level: int = logging.INFO) -> None:
-    if not spoken(text, level):
+    if not log_message(text, level):
         print(text, file=sys.stderr, flush=True)  # noqa: T201 - a command prints to its terminal
 
 

@@ -242,9 +242,9 @@ def _opening(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[
     """
 
     @asynccontextmanager
-    async def opening(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         with suppress(StoreError):
             await run_in_threadpool(boards.read_all)
         yield
 
-    return opening
+    return lifespan

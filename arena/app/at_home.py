@@ -18,7 +18,7 @@ from arena.app.folders import CannotStart, data_dir_lock, install_id, private_fo
 from arena.app.host import common_group, runtime_of
 from arena.app.intake import image_source, images_of
 from arena.app.playing import house_bots, playing
-from arena.client.sending import Target, parcel_of
+from arena.client.sending import Target, payload_of
 from arena.db.submissions import KnownSubmission, QualificationGame, SubmissionRepository
 from arena.images.build.base import ensure_base_image
 from arena.platform.settings import Settings
@@ -233,10 +233,10 @@ def _prepare(arena: Arena, target: Target, say: Say) -> None:
 
 def _submit(receiver: Receiver, target: Target) -> str:
     """Submit a bot, and return the submission's id."""
-    with parcel_of(target, _BOT) as parcel:
-        kind = UploadKind(parcel.kind)
-        upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=parcel.size, check_only=True)
+    with payload_of(target, _BOT) as payload:
+        kind = UploadKind(payload.kind)
+        upload = Upload(bot=_BOT, author=_AUTHOR, account=None, kind=kind, size=payload.size, check_only=True)
         with receiver.begin(upload) as incoming:
-            for piece, _ in parcel.pieces():
+            for piece, _ in payload.pieces():
                 incoming.write(piece)
             return incoming.finish().id

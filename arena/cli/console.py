@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from arena.platform.files import sync
-from arena.platform.speech import spoken, visible
+from arena.platform.speech import log_message, visible
 
 WRONG: Final = 1
 """Exit code: what was checked or run is faulty."""
@@ -43,7 +43,7 @@ def say(text: str, level: int = logging.INFO) -> None:
 
     If the command logs JSON, the message becomes a log line of this ``level``.
     """
-    if not spoken(text, level):
+    if not log_message(text, level):
         show(f"arena: {text}")
 
 

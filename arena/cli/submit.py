@@ -26,7 +26,7 @@ from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, millis
 from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
-from arena.client.sending import Body, Parcel, Report, body_of, parcel_of, target_of
+from arena.client.sending import Body, Payload, Report, body_of, payload_of, target_of
 from arena.client.sites import ClientError, SiteError, SiteProblem
 from arena.ladder.qualification import GAMES
 from arena.platform.speech import visible
@@ -217,8 +217,8 @@ def submit(
 def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
     """Send a bot and return the site's document about the submission."""
     try:
-        with parcel_of(target_of(target), name) as parcel, sending_bar(parcel.bot) as report:
-            response = _put(site, parcel, note, report)
+        with payload_of(target_of(target), name) as payload, sending_bar(payload.bot) as report:
+            response = _put(site, payload, note, report)
     except KeyboardInterrupt:
         _stopped(None)
     received = site.read(response, Submission)
@@ -227,16 +227,16 @@ def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any: 
     return response
 
 
-def _put(site: "SiteClient", parcel: Parcel, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
-    """Send a parcel, retrying while the site is out of room, and verify that it arrived intact."""
+def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
+    """Send a payload, retrying while the site is out of room, and verify that it arrived intact."""
     retries = RetryPolicy()
-    query = {"kind": parcel.kind, "note": note}
-    if parcel.sha256 is not None:
-        query["sha256"] = parcel.sha256
+    query = {"kind": payload.kind, "note": note}
+    if payload.sha256 is not None:
+        query["sha256"] = payload.sha256
     while True:
-        body = body_of(parcel, report)
+        body = body_of(payload, report)
         try:
-            response = site.put(f"/bots/{parcel.bot}/submissions", body, **query)
+            response = site.put(f"/bots/{payload.bot}/submissions", body, **query)
         except SiteProblem as problem:
             if not problem.retryable:
                 raise

@@ -109,7 +109,7 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parcel:
+class Payload:
     """A bot that can be sent."""
 
     bot: str  # the bot's name
@@ -122,14 +122,14 @@ class Parcel:
 
 
 @contextmanager
-def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
-    """Open a target as a parcel; if it is a folder, build its image first.
+def payload_of(target: Target, name: str | None) -> Iterator[Payload]:
+    """Open a target as a payload; if it is a folder, build its image first.
 
     ``name`` is the bot's name; None uses the target's default. Raises CannotSend if the target can't be sent.
     Some errors are found only while it is being sent.
     """
     if target.path is not None and target.kind is not TargetKind.FOLDER:
-        yield _parcel(target, target.path, _checked(name or target.name))
+        yield _file_payload(target, target.path, _checked(name or target.name))
         return
     from arena.client import images  # noqa: PLC0415 - imports docker, which a source file doesn't need
 
@@ -138,7 +138,7 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
         name = _checked(name or target.name)  # before the build, which may take minutes
         image_name = images.build(target.path)
     with images.found(image_name) as image:
-        yield Parcel(
+        yield Payload(
             bot=_checked(name or _name_of(target, image.tags)),
             kind="image",
             size=None,
@@ -149,21 +149,21 @@ def parcel_of(target: Target, name: str | None) -> Iterator[Parcel]:
 
 
 class Body:
-    """A parcel's bytes, counted and hashed as they are sent. ``whole`` is True once all have been sent."""
+    """The payload's bytes, counted and hashed as they are sent. ``whole`` is True once all have been sent."""
 
-    def __init__(self, parcel: Parcel, report: Report) -> None:
-        self._parcel = parcel
+    def __init__(self, payload: Payload, report: Report) -> None:
+        self._payload = payload
         self._report = report
         self._digest = hashlib.sha256()
         self._sent = 0
         self.whole = False
 
     def __iter__(self) -> Iterator[bytes]:
-        for piece, done in self._parcel.pieces():
+        for piece, done in self._payload.pieces():
             self._digest.update(piece)
             self._sent += len(piece)
             yield piece
-            self._report(self._sent, self._sent * max(self._parcel.work, done) // max(done, 1))
+            self._report(self._sent, self._sent * max(self._payload.work, done) // max(done, 1))
         self.whole = True
 
     @property
@@ -176,15 +176,15 @@ class BodyOfFile(Body):
     """A body of known length, so that a site can immediately reject a file that is too large."""
 
     def __len__(self) -> int:
-        return self._parcel.size or 0
+        return self._payload.size or 0
 
 
-def body_of(parcel: Parcel, report: Report) -> Body:
-    """Return a parcel's body."""
-    return Body(parcel, report) if parcel.size is None else BodyOfFile(parcel, report)
+def body_of(payload: Payload, report: Report) -> Body:
+    """Return a payload's body."""
+    return Body(payload, report) if payload.size is None else BodyOfFile(payload, report)
 
 
-def _parcel(target: Target, path: Path, bot: str) -> Parcel:
+def _file_payload(target: Target, path: Path, bot: str) -> Payload:
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -192,7 +192,9 @@ def _parcel(target: Target, path: Path, bot: str) -> Parcel:
     except OSError as error:
         raise CannotSend(f"{target.text} can't be read ({error.strerror})") from error
     kind = "image" if target.language is None else target.language.name
-    return Parcel(bot=bot, kind=kind, size=size, sha256=sha256, pieces=lambda: _read(target, path), work=size)
+    return Payload(
+        bot=bot, kind=kind, size=size, sha256=sha256, pieces=lambda: _read(target, path), work=size
+    )
 
 
 def _read(target: Target, path: Path) -> Iterator[tuple[bytes, int]]:

@@ -176,11 +176,11 @@ class SubmissionRepository(Repository):
 
     def mark_inspected(self, id_: str, source: str, at: datetime) -> None:
         """Record the image built from a received file."""
-        self._leave(Stage.RECEIVED, id_, stage=Stage.INSPECTED, inspected=at, source=source)
+        self._update_at(Stage.RECEIVED, id_, stage=Stage.INSPECTED, inspected=at, source=source)
 
     def mark_qualifying(self, id_: str, at: datetime) -> None:
         """Record that an inspected submission may play."""
-        self._leave(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
+        self._update_at(Stage.INSPECTED, id_, stage=Stage.QUALIFYING, qualifying=at)
 
     def add_game(self, new: NewQualification, *, played: int) -> bool:
         """Add a game for a submission. Return False if the number of its games isn't ``played``.
@@ -264,7 +264,7 @@ class SubmissionRepository(Repository):
         with self._transactions.write() as connection:
             _reject(connection, SubmissionRow.id == id_, cause, at)
 
-    def _leave(self, left: Stage, id_: str, **values: object) -> None:
+    def _update_at(self, left: Stage, id_: str, **values: object) -> None:
         """Change a submission that is at this stage."""
         with self._transactions.write() as connection:
             connection.execute(

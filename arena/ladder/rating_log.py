@@ -113,8 +113,8 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
         before = [entries[version, players] for version in event.versions]
         ratings = rate(tuple(entry.rating for entry in before), event.places)
         skills = update_skills([entry.skill for entry in before], event.places)
-        sounds = _sounds(before, event, skills)
-        learned = zip(ratings, skills, sounds, strict=True)
+        faultless = _faultless_skills(before, event, skills)
+        learned = zip(ratings, skills, faultless, strict=True)
         results = zip(event.places, event.faulty, event.times, strict=True)
         seats = zip(event.versions, before, learned, results, strict=True)
         for version, entry, (rating, skill, sound), (place, faulty, micros) in seats:
@@ -134,22 +134,22 @@ def _play(entries: Mapping[Key, Entry], event: GamePlayed, rate: Rate) -> dict[K
     return changed
 
 
-def _sounds(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]) -> list[Rating]:
+def _faultless_skills(before: Sequence[Entry], event: GamePlayed, skills: Sequence[Rating]) -> list[Rating]:
     """Return the seats' skills after this game, from the games in which they had no fault.
 
     ``skills`` are the skills from all games, after this game.
     """
     own = [entry.skill for entry in before]
-    sounds = []
+    faultless = []
     for seat, (entry, faulty) in enumerate(zip(before, event.faulty, strict=True)):
         if faulty:
-            sounds.append(entry.sound)
+            faultless.append(entry.sound)
         elif entry.sound == entry.skill:
-            sounds.append(skills[seat])
+            faultless.append(skills[seat])
         else:
             table = [*own[:seat], entry.sound, *own[seat + 1 :]]
-            sounds.append(update_skills(table, event.places)[seat])
-    return sounds
+            faultless.append(update_skills(table, event.places)[seat])
+    return faultless
 
 
 MAX_POINTS: Final = 128

@@ -16,7 +16,7 @@ import structlog
 from structlog.types import EventDict, ExcInfo, Processor, WrappedLogger
 
 from arena.platform.settings import LogFormat, LogLevel
-from arena.platform.speech import JSON_HANDLER, SPOKEN, visible
+from arena.platform.speech import JSON_HANDLER, MESSAGE_LOGGER, visible
 
 _CONSOLE_HANDLER: Final = "kaiten-console"
 _FIRST: Final = ("timestamp", "level", "event")
@@ -114,7 +114,7 @@ def _install(handler: logging.Handler) -> None:
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(logging.WARNING)
-    logging.getLogger(SPOKEN).setLevel(logging.INFO)
+    logging.getLogger(MESSAGE_LOGGER).setLevel(logging.INFO)
 
 
 def _for_programs() -> list[Processor]:

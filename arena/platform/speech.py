@@ -7,7 +7,7 @@ from typing import Final
 JSON_HANDLER: Final = "kaiten-json"
 """Name of the handler that writes the JSON log; :mod:`arena.platform.logs` installs it."""
 
-SPOKEN: Final = "arena.spoken"
+MESSAGE_LOGGER: Final = "arena.spoken"
 """Name of the logger of commands' messages."""
 
 
@@ -46,12 +46,12 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
-def spoken(text: str, level: int = logging.INFO) -> bool:
+def log_message(text: str, level: int = logging.INFO) -> bool:
     """Log a command's message if the log is JSON. Return True if it was logged.
 
     ``level`` is a level of the standard library's logging.
     """
     if not any(handler.name == JSON_HANDLER for handler in logging.getLogger().handlers):
         return False
-    logging.getLogger(SPOKEN).log(level, "%s", text)
+    logging.getLogger(MESSAGE_LOGGER).log(level, "%s", text)
     return True

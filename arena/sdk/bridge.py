@@ -14,7 +14,7 @@ from typing import Final
 
 from google.protobuf.json_format import MessageToJson, Parse, ParseError
 
-from arena.sdk.main import ADDRESS, greets_now
+from arena.sdk.main import ADDRESS, cancel_timer
 from arena.sdk.stream import Call, print_notice, run_stream, send
 from arena.wire.v1 import referee_pb2 as pb
 
@@ -38,7 +38,7 @@ def bridge(command: Sequence[str]) -> int:
     if not address:
         sys.stderr.write(_NO_ADDRESS)
         return 2
-    greets_now()
+    cancel_timer()
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     return run_stream(address, lambda call: _run(call, command))

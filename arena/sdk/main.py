@@ -28,7 +28,7 @@ _SECONDS_TO_RUN: Final = 8.0
 
 
 def _show_stacks() -> None:
-    """Print the stack on stderr after a segmentation fault, or if :func:`greets_now` isn't called in time.
+    """Print the stack on stderr after a segmentation fault, or if :func:`cancel_timer` isn't called in time.
 
     The verdict on a submission quotes the stack.
     """
@@ -38,7 +38,7 @@ def _show_stacks() -> None:
         signal.setitimer(signal.ITIMER_REAL, _SECONDS_TO_RUN)
 
 
-def greets_now() -> None:
+def cancel_timer() -> None:
     """Stop waiting for the bot to call :func:`run`."""
     with suppress(AttributeError):  # unsupported on this system
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -68,10 +68,10 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     if not address:
         sys.stderr.write(_NO_ADDRESS)
         sys.exit(2)
-    greets_now()
+    cancel_timer()
     # The first process of a container has no default signal handlers: without these it could only be killed.
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    signal.signal(signal.SIGINT, _exit_on_signal)
     # gRPC's own log lines would go to the bot's stderr, which is for its author.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     from arena.sdk.match import play_match  # noqa: PLC0415 - games in process need no gRPC, which is slow to import
@@ -79,7 +79,7 @@ def run(bot: Bot, games_at_once: int | None = None) -> NoReturn:
     sys.exit(play_match(bot, address, games_at_once))
 
 
-def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+def _exit_on_signal(number: int, _frame: FrameType | None) -> NoReturn:
     # Don't raise an exception: it would unwind through whatever the bot or gRPC is doing right now.
     with suppress(RuntimeError):  # the bot may be in the middle of a print
         sys.stdout.flush()

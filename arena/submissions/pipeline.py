@@ -137,7 +137,7 @@ class Pipeline:
             _log.warning(
                 "submission waiting", submission=submission.id, stage=submission.stage, why=str(error)
             )
-            delay = self._delay_of_slow(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
+            delay = self._retry_delay(submission) if isinstance(error, TooSlow) else _RETRY_SECONDS
             self._defer(submission, str(error), delay)
         except StoreError:
             raise
@@ -150,7 +150,7 @@ class Pipeline:
         if submission.waiting != why:
             self._store.submissions.wait(submission.id, why)
 
-    def _delay_of_slow(self, submission: KnownSubmission) -> float:
+    def _retry_delay(self, submission: KnownSubmission) -> float:
         """Return the pause in seconds after a file took too long to read."""
         self._slow[submission.id] = times = self._slow.get(submission.id, 0) + 1
         return _SLOW.after(times)

@@ -17,7 +17,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.client.sending import Parcel, body_of, parcel_of, target_of
+from arena.client.sending import Payload, body_of, payload_of, target_of
 from arena.client.site import SiteClient
 from arena.client.sites import CannotSend, SiteProblem
 from arena.protocol.documents import Submission
@@ -30,35 +30,35 @@ SEND = """
 import signal
 import sys
 from contextlib import closing
-from arena.client.sending import Parcel, body_of
+from arena.client.sending import Payload, body_of
 from arena.client.site import SiteClient
 def pieces():
     yield b"\\x1f\\x8b" + bytes(2**20), 2**20
     signal.pause()
-parcel = Parcel(bot="large", kind="image", size=2**29, sha256=None, pieces=pieces, work=2**29)
+payload = Payload(bot="large", kind="image", size=2**29, sha256=None, pieces=pieces, work=2**29)
 with closing(SiteClient(sys.argv[1], sys.argv[2])) as site:
-    site.put("/bots/large/submissions", body_of(parcel, lambda *_: None), kind="image")
+    site.put("/bots/large/submissions", body_of(payload, lambda *_: None), kind="image")
 """
 """Sends the beginning of a large file, then waits."""
 
 
 @contextmanager
-def sending(arena: Live, named: str, name: str | None = None) -> Iterator[tuple[SiteClient, Parcel]]:
-    """Yield ann's client of the site, and a bot as a parcel."""
-    with closing(SiteClient(arena.url, arena.token())) as site, parcel_of(target_of(named), name) as parcel:
-        yield site, parcel
+def sending(arena: Live, named: str, name: str | None = None) -> Iterator[tuple[SiteClient, Payload]]:
+    """Yield ann's client of the site, and a bot as a payload."""
+    with closing(SiteClient(arena.url, arena.token())) as site, payload_of(target_of(named), name) as payload:
+        yield site, payload
 
 
-def send(arena: Live, named: str, **said: str) -> tuple[Submission, Parcel, list[tuple[int, int]]]:
-    """Send a bot of ann. Return the submission, the parcel and the reported progress."""
+def send(arena: Live, named: str, **said: str) -> tuple[Submission, Payload, list[tuple[int, int]]]:
+    """Send a bot of ann. Return the submission, the payload and the reported progress."""
     reported: list[tuple[int, int]] = []
-    with sending(arena, named) as (site, parcel):
-        body = body_of(parcel, lambda sent, total: reported.append((sent, total)))
-        told = site.put(f"/bots/{parcel.bot}/submissions", body, kind=parcel.kind, **said)
+    with sending(arena, named) as (site, payload):
+        body = body_of(payload, lambda sent, total: reported.append((sent, total)))
+        told = site.put(f"/bots/{payload.bot}/submissions", body, kind=payload.kind, **said)
         received = site.read(told, Submission)
     assert (received.sha256, received.size) == (body.sha256, reported[-1][0])
     assert body.whole
-    return received, parcel, reported
+    return received, payload, reported
 
 
 def kept(arena: Live) -> set[Path]:
@@ -70,9 +70,9 @@ def test_a_source_file_arrives_as_it_is(arena: Live, tmp_path: Path) -> None:
     """It is sent with its hash, its kind and a note."""
     file = tmp_path / "mine.py"
     file.write_bytes(b"pass\n" * 100_000)
-    received, parcel, reported = send(arena, str(file), note="a first try")
-    assert (received.bot, parcel.kind) == ("mine", "python")
-    assert parcel.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
+    received, payload, reported = send(arena, str(file), note="a first try")
+    assert (received.bot, payload.kind) == ("mine", "python")
+    assert payload.sha256 == hashlib.sha256(file.read_bytes()).hexdigest()
     assert reported == [(262144, 500000), (500000, 500000)]
     assert (arena.uploads / f"{received.id}.py").read_bytes() == file.read_bytes()
     assert arena.store.submissions.newest()[0].note == "a first try"
@@ -82,8 +82,8 @@ def test_an_archive_is_sent_as_an_image(arena: Live, tmp_path: Path) -> None:
     """The bot is named after the file."""
     file = tmp_path / "packed.tar.gz"
     file.write_bytes(gzip.compress(b"whatever it holds"))
-    received, parcel, _ = send(arena, str(file))
-    assert (received.bot, parcel.kind) == ("packed", "image")
+    received, payload, _ = send(arena, str(file))
+    assert (received.bot, payload.kind) == ("packed", "image")
 
 
 def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path: Path) -> None:
@@ -91,11 +91,11 @@ def test_a_file_that_changes_before_it_is_sent_is_refused(arena: Live, tmp_path:
     file = tmp_path / "mine.py"
     file.write_text("pass")
     before = kept(arena)
-    with sending(arena, str(file)) as (site, parcel):
+    with sending(arena, str(file)) as (site, payload):
         file.write_text("fail")
-        body = body_of(parcel, lambda *_: None)
+        body = body_of(payload, lambda *_: None)
         with pytest.raises(SiteProblem, match="has the SHA-256"):
-            site.put(f"/bots/{parcel.bot}/submissions", body, kind="python", sha256=parcel.sha256 or "")
+            site.put(f"/bots/{payload.bot}/submissions", body, kind="python", sha256=payload.sha256 or "")
     assert kept(arena) == before
 
 
@@ -104,10 +104,10 @@ def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> Non
     file = tmp_path / "deleted.py"
     file.write_text("pass")
     before = kept(arena)
-    with sending(arena, str(file)) as (site, parcel):
+    with sending(arena, str(file)) as (site, payload):
         file.unlink()
         with pytest.raises(CannotSend, match="can no longer be read"):
-            site.put("/bots/deleted/submissions", body_of(parcel, lambda *_: None), kind="python")
+            site.put("/bots/deleted/submissions", body_of(payload, lambda *_: None), kind="python")
     await_that(lambda: kept(arena) == before, "the end of it")
     assert arena.store.submissions.newest(bot="deleted") == ()
 
@@ -119,8 +119,8 @@ def test_a_refusal_is_heard_in_the_middle_of_a_long_upload(arena: Live, tmp_path
     with file.open("wb") as archive:
         archive.write(b"\x1f\x8b")
         archive.truncate(32 * 2**20)
-    with sending(arena, str(file)) as (site, parcel):
-        body = body_of(parcel, lambda *_: None)
+    with sending(arena, str(file)) as (site, payload):
+        body = body_of(payload, lambda *_: None)
         with pytest.raises(SiteProblem, match="belongs to a bot of ben"):
             site.put("/bots/taken/submissions", body, kind="image")
 
@@ -144,10 +144,10 @@ def test_a_name_that_no_bot_can_have_is_refused_locally(tmp_path: Path, named: s
     """Nothing is sent. The error says how to choose another name."""
     file = tmp_path / named
     file.write_text("pass")
-    with pytest.raises(CannotSend, match=r"2 to 40 letters.*--name"), parcel_of(target_of(str(file)), None):
+    with pytest.raises(CannotSend, match=r"2 to 40 letters.*--name"), payload_of(target_of(str(file)), None):
         pass
-    with parcel_of(target_of(str(file)), "mine") as parcel:
-        assert parcel.bot == "mine"
+    with payload_of(target_of(str(file)), "mine") as payload:
+        assert payload.bot == "mine"
 
 
 @pytest.fixture
@@ -199,12 +199,12 @@ def test_a_folder_is_built_and_sent_as_an_image(
 ) -> None:
     """The archive is compressed during the upload, and no local file is written."""
     folder = bot_folder(tmp_path / "likes-maki", parent)
-    received, parcel, reported = send(arena, str(folder))
-    assert (received.bot, parcel.kind, parcel.sha256) == ("likes-maki", "image", None)
+    received, payload, reported = send(arena, str(folder))
+    assert (received.bot, payload.kind, payload.sha256) == ("likes-maki", "image", None)
     built = image_in(arena.uploads / f"{received.id}.tar")
     (made,) = docker_client.images.list(filters={"label": mark})
     assert made.id == f"sha256:{built}"
-    assert received.size < parcel.work
+    assert received.size < payload.work
     assert all(sent <= total for sent, total in reported)
     assert sorted(path.name for path in folder.iterdir()) == ["Dockerfile", "bot.py"]
 
@@ -230,7 +230,7 @@ def test_an_image_without_a_name_requires_one(tmp_path: Path, parent: str) -> No
     """The bot's name can't be derived from an ID."""
     with closing(docker.from_env()) as client:
         image, _ = client.images.build(path=str(bot_folder(tmp_path / "folder", parent)), rm=True)
-    with pytest.raises(CannotSend, match="--name"), parcel_of(target_of(str(image.id)), None):
+    with pytest.raises(CannotSend, match="--name"), payload_of(target_of(str(image.id)), None):
         pass
 
 
@@ -239,13 +239,13 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
     """The aborted upload lacks its end marker, so the site discards it."""
 
     def breaking() -> Iterator[tuple[bytes, int]]:
-        pieces = parcel.pieces()
+        pieces = payload.pieces()
         yield next(pieces)
         raise CannotSend("the engine is gone")
 
     before = kept(arena)
-    with sending(arena, base_image, "broken") as (site, parcel):
-        broken = Parcel(bot="broken", kind="image", size=None, sha256=None, pieces=breaking, work=parcel.work)
+    with sending(arena, base_image, "broken") as (site, payload):
+        broken = Payload(bot="broken", kind="image", size=None, sha256=None, pieces=breaking, work=payload.work)
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/broken/submissions", body_of(broken, lambda *_: None), kind="image")
     await_that(lambda: kept(arena) == before, "the end of it")
@@ -257,7 +257,7 @@ def test_an_unknown_image_is_named(docker_client: docker.DockerClient) -> None:
     """The error also names the command that lists the images."""
     assert docker_client.ping()
     words = "image is called nobody/has-this: see `docker images`"
-    with pytest.raises(CannotSend, match=words), parcel_of(target_of("nobody/has-this"), None):
+    with pytest.raises(CannotSend, match=words), payload_of(target_of("nobody/has-this"), None):
         pass
 
 
@@ -268,7 +268,7 @@ def test_a_folder_that_can_not_be_built_is_named(
     """Docker's own output is on stderr."""
     assert docker_client.ping()
     (tmp_path / "Dockerfile").write_text("WHAT scratch")
-    with pytest.raises(CannotSend, match="docker can't build"), parcel_of(target_of(str(tmp_path)), "mine"):
+    with pytest.raises(CannotSend, match="docker can't build"), payload_of(target_of(str(tmp_path)), "mine"):
         pass
     out, err = capfd.readouterr()
     assert out == ""
@@ -280,5 +280,5 @@ def test_without_docker_the_error_names_the_command(tmp_path: Path, monkeypatch:
     (tmp_path / "Dockerfile").write_text("FROM scratch")
     monkeypatch.setenv("PATH", str(tmp_path))
     words = "requires the docker command"
-    with pytest.raises(CannotSend, match=words), parcel_of(target_of(str(tmp_path)), "mine"):
+    with pytest.raises(CannotSend, match=words), payload_of(target_of(str(tmp_path)), "mine"):
         pass

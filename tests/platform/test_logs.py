@@ -117,10 +117,10 @@ fail()
 def test_messages_below_the_level_are_left_out() -> None:
     """The setting is the lowest level. A command's messages are always logged."""
     program = """
-from arena.platform.speech import spoken
+from arena.platform.speech import log_message
 for level in ("debug", "info", "warning", "error"):
     getattr(log, level)(level)
-assert spoken("hello %s")
+assert log_message("hello %s")
 """
     assert [line["event"] for line in lines(program, "warning")] == ["warning", "error", "hello %s"]
     assert [line["event"] for line in lines(program, "debug")][:2] == ["debug", "info"]
@@ -133,14 +133,14 @@ def test_for_people_nothing_moves_the_cursor() -> None:
     """
     text = logged(
         r"""
-from arena.platform.speech import spoken
+from arena.platform.speech import log_message
 log.info("odd\x1b[2J\nevent", field="\x1b[1A")
 logging.getLogger("theirs").warning("\x1b[3J")
 try:
     raise ValueError("\x1b[4J")
 except ValueError:
     log.exception("failed")
-assert not spoken("said otherwise")
+assert not log_message("said otherwise")
 """,
         "console",
     )

@@ -15,7 +15,7 @@ from arena.rules import ROUNDS, Card, Hand, Knowledge, State, Turn, knowledge, s
 from web.http.rendering import fixed, millis
 from web.viewer.film import Film, FilmStage, Frame, Viewpoint, VisibleHands
 from web.viewer.stacks import Stack, stacks, standing, with_points
-from web.viewer.words import of_unseen, says
+from web.viewer.words import describe_frame, of_unseen
 
 
 class Mark(StrEnum):
@@ -149,7 +149,7 @@ def scene(film: Film, frame: Frame, viewpoint: Viewpoint) -> Scene:
     known = known_to(film, frame, viewpoint)
     return Scene(
         frame=frame,
-        says=says(film, frame, viewpoint),
+        says=describe_frame(film, frame, viewpoint),
         seats=tuple(_seats(film, frame, viewpoint, hands(film, frame, viewpoint, known))),
         unseen=_unseen(known) if known else None,
     )

@@ -28,7 +28,7 @@ def where(frame: Frame) -> str:
     return f"Round {frame.round}, turn {frame.turn}, {STAGES[frame.stage].lower()}"
 
 
-def says(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
+def describe_frame(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
     """Describe a frame. Only faults that this viewpoint may show are mentioned."""
     if frame.stage is FilmStage.PICK:
         return " ".join(_choice(film, frame, viewpoint))

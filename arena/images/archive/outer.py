@@ -162,7 +162,9 @@ def open_archive(descriptor: int, scratch: int, limits: IntakeLimits) -> Archive
         "make the image smaller",
     )
     return Archive(
-        scratch, _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch), limits
+        scratch,
+        _copy(Metered(Gunzip(Window(descriptor, 0, size), _WHAT, limits), unpacked), scratch),
+        limits,
     )
 
 

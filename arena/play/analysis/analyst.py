@@ -64,16 +64,16 @@ def analyse(
     made = decisions(recorded)
     states = replay(log_of(recorded)).states
     futures = {
-        number: Futures(next(group), _dice(seed, number))
+        number: Futures(next(group), _random(seed, number))
         for number, group in groupby(states[:-1], key=lambda state: state.round)
     }
     turns = tuple(
-        turn_of(state, futures[state.round], _dice(seed, step), playouts)
+        turn_of(state, futures[state.round], _random(seed, step), playouts)
         for step, state in enumerate(states[:-1])
     )
     others = house_moves(bots, made, len(recorded.seats), seed)
     graded = tuple(
-        judged(each, futures[each.view.round], _dice(seed, each.step, each.view.seat), playouts, moves)
+        judged(each, futures[each.view.round], _random(seed, each.step, each.view.seat), playouts, moves)
         for each, moves in zip(made, others, strict=True)
     )
     result = _shares(recorded.rules_places)
@@ -92,7 +92,7 @@ def analyse(
     )
 
 
-def _dice(*parts: int) -> Random:
+def _random(*parts: int) -> Random:
     return Random("/".join(map(str, parts)))  # noqa: S311 - must be reproducible
 
 
@@ -140,7 +140,7 @@ def _outlooks(deal: Deal, futures: Futures, rng: Random, playouts: int) -> tuple
 
 
 @dataclass(slots=True)
-class _Tries:
+class _OptionResults:
     """A seat's results with one option, by playout."""
 
     chances: list[float] = field(default_factory=list)
@@ -167,7 +167,7 @@ def judged(
     deal = worlds(view)
     options = deal(rng).moves(view.seat)
     played = _listed(made.move, options)
-    tries = {option: _Tries() for option in options}
+    tries = {option: _OptionResults() for option in options}
     few = max(2, playouts // 4)
     _try_out(options, few, view, deal, futures, rng, tries)
     order = sorted(options, key=lambda option: tries[option].value, reverse=True)
@@ -194,7 +194,7 @@ def _try_out(  # noqa: PLR0913, PLR0917 - private, and called twice
     deal: Deal,
     futures: Futures,
     rng: Random,
-    tries: dict[int, _Tries],
+    tries: dict[int, _OptionResults],
 ) -> None:
     seat, seats = view.seat, range(view.rules.players)
     for _ in range(count):
@@ -214,7 +214,7 @@ def _graded(
     made: RecordedDecision,
     order: Sequence[int],
     played: int,
-    tries: dict[int, _Tries],
+    tries: dict[int, _OptionResults],
     house: dict[str, int],
 ) -> AnalysedDecision:
     best, own = tries[order[0]], tries[played]
@@ -236,7 +236,7 @@ def _graded(
     )
 
 
-def _option(move: Move, tries: _Tries) -> Option:
+def _option(move: Move, tries: _OptionResults) -> Option:
     chance, points = (round(value, _DIGITS) for value in tries.value)
     dummy = None if move.dummy is None else move.dummy.label
     return Option(cards=labels(move.cards), dummy=dummy, chance=chance, points=points)

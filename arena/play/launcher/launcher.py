@@ -301,7 +301,7 @@ class Launcher:
         for message in referee.messages():
             match message:
                 case Listening():
-                    sockets.hand_over()
+                    sockets.restrict_access()
                     seats.start(
                         started=lambda seat, cpu: referee.send(Started(seat, cpu)),
                         ended=lambda seat, why: referee.send(Ended(seat, why)),

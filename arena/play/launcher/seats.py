@@ -62,7 +62,7 @@ class SeatSockets:
         if self.referee_uid is not None:
             os.chown(self.referee_folder, self.referee_uid, self.referee_uid)
 
-    def hand_over(self) -> None:
+    def restrict_access(self) -> None:
         """Restrict each socket to its bot. Call this once the referee is listening."""
         for path, slot in zip(self.paths, self._slots, strict=True):
             if not path.exists():  # a person has no socket

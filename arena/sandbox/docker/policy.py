@@ -233,14 +233,14 @@ def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ..
     return tuple(_with_warnings(words, keys, warnings) for words, keys in controls.items()) + tuple(
         f"warning from the engine: {warning}"
         for warning in warnings
-        if not any(_concerns(warning, keys) for keys in controls.values())
+        if not any(_mentions(warning, keys) for keys in controls.values())
     )
 
 
 def _with_warnings(words: str, keys: tuple[str, ...], warnings: tuple[str, ...]) -> str:
-    reasons = "; ".join(warning for warning in warnings if _concerns(warning, keys))
+    reasons = "; ".join(warning for warning in warnings if _mentions(warning, keys))
     return f"{words} (not enforced by this host: {reasons})" if reasons else words
 
 
-def _concerns(warning: str, keys: tuple[str, ...]) -> bool:
+def _mentions(warning: str, keys: tuple[str, ...]) -> bool:
     return any(key in warning.lower() for key in keys)
