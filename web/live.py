@@ -124,7 +124,6 @@ class _Live:
         )
 
     def frame(self, request: Request, match: MatchId, number: GameNumber, asked: Asked) -> Response:
-        """Show a frame of a game."""
         found = self._read(request, match, number)
         if found.state is MatchState.DONE:
             return _redirect_to_replay(

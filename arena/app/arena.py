@@ -17,14 +17,7 @@ import structlog
 from arena.app.analyst import analyst
 from arena.app.cluster import need_cluster, need_shared_images, workers_of_cluster
 from arena.app.folders import CannotStart, data_dir_lock, install_id, real_entropy, utc_now
-from arena.app.host import (
-    examine,
-    host_setup,
-    limits_of_bots,
-    runtime_of,
-    slots_of_host,
-    tables_for_people,
-)
+from arena.app.host import examine, host_setup, limits_of_bots, runtime_of, slots_of_host, tables_for_people
 from arena.app.intake import image_source, keeper_of, pipeline_of, shared_images
 from arena.app.monitoring import Monitoring
 from arena.db.coordinator_lock import CoordinatorLock

@@ -16,7 +16,7 @@ from arena.cli.console import (
     print_json,
     print_table,
     say,
-    with_progress,
+    track,
 )
 from arena.cli.replays import checked, in_file, path_of
 from arena.platform.speech import whole_percent
@@ -24,15 +24,7 @@ from arena.play.analysis.analyst import PLAYOUTS, house_bots
 from arena.play.analysis.analyst import analyse as analysis_of
 from arena.play.botfiles import samples
 from arena.play.replay.document import PublicReplay
-from arena.protocol.analysis import (
-    COSTLY,
-    MIN_PLAYOUTS,
-    AnalysedDecision,
-    Analysis,
-    Grade,
-    Option,
-    Outlook,
-)
+from arena.protocol.analysis import COSTLY, MIN_PLAYOUTS, AnalysedDecision, Analysis, Grade, Option, Outlook
 
 
 def analyse(
@@ -64,7 +56,7 @@ def analyse(
     games = list(_games(word))
     analyses, bots = [], house_bots(samples())
     with exit_on_write_error(out), open_output(out) if out else nullcontext() as file:
-        for game in with_progress(games, len(games), "analyse"):
+        for game in track(games, len(games), "analyse"):
             analyses.append(analysis_of(game, seed=seed, playouts=playouts, bots=bots))
             if file is not None:
                 file.write(annotated(game, analyses[-1]) + b"\n")

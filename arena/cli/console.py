@@ -62,7 +62,7 @@ def at_version(bot: str, version: int | None) -> str:
     return bot if version is None else f"{bot}@{version}"
 
 
-def with_progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
+def track(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """Yield the items, with a progress bar if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield from items

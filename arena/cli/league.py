@@ -11,17 +11,7 @@ import typer
 from msgspec import to_builtins
 
 from arena.cli.compare import tables_of
-from arena.cli.console import (
-    INTERRUPTED,
-    USAGE,
-    WRONG,
-    Json,
-    fail,
-    print_json,
-    print_table,
-    say,
-    with_progress,
-)
+from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, print_table, say, track
 from arena.cli.leaderboard import figures
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
@@ -113,7 +103,7 @@ def _add(
         for line in filter(None, (begin, *state.missing())):
             file.write(line)
         with player_of(bots, max(1, games)).playing(state.plan(games, dice)) as played:
-            for result in with_progress(_reported(played, report), games, "league"):
+            for result in track(_reported(played, report), games, "league"):
                 file.write(state.played(result))
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")

@@ -25,7 +25,7 @@ from arena.cli.console import (
     print_table,
     say,
     show,
-    with_progress,
+    track,
 )
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, find_bot, with_distinct_names
 from arena.home.games import HomeResult, Mistake
@@ -101,7 +101,7 @@ def play(  # noqa: PLR0913 - one argument per option
             open_output(out) if out else nullcontext() as file,
             plan.playing(schedule(rules, seed, games, "play")) as played,
         ):
-            for result in with_progress(played, games, "play"):
+            for result in track(played, games, "play"):
                 if file is not None and result.replay is not None:
                     file.write(result.replay + b"\n")
                 report.add(result)

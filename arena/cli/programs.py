@@ -215,7 +215,6 @@ class _Transcript:
         self.faults = 0
 
     def sent(self, events: Sequence[Event]) -> None:
-        """Print events sent to the program."""
         for event in events:
             for line in self._lines(event):
                 echo(line)

@@ -20,7 +20,7 @@ from arena.cli.console import (
     open_output,
     print_json,
     say,
-    with_progress,
+    track,
 )
 from arena.cli.help import PlainCommand
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain
@@ -77,7 +77,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
             timer.running(sys.__stderr__ or stderr),
         ):
             loaded = [simulated_player(bot, timer) for bot in table]
-            for replay in with_progress(games_of(rules, loaded, seed, games), games, "simulate"):
+            for replay in track(games_of(rules, loaded, seed, games), games, "simulate"):
                 if file is not None:
                     file.write(encode(replay) + b"\n")
                 summary.add(replay)

@@ -312,9 +312,8 @@ class SiteClient:
 class _Session(requests.Session):
     """Ignores redirects, because requests would read the whole body of a redirect to resolve it."""
 
-    def get_redirect_target(self, resp: requests.Response) -> None:  # noqa: ARG002 - as in the base class
+    def get_redirect_target(self, resp: requests.Response) -> None:
         """Return None."""
-        return
 
 
 def _moments(value: object) -> Iterator[datetime]:

@@ -79,7 +79,7 @@ def _is_this_machine(host: str) -> bool:
         return host == "localhost" or host.endswith(".localhost")
 
 
-_MAX_TOKEN_LENGTH: Final = 200
+_MAX_TOKEN: Final = 200
 """Maximum length of a token in characters; real tokens are shorter."""
 
 
@@ -187,11 +187,6 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
 def check_token(text: str) -> str:
     """Return a token without the white space around it. Raises WrongLogin if it can't be a token."""
     token = text.strip()
-    if (
-        not token
-        or len(token) > _MAX_TOKEN_LENGTH
-        or not (token.isascii() and token.isprintable())
-        or " " in token
-    ):
+    if not token or len(token) > _MAX_TOKEN or not (token.isascii() and token.isprintable()) or " " in token:
         raise WrongLogin("this is not a token: copy the whole token, from kaiten_ to its last character")
     return token

@@ -203,7 +203,6 @@ def entry(row: Row) -> Entry:
 
 
 def _rating_row(key: Key, entry: Entry) -> Row:
-    """Return an entry as a row of ``rating``."""
     version, players = key
     return {
         "version_id": version,

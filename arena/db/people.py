@@ -9,18 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final, cast
 
-from sqlalchemy import (
-    Connection,
-    Table,
-    case,
-    delete,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Table, case, delete, exists, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from arena.db import audit, credentials, ladder, names, quotas, submissions, subscriptions

@@ -10,14 +10,7 @@ from arena.db import bots
 from arena.db import names as taken_names
 from arena.db.database import count, from_row
 from arena.db.errors import BotDisqualified, BotTaken, QuotaReached, SameContent
-from arena.db.schema import (
-    OPEN_SUBMISSION,
-    AccountRow,
-    BotRow,
-    BotVersionRow,
-    SubmissionRow,
-    UnfinishedUploadRow,
-)
+from arena.db.schema import IS_OPEN, AccountRow, BotRow, BotVersionRow, SubmissionRow, UploadRow
 from arena.protocol.states import BotState
 from arena.protocol.submissions import UploadKind
 
@@ -100,7 +93,7 @@ def check_file(connection: Connection, new: NewSubmission) -> None:
     if (known := _version(connection, bot, BotVersionRow.sha256 == new.sha256)) is not None:
         raise SameContent(f"this is the same file as {known}")
     same = select(SubmissionRow.id).where(
-        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(OPEN_SUBMISSION)
+        SubmissionRow.bot == bot, SubmissionRow.sha256 == new.sha256, text(IS_OPEN)
     )
     if not new.check_only:
         same = same.where(~SubmissionRow.check_only)
@@ -167,22 +160,19 @@ def check(connection: Connection, new: NewSubmission, quota: Quota) -> None:
             f"{new.author} has {len(names)} bots, and the limit is {quota.bots}: "
             "send a new version of one of them"
         )
-    if (
-        count(connection, SubmissionRow, _of(new.author, new.account), text(OPEN_SUBMISSION))
-        >= MAX_IN_PROGRESS
-    ):
+    if count(connection, SubmissionRow, _of(new.author, new.account), text(IS_OPEN)) >= MAX_IN_PROGRESS:
         raise QuotaReached(
             f"{new.author} has {MAX_IN_PROGRESS} submissions and checks in progress: wait until one has ended"
         )
-    if count(connection, SubmissionRow, text(OPEN_SUBMISSION)) >= quota.open_submissions:
+    if count(connection, SubmissionRow, text(IS_OPEN)) >= quota.open_submissions:
         raise QuotaReached(f"{quota.open_submissions} submissions are in progress: try again later")
 
 
 def begin(connection: Connection, new: NewSubmission) -> None:
     """Count the start of an upload; delete counted starts that are too old to matter."""
-    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.began <= new.received - _DAY))
+    connection.execute(delete(UploadRow).where(UploadRow.began <= new.received - _DAY))
     connection.execute(
-        insert(UnfinishedUploadRow).values(
+        insert(UploadRow).values(
             id=new.id,
             author=new.author,
             account_id=new.account,
@@ -194,12 +184,12 @@ def begin(connection: Connection, new: NewSubmission) -> None:
 
 def forget(connection: Connection, id_: str) -> None:
     """Refund an upload if it was counted."""
-    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.id == id_))
+    connection.execute(delete(UploadRow).where(UploadRow.id == id_))
 
 
 def forget_all_of(connection: Connection, account: int) -> None:
     """Delete an account's counted uploads."""
-    connection.execute(delete(UnfinishedUploadRow).where(UnfinishedUploadRow.account_id == account))
+    connection.execute(delete(UploadRow).where(UploadRow.account_id == account))
 
 
 def allowance_of(
@@ -225,7 +215,7 @@ def _check_name(connection: Connection, bot: str, author: str, account: int | No
         raise BotDisqualified(bots.disqualified(bot, known.reason))
     other = connection.execute(
         select(SubmissionRow.author)
-        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(OPEN_SUBMISSION))
+        .where(func.lower(SubmissionRow.bot) == bot.lower(), text(IS_OPEN))
         .where(
             or_(
                 SubmissionRow.bot != bot,
@@ -252,10 +242,10 @@ def _sent_within_a_day(
     )
     begun = count(
         connection,
-        UnfinishedUploadRow,
-        _of(author, account, UnfinishedUploadRow),
-        UnfinishedUploadRow.began > now - _DAY,
-        UnfinishedUploadRow.check_only.is_(check_only),
+        UploadRow,
+        _of(author, account, UploadRow),
+        UploadRow.began > now - _DAY,
+        UploadRow.check_only.is_(check_only),
     )
     return finished, begun
 
@@ -269,10 +259,10 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
             SubmissionRow.received > since,
             SubmissionRow.check_only.is_(new.check_only),
         ),
-        select(UnfinishedUploadRow.began.label("at")).where(
-            _of(new.author, new.account, UnfinishedUploadRow),
-            UnfinishedUploadRow.began > since,
-            UnfinishedUploadRow.check_only.is_(new.check_only),
+        select(UploadRow.began.label("at")).where(
+            _of(new.author, new.account, UploadRow),
+            UploadRow.began > since,
+            UploadRow.check_only.is_(new.check_only),
         ),
     ).subquery()
     at = connection.execute(
@@ -284,11 +274,9 @@ def _until_next_allowed(connection: Connection, new: NewSubmission, too_many: in
 def _names(connection: Connection, author: str, account: int | None) -> set[str]:
     """Return the names of an author's bots, including open submissions."""
     bots = select(BotRow.name).where(BotRow.author == author, ~BotRow.house)
-    sent = select(SubmissionRow.bot).where(_of(author, account), text(OPEN_SUBMISSION))
+    sent = select(SubmissionRow.bot).where(_of(author, account), text(IS_OPEN))
     return {*connection.execute(bots).scalars(), *connection.execute(sent).scalars()}
 
 
-def _of(
-    author: str, account: int | None, of: type[UnfinishedUploadRow | SubmissionRow] = SubmissionRow
-) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
+def _of(author: str, account: int | None, of: type[UploadRow | SubmissionRow] = SubmissionRow) -> Any:  # noqa: ANN401 - an expression of SQLAlchemy's
     return of.author == author if account is None else of.account_id == account

@@ -678,10 +678,10 @@ class AuditEntryRow(Base):
     address: Mapped[Reason | None]
 
 
-OPEN_SUBMISSION = "stage IN ('received', 'inspected', 'qualifying')"
+IS_OPEN = "stage IN ('received', 'inspected', 'qualifying')"
 
 
-class UnfinishedUploadRow(Base):
+class UploadRow(Base):
     """An upload that has not become a submission: in progress or aborted."""
 
     __tablename__ = "upload"
@@ -707,7 +707,7 @@ class SubmissionRow(Base):
             "stage IN ('received', 'inspected', 'qualifying', 'active', 'passed', 'rejected')", name="stage"
         ),
         CheckConstraint("kind IN ('image', 'python', 'javascript')", name="kind"),
-        _index_of(OPEN_SUBMISSION, "ix_submission_open", "number"),
+        _index_of(IS_OPEN, "ix_submission_open", "number"),
         Index("ix_submission_author_received", "author", "received"),
         Index("ix_submission_bot", "bot"),
     )

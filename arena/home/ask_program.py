@@ -75,10 +75,7 @@ class ProgramRun:
 
 
 def ask_program(
-    bot: HomeBot,
-    games: Sequence[GameToAsk],
-    on_reply: Callable[[Reply], object],
-    clock: Clock | None = None,
+    bot: HomeBot, games: Sequence[GameToAsk], on_reply: Callable[[Reply], object], clock: Clock | None = None
 ) -> ProgramRun:
     """Request every decision of a bot's seat in some games, one after the other.
 
@@ -136,12 +133,10 @@ class _MessageQueue:
         self._greeted = False
 
     def greeted(self, seat: int, hello: Hello) -> None:  # noqa: ARG002 - there is one seat
-        """Queue the Hello."""
         self._greeted = True
         self._arrived.put_nowait(hello)
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:  # noqa: ARG002 - as above
-        """Queue the answers in a message."""
         self._arrived.put_nowait(answers)
 
     def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
@@ -285,10 +280,7 @@ def _fault_of(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | 
         asked = f"game {ask.game}, round {seen.round}, turn {seen.turn}"
         return Fault.PROTOCOL, f"its move is for {named}, but the request was for {asked}"
     if answer.nonce not in {0, ask.nonce}:
-        return (
-            Fault.PROTOCOL,
-            f"its move has the nonce {answer.nonce}, but the request has {ask.nonce}",
-        )
+        return (Fault.PROTOCOL, f"its move has the nonce {answer.nonce}, but the request has {ask.nonce}")
     if answer.move is None or answer.broken is not None:
         return Fault.PROTOCOL, answer.broken or "no move"
     if illegal := refusal(seen, answer.move):

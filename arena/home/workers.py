@@ -205,7 +205,6 @@ class _Worker:
         other.close()
 
     def feed(self, games: Iterator[HomeGame], most: int) -> None:
-        """Send games."""
         for _ in range(most):
             game = next(games, None)
             if game is None:

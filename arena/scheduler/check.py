@@ -12,15 +12,7 @@ from arena.play.launcher import MatchVoid
 from arena.play.referee.clock import SeatClock
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import Fault, places_with_faults, stand_in, taken_over
-from arena.protocol.match import (
-    Decision,
-    GameRecord,
-    MatchRecord,
-    MatchSpec,
-    decode,
-    move_of,
-    played_again,
-)
+from arena.protocol.match import Decision, GameRecord, MatchRecord, MatchSpec, decode, move_of, played_again
 from arena.rules import Result, Rules, State, view
 from arena.scheduler.ladder import HOUSE
 

@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 from arena.accounts.credentials import MAX_AGE, MAX_DAYS, MAX_IDLE, MAX_TOKENS, PREFIX, scopes_of
-from arena.accounts.errors import (
-    PasswordRefused,
-    RegistrationRefused,
-    TokenRefused,
-    WrongCredentials,
-)
+from arena.accounts.errors import PasswordRefused, RegistrationRefused, TokenRefused, WrongCredentials
 from arena.db.errors import InvitationRefused, NameTaken, TooManyTokens
 from arena.platform.names import WrongName
 from arena.platform.settings import RegistrationMode

@@ -245,7 +245,9 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
 
     before = kept(arena)
     with sending(arena, base_image, "broken") as (site, payload):
-        broken = Payload(bot="broken", kind="image", size=None, sha256=None, pieces=breaking, work=payload.work)
+        broken = Payload(
+            bot="broken", kind="image", size=None, sha256=None, pieces=breaking, work=payload.work
+        )
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/broken/submissions", body_of(broken, lambda *_: None), kind="image")
     await_that(lambda: kept(arena) == before, "the end of it")

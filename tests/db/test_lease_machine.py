@@ -104,11 +104,7 @@ class Coordinators(RuleBasedStateMachine):
         assert (claim.spec.match if claim else None) == min(waiting, default=None)
         if claim is not None:
             match = self.matches[claim.spec.match]
-            match.state, match.attempt, match.holder = (
-                MatchState.RUNNING,
-                match.attempt + 1,
-                coordinator,
-            )
+            match.state, match.attempt, match.holder = (MatchState.RUNNING, match.attempt + 1, coordinator)
             match.until, match.clock = self.clock.seconds + LEASE_SECONDS, self.clock.name
             assert claim.spec.attempt == match.attempt
             match.claims.append(claim)

@@ -14,14 +14,7 @@ from arena.db.store import open_store
 from arena.play.launcher.launcher import Launcher
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.controls import Gate
-from arena.protocol.match import (
-    MatchRecord,
-    MatchSpec,
-    RuntimeName,
-    WorkerStatus,
-    decode,
-    encode,
-)
+from arena.protocol.match import MatchRecord, MatchSpec, RuntimeName, WorkerStatus, decode, encode
 from arena.protocol.status import RefusedWorker
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.coordinator import Coordinator

@@ -81,8 +81,7 @@ def test_a_lost_bot_ends_the_interview(tmp_path: Path, text: str, lost: str, ask
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")],
+    ("text", "why"), [("import sys; sys.exit('no bot')", "it exited with code 1"), (None, "no valid Hello")]
 )
 def test_a_program_that_never_sends_hello(tmp_path: Path, text: str | None, why: str) -> None:
     """The program exits, or is stopped."""

@@ -18,18 +18,7 @@ from arena.services.documents import bot_document
 from arena.services.owners import Owners
 from web.bots.history import OpponentLine, read_opponents_of
 from web.bots.model import CURVE_VERSIONS
-from web.http.api import (
-    LISTED,
-    REFUSED,
-    Anybody,
-    DataRouter,
-    Limit,
-    Next,
-    Owner,
-    Reader,
-    problems,
-    refusal,
-)
+from web.http.api import LISTED, REFUSED, Anybody, DataRouter, Limit, Next, Owner, Reader, problems, refusal
 from web.http.authentication import may_read
 from web.http.errors import Problem
 from web.http.parameters import MAX_VERSION, AfterBot, BeforeVersion, BotName, Offset, Players, read_bot

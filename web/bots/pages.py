@@ -17,11 +17,7 @@ from web.cards import card_name
 from web.http.api import REFUSED, refusal
 from web.http.authentication import Session
 from web.http.errors import Problem
-from web.http.parameters import (
-    MAX_VERSION,
-    BotName,
-    read_bot,
-)
+from web.http.parameters import MAX_VERSION, BotName, read_bot
 from web.http.rendering import PageRouter, page, viewer_of, visible
 from web.leaderboard.standings import Boards
 

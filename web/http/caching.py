@@ -94,7 +94,6 @@ class _Page:
     body: bytes
 
     async def send(self, scope: Scope, send: Send) -> None:
-        """Send the page, or 304."""
         names = [name for name, _ in scope["headers"]]
         if b"if-none-match" not in names or not_modified(Request(scope), self.etag) is None:
             status, headers, body = HTTPStatus.OK, list(self.headers), self.body

@@ -185,7 +185,6 @@ class _Play:
         soy_sauce: Annotated[bool, Form()] = False,
         dummy: Annotated[bool, Form()] = False,
     ) -> Response:
-        """Request a table."""
         if not self._tables:
             raise Problem(HTTPStatus.CONFLICT, "People can't play against the bots in this arena.")
         account = viewer_of(request).account
@@ -261,7 +260,6 @@ class _Play:
         id_: PersonGameId,
         chosen: Annotated[ChosenCards, Form()],
     ) -> Response:
-        """Play a choice."""
         game = self._own(request, id_)
         view = game.asked
         round_number, turn = map(int, chosen.step.split("."))
@@ -284,7 +282,6 @@ class _Play:
         return RedirectResponse("/play", 303)
 
     def replay(self, request: Request, id_: PersonGameId) -> Response:
-        """Return the replay of a game that is over."""
         return Response(self._over(request, id_).replay, media_type="application/json")
 
     def decisions(self, request: Request, id_: PersonGameId) -> Response:
@@ -304,7 +301,6 @@ class _Play:
         )
 
     def shown(self, request: Request, id_: PersonGameId, game: GameId) -> Shown:
-        """Return a game for the viewer."""
         found = self._over(request, id_)
         if parse(found.replay).game != game:
             raise HTTPException(404, "There is no such game.")

@@ -53,23 +53,12 @@ def in_child(act: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever `act` re
 
 
 _SECOND: Final = 1
-_KERNEL_SETTINGS: Final = (
-    "/proc/sys/kernel/core_pattern",
-    "/proc/sysrq-trigger",
-    "/sys/kernel/uevent_helper",
-)
+_SETTINGS: Final = ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper")
 _ALL_PERMISSIONS: Final = 0o777
 _FILES: Final = 20
 """Maximum number of files tried per folder of /proc or /sys."""
 
-_DISCLOSING_FILES: Final = (
-    "pagemap",
-    "smaps",
-    "smaps_rollup",
-    "schedstat",
-    "net/softnet_stat",
-    "net/sockstat",
-)
+_LEAKS: Final = ("pagemap", "smaps", "smaps_rollup", "schedstat", "net/softnet_stat", "net/sockstat")
 """Files in a process's folder that disclose other containers' pages, or the host's load or packets."""
 
 
@@ -83,7 +72,7 @@ def writable(_: dict[str, int]) -> dict[str, Any]:
             path.unlink()
         sockets = [name for name in special if stat.S_ISSOCK(os.lstat(name).st_mode)]
         dialled += [name for name in sockets if _dial(name) == "done"]
-    written += [path for path in _KERNEL_SETTINGS if attempt(_open_for_writing, path) == "done"]
+    written += [path for path in _SETTINGS if attempt(_open_for_writing, path) == "done"]
     return {"written": written, "dialled": dialled}
 
 
@@ -121,7 +110,7 @@ def host_files(_: dict[str, int]) -> dict[str, Any]:
     The files are those in /proc and /sys except files of processes and of control groups, and the files in a
     process's folder that disclose something about other processes. One readable file per folder is enough.
     """
-    found = [_readable(iter([f"/proc/self/{name}"])) for name in _DISCLOSING_FILES]
+    found = [_readable(iter([f"/proc/self/{name}"])) for name in _LEAKS]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
         if entry.name.isdigit() or entry.is_symlink():
             continue
