@@ -97,7 +97,7 @@ def test_an_endless_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(SiteError, match="a list without end"):
             list(site.pages("/list", "rows"))
         assert len(other.asked) == 2
-    monkeypatch.setattr("arena.client.site._MOST_PAGES", 10)
+    monkeypatch.setattr("arena.client.site._MAX_PAGES", 10)
     pages = [(200, JSON, b'{"rows": [], "next": "/api/v1/list?before=%d"}' % number) for number in range(12)]
     with answering(*pages) as other, visited(other.url) as site:
         with pytest.raises(SiteError, match="a list without end"):
