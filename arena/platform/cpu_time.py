@@ -34,6 +34,9 @@ find all threads asleep."""
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
+_STOP_SECONDS: Final = 0.25
+"""If a quota has stopped a sandbox this recently, it may still do so. Its period is 0.1 s."""
+
 _MAX_OWED_SECONDS: Final = 0.5
 """Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
 
@@ -93,6 +96,8 @@ class HostShare:
         self._threads: dict[int, _Thread] = {}
         self._used = 0.0
         self._withheld = 0.0
+        self._stops = 0  # how often the quota has stopped the sandbox
+        self._stopped = -math.inf  # when that count last rose
         self._unmatched = 0.0
         self._still = False
         self._slept = False
@@ -105,7 +110,7 @@ class HostShare:
         moment = self._clock()
         threads = dict(self._read_threads())
         # Read these after the waits: the subtracted counts must not be older.
-        used, withheld = self._read_usage(threads), self._read_withheld()
+        used, (withheld, stops) = self._read_usage(threads), self._read_withheld()
         spent, kept = used - self._used, withheld - self._withheld
         most = 0.0
         for number, now in threads.items():
@@ -116,6 +121,8 @@ class HostShare:
             most = max(most, now.waited - before.waited - others)
         own = min(self._unmatched + kept, most)
         self._unmatched = min(self._unmatched + kept - own, _UNMATCHED_SECONDS)
+        if stops > self._stops:
+            self._stops, self._stopped = stops, moment
         self._threads, self._used, self._withheld = threads, used, withheld
         self._still = spent < _STILL_SECONDS
         needed = spent / self._files.cores if self._files.cores else 0.0
@@ -152,9 +159,11 @@ class HostShare:
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
         runnable and idle, and the kernel counts that time only afterwards. But a sandbox stopped by its quota
-        has used more than the quota allows for that time, while one stopped by the host has used less.
+        has used more than the quota allows for that time, while one stopped by the host has used less. If it
+        used far more, in one long system call, the kernel counts a stop per period until that is paid off.
         """
-        if not self._still or self._clock() < self._owes_until + _SLACK_SECONDS:
+        now = self._clock()
+        if not self._still or now < max(self._owes_until + _SLACK_SECONDS, self._stopped + _STOP_SECONDS):
             return False
         return "R" in _states(self._threads)
 
@@ -180,8 +189,14 @@ class HostShare:
             return sum(thread.had for thread in threads.values())
         return _count(self._files.usage, self._used)
 
-    def _read_withheld(self) -> float:
-        return _count(self._files.quota, self._withheld, "throttled") if self._files.quota else 0.0
+    def _read_withheld(self) -> tuple[float, int]:
+        """Return the throttled seconds and how often the quota has stopped the sandbox."""
+        if not self._files.quota:
+            return 0.0, 0
+        seconds = _count(self._files.quota, self._withheld, "throttled")
+        with suppress(OSError):  # the group was removed
+            return seconds, _counts(_read(self._files.quota)).get("nr_throttled", 0)
+        return seconds, 0
 
 
 def why_unmeasured(files: CpuFiles) -> str | None:
@@ -222,11 +237,15 @@ def _count(path: str, before: float, name: str = "usage") -> float:
         return before
     if text.isdigit() or text.strip().isdigit():
         return int(text) * _NANO
-    counts = dict(line.split() for line in text.splitlines())
+    counts = _counts(text)
     # Version 2 counts microseconds, version 1 nanoseconds.
     if f"{name}_usec" in counts:
-        return int(counts[f"{name}_usec"]) * _MICRO
-    return int(counts.get(f"{name}_time", 0)) * _NANO
+        return counts[f"{name}_usec"] * _MICRO
+    return counts.get(f"{name}_time", 0) * _NANO
+
+
+def _counts(text: str) -> dict[str, int]:
+    return {name: int(value) for name, value in map(str.split, text.splitlines())}
 
 
 def _states(numbers: Iterable[int]) -> set[str]:

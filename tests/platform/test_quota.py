@@ -2,8 +2,9 @@
 
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,10 +72,21 @@ class Group:
             folder.rmdir()
 
 
+SPINS = ("sh", "-c", "while :; do :; done")
+_OVERSPENDING = """
+import os
+room, source = bytearray(1 << 22), os.open("/dev/urandom", os.O_RDONLY)
+while True:
+    os.readv(source, [room] * 128)
+"""
+OVERSPENDS = (sys.executable, "-Sc", _OVERSPENDING)
+"""Makes system calls of over a second."""
+
+
 @contextmanager
-def spinning(count: int) -> Iterator[list[int]]:
+def spinning(count: int, program: Sequence[str] = SPINS) -> Iterator[list[int]]:
     """Run programs that always want a processor, and yield their process ids."""
-    running = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]  # noqa: S607 - on PATH
+    running = [subprocess.Popen(program) for _ in range(count)]  # noqa: S603 - one of the two above
     try:
         yield [each.pid for each in running]
     finally:
@@ -83,12 +95,20 @@ def spinning(count: int) -> Iterator[list[int]]:
             each.wait()
 
 
-def waits(version: int, cores: float, spinners: int, others: int, *, comes_first: bool) -> float:
+def waits(  # noqa: PLR0913 - the conditions of a test
+    version: int,
+    cores: float,
+    spinners: int,
+    others: int,
+    *,
+    comes_first: bool,
+    program: Sequence[str] = SPINS,
+) -> float:
     """Return the share of measurements, as frequent as a referee's, that find programs waiting."""
     group = Group(version, f"kaiten-test-{os.getpid()}")
     group.make(cores, comes_first=comes_first)
     try:
-        with spinning(spinners) as own, spinning(others):
+        with spinning(spinners, program) as own, spinning(others):
             for pid in own:
                 group.add(pid)
             share, seen = HostShare(group.files(cores)), []
@@ -115,6 +135,12 @@ def version(docker_client: docker.DockerClient) -> int:
 def test_a_bot_that_its_own_quota_stops_does_not_wait_for_the_host(version: int, processes: int) -> None:
     """Most of the time it is runnable and doesn't run, but it has had all that its quota gives."""
     assert waits(version, 0.2, processes, others=0, comes_first=True) < 0.1
+
+
+@pytest.mark.docker
+def test_a_bot_that_exceeded_its_quota_does_not_wait_for_the_host(version: int) -> None:
+    """Linux doesn't stop it during a system call, so it stops it for many periods after that."""
+    assert waits(version, 0.2, 2, others=0, comes_first=True, program=OVERSPENDS) < 0.1
 
 
 @pytest.mark.docker

@@ -46,7 +46,8 @@ def written(place: CgroupLocation) -> list[tuple[str, str]]:
 
 def test_the_cap_is_every_slots_share_and_a_reserve() -> None:
     """Memory and processes have room for one more slot, so that matches never reach the limit."""
-    assert cap_for(Limits(), 5, 64) == CAP
+    assert cap_for(Limits(), 5, 64, cores=2) == CAP
+    assert cap_for(Limits(), 5, 64, cores=8) == replace(CAP, cpus=8)
 
 
 def test_files_of_version_1() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import PurePath
@@ -17,6 +18,7 @@ from arena.protocol.states import PersonGameState
 from arena.rules import Card, Move, Rules
 from tests.accounts.world import World
 from tests.db.builders import add_bot, present
+from tests.patience import WAIT_SECONDS
 from tests.person_games import analyse_person_game, play_on, with_chopsticks
 from tests.web.app import parts_over
 from tests.web.people import HTTP, browser, logged_in, repeated
@@ -270,6 +272,23 @@ def test_a_page_waits_for_the_bots(world: World) -> None:
     timer.join()
     assert "Round 1, turn 2 of" in text
     assert "Your turn" in text
+
+
+def test_only_one_request_waits_for_the_bots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second one gets the present page. Otherwise a person could delay others who share the address."""
+    monkeypatch.setattr("web.play.pages._WAIT_SECONDS", WAIT_SECONDS)
+    visitor = browser(world)
+    path = sit_down(visitor)
+    play_on(world.store, id_of(path), world.now, stop=lambda _: True)
+    game = game_at(world, path)
+    assert game.asked is not None
+    visitor.post(f"{path}/move", data={"step": "1.1", "card": game.asked.hand[0].label})
+    with ThreadPoolExecutor() as threads:
+        two = [threads.submit(visitor.get, f"{path}?after=1.1") for _ in range(2)]
+        done, others = wait(two, return_when=FIRST_COMPLETED)
+        world.store.person_games.ask(game.id, game.asked._replace(turn=2))
+        assert "turn 1 of" in done.pop().result().text
+        assert "turn 2 of" in others.pop().result().text
 
 
 def test_looking_at_the_page_keeps_the_game(world: World) -> None:

@@ -159,6 +159,7 @@ class _Play:
         self._tables = tables
         self._analyses = analyses
         self._begun = OpenGameLimits(store.person_games, tables=tables)
+        self._waiting: set[PersonGameId] = set()
 
     def lobby(self, request: Request) -> Response:
         """Show the available bots, and the person's games."""
@@ -225,15 +226,26 @@ class _Play:
     async def table(self, request: Request, id_: PersonGameId, after: Step = None) -> Response:
         """Show a game; wait a moment if the bots are still deciding.
 
-        ``after`` is the round and turn that the person has just decided.
+        ``after`` is the round and turn that the person has just decided. Only one request waits for a game:
+        the site handles few requests from one address at the same time.
         """
         game = await run_in_threadpool(self._own, request, id_)
+        if after is not None and id_ not in self._waiting:
+            self._waiting.add(id_)
+            try:
+                game = await self._wait(request, game, after)
+            finally:
+                self._waiting.discard(id_)
+        return await run_in_threadpool(self._page, request, game)
+
+    async def _wait(self, request: Request, game: PersonGame, after: str) -> PersonGame:
+        """Wait until the bots have decided, but not for long. Return the game as it is then."""
         waited = 0.0
-        while waited < _WAIT_SECONDS and after is not None and _is_waiting_for_bots(game, after):
+        while waited < _WAIT_SECONDS and _is_waiting_for_bots(game, after):
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
-            game = await run_in_threadpool(self._own, request, id_)
-        return await run_in_threadpool(self._page, request, game)
+            game = await run_in_threadpool(self._own, request, game.id)
+        return game
 
     def _page(self, request: Request, game: PersonGame) -> Response:
         moment = self._now()

@@ -160,16 +160,18 @@ class CgroupLocation:
         )
 
 
-def cap_for(limits: Limits, slots: int, pids: int) -> Cap:
+def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
     """Return the limits of all bots together: every slot's share, and one more share of memory and processes.
 
     The additional share is for the canary, and for a container that is being removed while the next starts.
-    ``limits`` and ``pids`` are per bot.
+    ``limits`` and ``pids`` are per bot. If the slots can't use all ``cores`` of the host, the processor quota
+    is that of all cores. Otherwise, a bot that exceeds its own quota in a long system call would use up that
+    of the others.
     """
     return Cap(
         memory_mib=(slots + 1) * limits.memory_mib,
         pids=(slots + 1) * pids,
-        cpus=round(slots * limits.cpus, 6),
+        cpus=max(round(slots * limits.cpus, 6), cores),
     )
 
 

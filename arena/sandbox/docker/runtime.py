@@ -97,6 +97,7 @@ class DockerRuntime:
             cores=cores,
             disk=disk_of_engine(client.base_url, info),
         )
+        self._cores = int(info["NCPU"])
         self._alone = bool(install)  # True if no bot of another engine can be in the control group
         self._location = CgroupLocation(
             parent=self.host.cgroup_parent,
@@ -107,7 +108,7 @@ class DockerRuntime:
 
     def common_group(self, limits: Limits, slots: int) -> CommonGroup:
         """Return the control group of all bots, capped for ``slots`` bots with these limits."""
-        return CommonGroup(self._location, cap_for(limits, slots, pids_limit(limits, self.host)))
+        return CommonGroup(self._location, cap_for(limits, slots, pids_limit(limits, self.host), self._cores))
 
     def examine(
         self, canary: Callable[[], CanaryParts], limits: Limits, slots: int, now: Callable[[], datetime]

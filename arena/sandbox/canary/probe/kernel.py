@@ -179,6 +179,8 @@ _RETURN: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
 _STATFS_BYTES: Final = 256
 _TIMER_CREATE: Final = 107 if _ARM else 222
 _CLOCK_MONOTONIC: Final = 1
+_LANDLOCK_CREATE_RULESET: Final = 444
+_LANDLOCK_ASK_VERSION: Final = 1
 _CLONE: Final = 220 if _ARM else 56
 _CLONE_PIDFD: Final = 0x1000
 _FDATASYNC: Final = 83 if _ARM else 75
@@ -288,6 +290,7 @@ def options(_: dict[str, int]) -> dict[str, Any]:
             "sched_rr_get_interval": attempt(os.sched_rr_get_interval, 0),
             "statfs": answer_of(LIBC.statfs(b"/", ctypes.create_string_buffer(_STATFS_BYTES))),
             "fstatfs": answer_of(LIBC.fstatfs(read, ctypes.create_string_buffer(_STATFS_BYTES))),
+            "landlock_create_ruleset": _call(_LANDLOCK_CREATE_RULESET, 0, 0, _LANDLOCK_ASK_VERSION),
             "timer_create": _call(_TIMER_CREATE, _CLOCK_MONOTONIC, 0, ctypes.addressof(ctypes.c_int())),
         }
     os.close(read)
