@@ -8,6 +8,7 @@ import pytest
 
 from arena.home.sprt import Hypotheses, SprtVerdict, judge, log_likelihood_ratio
 from benchmarks.sprt import SHAPES, simulate_tests, with_mean
+from tests.soak import many
 
 
 def test_the_ratio_of_wins_and_losses_is_that_of_two_coins() -> None:
@@ -54,7 +55,7 @@ def test_the_error_rates_are_those_that_were_asked_for(shape: str) -> None:
 
     No test says that a worse bot is better.
     """
-    dice, tests = random.Random(7), 150  # noqa: S311 - reproducible
+    dice, tests = random.Random(7), many(60, 500)  # noqa: S311 - reproducible
     most = 0.05 + 4 * math.sqrt(0.05 * 0.95 / tests)
     assert simulate_tests(with_mean(SHAPES[shape], 0.0), Hypotheses(), tests, dice).better <= most
     assert simulate_tests(with_mean(SHAPES[shape], 0.05), Hypotheses(), tests, dice).not_better <= most

@@ -6,8 +6,6 @@ import hmac
 import json
 import socket
 import ssl
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -30,7 +28,9 @@ from arena.notices.subscriptions import OwnSubscriptions
 from arena.notices.webhooks import Webhooks
 from arena.protocol.news import Topic
 from tests.accounts.world import World
+from tests.cli import forked
 from tests.db.builders import bot_of
+from tests.notices import arena
 from tests.notices.receivers import Received, Receiver, contexts, receiver
 from tests.patience import WAIT_SECONDS
 from tests.web.people import logged_in
@@ -365,18 +365,6 @@ def test_a_slow_lookup_delays_nobody_else(
     assert world.store.subscriptions.of(ann.id)[0].trouble == "192.0.2.1 is not a public address"
 
 
-ARENA = """
-import sys, threading
-from pathlib import Path
-from arena.app.arena import open_arena
-from arena.platform.settings import read_settings
-
-with open_arena(read_settings(), own=True) as arena, arena.coordinator():
-    threading.Event().wait()
-"""
-"""A program that runs an arena without matches."""
-
-
 def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
     world: World, ann: KnownAccount, tmp_path: Path
 ) -> None:
@@ -394,14 +382,17 @@ def test_an_arena_that_is_killed_in_mid_delivery_delivers_again(
             "ARENA_WEBHOOK_HOSTS": ",".join(there.named),
             "PATH": "/usr/bin:/bin",
         }
-        command = [sys.executable, "-c", ARENA]
-        with subprocess.Popen(command, env=environment) as killed:  # noqa: S603 - our own
-            first = there.requests.get(timeout=WAIT_SECONDS)
-            killed.kill()
+        log = tmp_path / "log"
+        log.touch()
+        killed = forked.member((), environment, log, arena.main)
+        first = there.requests.get(timeout=WAIT_SECONDS)
+        killed.kill()
+        killed.join()
         there.may_answer.set()
-        with subprocess.Popen(command, env=environment) as again:  # noqa: S603 - as above
-            second, third = (there.requests.get(timeout=WAIT_SECONDS) for _ in range(2))
-            again.terminate()
+        again = forked.member((), environment, log, arena.main)
+        second, third = (there.requests.get(timeout=WAIT_SECONDS) for _ in range(2))
+        again.kill()
+        again.join()
         assert (first.id, first.body) == (second.id, second.body)
         assert third.id != second.id
         assert there.requests.empty()
