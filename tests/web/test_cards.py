@@ -24,10 +24,15 @@ from web.cards import COLUMNS, HEAD, Axis, Order, card_name, points, read_cards,
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """Yield a store with enough games of two players for intervals, and a few other games."""
-    with closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        closing(sqlite_store(tmp_path_factory.mktemp("store") / "arena.sqlite3")) as store,
+    ):
+        for module in ("arena.ladder.card_table", "web.cards"):
+            patch.setattr(f"{module}.FEW", 30)
         fill(store)
         versions = add_bots(store, [("mine", "ann"), ("yours", "ben")])
-        for number in range(45):
+        for number in range(14):
             play_matches(store, [versions], Rules(players=2), name=f"s{number}")
         yield store
 
