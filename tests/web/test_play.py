@@ -62,6 +62,7 @@ def test_a_game_from_the_lobby_to_its_end(world: World) -> None:
     play_on(world.store, id_of(path), world.now, stop=lambda _: True)
     answer = visitor.get(path)
     assert answer.headers["Cache-Control"] == "no-store"
+    assert "You against greedy and the dummy</h1>" in answer.text
     assert "Your turn" in answer.text
     assert f'<a href="{path}">Continue</a>' in visitor.get("/play").text
     game = game_at(world, path)

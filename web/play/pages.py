@@ -1,4 +1,4 @@
-"""Games of people against bots: choosing a table, playing, and the result."""
+"""Games of people against bots: choosing opponents, playing, and the result."""
 
 import asyncio
 import random
@@ -29,7 +29,7 @@ from web.http.errors import Problem
 from web.http.parameters import GameId
 from web.http.rate_limits import RateLimits, source_of
 from web.http.rendering import PageRouter, page, viewer_of
-from web.play.table import YOU, move_of, seating_of, table_view
+from web.play.table import YOU, move_of, seating_of, table_view, within
 from web.viewer.pages import viewer_routes
 from web.viewer.screen import Shown
 from web.viewer.words import card_name
@@ -65,7 +65,7 @@ class ChosenCards(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalPlace:
-    """A participant at the end."""
+    """A participant's final result."""
 
     place: int
     name: str
@@ -124,7 +124,8 @@ def play_pages(
 ) -> APIRouter:
     """Return the routes.
 
-    ``tables`` is the arena's number of tables for people. ``analyses`` is True if it analyses their games.
+    ``tables`` is the arena's number of tables for people. ``analyses`` is True if the arena analyses people's
+    games.
     """
     pages = _Play(store, limits, now, tables=tables, analyses=analyses)
     games = viewer_routes(pages.shown, store.logs, base="/play/{id}/games")
@@ -227,7 +228,7 @@ class _Play:
         """Show a game; wait a moment if the bots are still deciding.
 
         ``after`` is the round and turn that the person has just decided. Only one request waits for a game:
-        the site handles few requests from one address at the same time.
+        the site handles only a few requests at a time from one address.
         """
         game = await run_in_threadpool(self._own, request, id_)
         if after is not None and id_ not in self._waiting:
@@ -336,7 +337,7 @@ class _Play:
     def _over(self, request: Request, id_: str) -> PersonGame:
         game = self._own(request, id_)
         if game.state is not PersonGameState.OVER:
-            raise HTTPException(404, "This game has no replay: it is not over.")
+            raise HTTPException(404, "This game has no replay, because it was not played to its end.")
         return game
 
     def _bots(self, account: int | None) -> tuple[tuple[str, bool], ...]:
@@ -390,7 +391,7 @@ def _too_late(game: PersonGame) -> Problem:
 
 
 def _title(game: PersonGame) -> str:
-    names = [name for name in seating_of(game).names if name != YOU]
+    names = [within(name) for name in seating_of(game).names if name != YOU]
     return (
         f"You against {', '.join(names[:-1])} and {names[-1]}"
         if len(names) > 1

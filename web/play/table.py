@@ -10,6 +10,7 @@ from web.viewer.stacks import Stack, stacks
 from web.viewer.words import card_name
 
 YOU = "You"
+DUMMY = "The dummy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ class TableView:
 class SeatingPlan:
     """The seating of a game."""
 
-    names: tuple[str, ...]  # by seat, with the dummy's at the end; the person's is ``YOU``
+    names: tuple[str, ...]  # by seat, with ``DUMMY`` at the end if there is one; the person's is ``YOU``
     bots: tuple[tuple[str, int] | None, ...]  # name and version by seat; None for the person
 
 
@@ -77,7 +78,12 @@ def seated(bots: tuple[tuple[str, int] | None, ...], *, dummy: bool) -> SeatingP
         name = bot[0] if bot else YOU
         number[name] += 1
         names.append(name if counts[name] < 2 else f"{name} {number[name]}")  # noqa: PLR2004 - more than one
-    return SeatingPlan(names=(*names, "The dummy") if dummy else tuple(names), bots=bots)
+    return SeatingPlan(names=(*names, DUMMY) if dummy else tuple(names), bots=bots)
+
+
+def within(name: str) -> str:
+    """Return a name as it is written within a sentence."""
+    return "the dummy" if name == DUMMY else name
 
 
 def table_view(seating: SeatingPlan, view: View) -> TableView:
@@ -137,7 +143,7 @@ def _news(view: View, names: tuple[str, ...]) -> list[str]:
     if not view.turns:
         return ["The game begins."]
     if view.turn == 1:
-        points = ", ".join(f"{name} {score}" for name, score in zip(names, view.scores, strict=True))
+        points = ", ".join(f"{within(name)} {score}" for name, score in zip(names, view.scores, strict=True))
         return [f"Round {view.round - 1} is over. Points so far: {points}."]
     plays = zip(names, view.turns[-1].plays, strict=True)
     return [f"{name} took {' and '.join(map(card_name, play))}." for name, play in plays if play]
