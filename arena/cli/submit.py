@@ -248,8 +248,8 @@ def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any
         received = site.read(response, Submission)
         if received.sha256 != body.sha256:
             raise SiteError(
-                f"{site.address} received different data than was sent (SHA-256 {received.sha256} instead of "
-                f"{body.sha256}): submit again"
+                f"{site.address} received different data from what was sent (SHA-256 {received.sha256} "
+                f"instead of {body.sha256}): submit again"
             )
         return response
 
@@ -315,11 +315,11 @@ def cancel(
         known = [site.read(each, Submission) for each in newest]
         found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]
         if not found:
-            raise ClientError(f"no submission of {submission} in progress: see `arena status`")
+            raise ClientError(f"no submission in progress matches {submission}: see `arena status`")
         if len(found) > 1:
             ids = ", ".join(each.id for each in found)
             raise ClientError(
-                f"{len(found)} submissions of {submission} in progress: give one of these ids: {ids}"
+                f"{submission} has {len(found)} submissions in progress; give one of these ids: {ids}"
             )
         site.delete(f"/submissions/{part(found[0].id)}")
         if as_json:

@@ -21,7 +21,7 @@ from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
 _MAX_MATCHES: Final = 100
-"""How many of the most recently failed matches have a backoff. Older ones may be retried immediately."""
+"""How many of the matches that were void last have a backoff. Others may be retried immediately."""
 
 _PER_MATCH: Final = Backoff(first=2.0, most=10.0, factor=5.0)
 _SHARED: Final = Backoff(first=0.5, most=15.0)
@@ -29,10 +29,10 @@ _SHARED: Final = Backoff(first=0.5, most=15.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryDelays:
-    """Backoffs after arena faults."""
+    """Backoffs after void matches."""
 
-    per_match: Backoff = _PER_MATCH  # for a match, by its number of failures
-    shared: Backoff = _SHARED  # for all matches, by the number of failures since a match was last played
+    per_match: Backoff = _PER_MATCH  # for a match, by how often it was void
+    shared: Backoff = _SHARED  # for all matches, by the number of voids since a match was last played
 
 
 RETRY_DELAYS: Final = RetryDelays()
@@ -46,12 +46,12 @@ class MatchBackoff:
         self._delays = delays
         self._until = 0.0
         self._failed: dict[str, tuple[int, float]] = {}
-        """Failures and end of backoff by match, latest failure last."""
+        """Number of voids and end of backoff by match, latest void last."""
 
     def fail(self, match: str, consecutive: int, now: float) -> None:
-        """Start a failed match's own backoff and the shared one.
+        """Start a void match's own backoff and the shared one.
 
-        ``consecutive`` counts failures since a match was last played, this one included.
+        ``consecutive`` counts voids since a match was last played, this one included.
         """
         times = self._failed.pop(match, (0, 0.0))[0] + 1
         self._failed[match] = (times, now + self._delays.per_match.after(times))
@@ -78,11 +78,12 @@ class MatchBackoff:
 
 
 MAX_CONSECUTIVE_FAULTS: Final = 10
-"""After this many consecutive arena faults, the matches can't be the cause, so the arena stops."""
+"""After this many void matches in a row, the arena stops, unless one author's bots or one of several workers
+may have caused all of them."""
 
 
 class ConsecutiveFaults:
-    """Counts arena faults since a match was last played."""
+    """Counts void matches since a match was last played."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -91,21 +92,21 @@ class ConsecutiveFaults:
 
     @property
     def count(self) -> int:
-        """The number of faults."""
+        """The number of void matches."""
         return self._count
 
     def too_many(self, workers: int) -> bool:
         """Return True if the arena must stop for repair, given the number of workers.
 
-        The arena continues if one author's bots, or one of several workers, cause all of the faults: matches
-        with images that the host can't start are soon quarantined, and other workers retry the matches that
-        failed on one worker.
+        The arena continues if all of the matches had bots of one author, or failed on one of several workers:
+        matches with images that the host can't start are soon quarantined, and other workers retry the
+        matches that failed on one worker.
         """
         one_of_several = workers > 1 and len(self._workers) == 1
         return self._count >= MAX_CONSECUTIVE_FAULTS and not (self._common_authors or one_of_several)
 
     def add(self, authors: Collection[str], worker: str) -> None:
-        """Count a failed match, given the authors of its submitted bots and its worker."""
+        """Count a void match, given the authors of its submitted bots and its worker."""
         self._common_authors = frozenset(authors) & (
             self._common_authors if self._count else frozenset(authors)
         )
@@ -136,7 +137,7 @@ class AttemptFailed:
     match: str
     attempt: int
     reason: str
-    lost: bool  # whether the worker, possibly another coordinator's, was lost
+    lost: bool  # whether the attempt was lost (worker, coordinator or engine failed) rather than void
     quarantined: bool
 
 
@@ -180,13 +181,13 @@ class Playing:
     def record(self) -> bytes:
         """Return the record without waiting.
 
-        Raises WorkerLost if the record has not arrived, or LauncherError as
-        :meth:`arena.scheduler.workers.Reservation.succeed` does.
+        Raises WorkerLost if the record has not arrived, or whatever error the future of
+        :meth:`arena.scheduler.workers.Reservation.play` failed with.
         """
         if not self.future.done():
             raise WorkerLost(
                 f"worker {self.reservation.worker} did not finish the match within "
-                "the time that its clocks allow"
+                "the time that the bots' clocks allow"
             )
         return self.future.result()
 
@@ -201,7 +202,7 @@ class MatchSettler:
         self._now = now
         self._watchers = watchers
         self.voids = ConsecutiveFaults()
-        self.backoff = MatchBackoff(delays)  # matches in backoff after arena faults
+        self.backoff = MatchBackoff(delays)  # matches in backoff after they were void
 
     def settle(self, playing: Playing) -> None:
         """Store the record, or requeue or quarantine the match and log the reason.

@@ -98,7 +98,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         assert author.types("submit", "fickle.py", "--no-follow").code == 0
     two, one, _ = site.store.submissions.newest(bot="fickle")
     line = refused(author.types("cancel", "fickle"), 2)
-    assert f"2 submissions of fickle in progress: give one of these ids: {two.id}, {one.id}" in line
+    assert f"fickle has 2 submissions in progress; give one of these ids: {two.id}, {one.id}" in line
     said = author.types("cancel", two.id, "--json")
     assert (said.code, json.loads(said.out)["cause"]["kind"]) == (0, "withdrawn")
     assert said.err.splitlines()[-1] == "arena: fickle@1 remains active"
@@ -106,7 +106,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
     ended = [site.store.submissions.find(each.id) for each in (one, two)]
     assert [each.cause.text for each in ended if each and each.cause] == ["its author cancelled it"] * 2
     for word in ("fickle", two.id, "nothing"):
-        assert f"no submission of {word} in progress" in refused(author.types("cancel", word), 2)
+        assert f"no submission in progress matches {word}:" in refused(author.types("cancel", word), 2)
 
 
 def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
@@ -281,7 +281,7 @@ def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
         author.redirect(other.url)
         line = refused(author.types("submit", author.source("altered.py")), 1)
         assert len(other.asked) == 1
-    assert "received different data than was sent" in line
+    assert "received different data from what was sent" in line
     assert "submit again" in line
 
 

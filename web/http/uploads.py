@@ -100,7 +100,7 @@ class _Body:
         if self._clock() - self._began >= timeouts.total_seconds:
             return Problem(
                 408,
-                f"The body took longer than {timeouts.total_seconds:g} seconds.",
+                f"The upload took longer than {timeouts.total_seconds:g} seconds.",
                 hint="Send it over a faster connection, or make it smaller.",
             )
         return Problem(

@@ -99,7 +99,7 @@ class Gunzip:
             )
         if self._members > self._limits.gzip_members:
             raise Rejected(
-                f"{self._what}: its gzip file has more than {self._limits.gzip_members} members: "
+                f"{self._what}: the gzip stream has more than {self._limits.gzip_members} members; "
                 "save the image and submit the archive again"
             )
 

@@ -147,7 +147,7 @@ def read_back(file: BinaryIO) -> None:
     except BackupError as error:
         raise NotRestorable(
             "no backup was made: the file that was just written is damaged, because the disk returned "
-            "different data than was written. Check the disk, and make the backup on another one"
+            "different data from what was written. Check the disk, and make the backup on another one"
         ) from error
 
 
