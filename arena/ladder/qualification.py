@@ -90,7 +90,7 @@ def last_output_line(stderr: str, notice: str) -> str | None:
 
 
 def text_before(stderr: str, notice: str) -> str:
-    """Return the text before the line with ``kaiten: `` and the notice, or all of it without such a line."""
+    """Return the text before the line with ``kaiten: `` and the notice, or all if there is no such line."""
     before, found, _ = stderr.partition(f"{_LIBRARY}{notice}")
     return before if found else stderr
 
@@ -159,9 +159,9 @@ class _Failure:
 
 
 def table(game: int, house: int) -> tuple[int, int]:
-    """Return the number of players and the bot's seat: first, middle or last. Games and seats count from 0.
+    """Return the number of players and the bot's seat: first, middle or last.
 
-    ``house`` is the number of house bots, at least one.
+    Games and seats are numbered from 0. ``house`` is the number of house bots, at least one.
     """
     players = min(_TABLES[game], house + 1)
     return players, (0, players // 2, players - 1)[game]
@@ -197,7 +197,7 @@ class QualificationStanding:
 
 
 def standing(played: Sequence[Played]) -> QualificationStanding:
-    """Return a bot's standing after its games, in order.
+    """Return a bot's standing after its games, which are given in the order played.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
     ``MAX_REPEATS`` times. After that the verdict is final.
@@ -357,7 +357,11 @@ def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[st
 
 
 def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
-    """Return True if the bot was lost before its Hello or at its first decision."""
+    """Return True if the bot was lost before its Hello or, if its report names no SDK, at its first decision.
+
+    A bot that crashes before its Hello also has its fault at its first decision. Only the name of an SDK,
+    which comes with the Hello, tells the two apart.
+    """
     return failure.fault is Fault.ABSENT or (
         failure.fault in FINAL_FAULTS and not report.sdk and failure.step == 0
     )
@@ -381,10 +385,10 @@ def _request(game: int, played: Played, step: int) -> Request:
 
 
 BENCHING_WINDOW: Final = 10
-"""Number of latest rated games to consider, all by the active version since it was last reactivated."""
+"""How many of the active version's latest rated games count. Those before its last reactivation don't."""
 
 BENCHING_FAILURES: Final = 5
-"""A bot is benched if the stand-in finished at least this many of them."""
+"""A bot is benched if the stand-in finished at least this many games of the window."""
 
 
 def keeps_failing(taken_over: Sequence[bool]) -> bool:

@@ -146,7 +146,7 @@ class RefereedMatch:
             table.excuse(self._seat(bot, game), spell, now)
 
     def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
-        """Return the bots whose time is up in some game."""
+        """Return the bots whose time ran out more than ``grace`` seconds ago in some game."""
         return frozenset(
             self._bots(game)[seat] for game, table in self._active.items() for seat in table.late(now, grace)
         )

@@ -77,16 +77,16 @@ class _Pending:
         return now - self.asked_at - self.excuse.seconds
 
     def late(self, now: float, grace: float = 0.0) -> bool:
-        """Return True if its time is up."""
+        """Return True if its time ran out more than ``grace`` seconds ago."""
         return self.taken(now) > self.allowed + grace
 
 
 class GameTable:
-    """A game between its start and its end.
+    """A game in progress, and its record once it is over.
 
     ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
     ``breaches`` contains, per seat, a text for every message that it sent before anything was asked.
-    ``early`` contains the answers to this game that came too early; the game adds to it.
+    ``early`` contains the faults of answers that came before they were asked for; the game adds to it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs
@@ -236,11 +236,11 @@ class GameTable:
             pending.excuse.add(spell, now - pending.asked_at)
 
     def late(self, now: float, grace: float) -> tuple[int, ...]:
-        """Return the seats whose time is up."""
+        """Return the seats whose time ran out more than ``grace`` seconds ago."""
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
     def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
-        """Have the stand-in make every late decision."""
+        """Have the stand-in make decisions over ``grace`` seconds late, except those of ``spared`` seats."""
         for seat in self.late(now, grace):
             if seat not in spared:
                 self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))

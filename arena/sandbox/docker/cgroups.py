@@ -26,7 +26,7 @@ _ROOT: Final = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """The shared limits of an installation's bots: memory without swap, processes and threads, cores."""
+    """The shared limits of an installation's bots: memory (no swap), processes and threads, and cores."""
 
     memory_mib: int
     pids: int
@@ -80,7 +80,7 @@ class CgroupLocation:
         return CpuFiles(threads=f"{group}/cgroup.threads", usage=stat, quota=stat, cores=cores)
 
     def quota(self, container: str) -> CgroupSetting:
-        """Return the file with a container's processor quota, and the value for none."""
+        """Return the file with a container's processor quota, and the value that means no quota."""
         folder = f"{self._folder('cpu')}/{self.child(container).rpartition('/')[2]}"
         if self.version == 1:
             return CgroupSetting(file=f"{folder}/cpu.cfs_quota_us", value="-1")
@@ -95,7 +95,7 @@ class CgroupLocation:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The group's folders: version 1 has one per hierarchy."""
+        """The group's folders that the arena creates: in version 1, one in each of these hierarchies."""
         if self.version == 1:
             return tuple(self._folder(controller) for controller in ("memory", "pids", "cpu", "cpuset"))
         return (self.path,)
@@ -164,9 +164,9 @@ def cap_for(limits: Limits, slots: int, pids: int, cores: float) -> Cap:
     """Return the limits of all bots together: every slot's share, and one more share of memory and processes.
 
     The additional share is for the canary, and for a container that is being removed while the next starts.
-    ``limits`` and ``pids`` are per bot. If the slots can't use all ``cores`` of the host, the processor quota
-    is that of all cores. Otherwise, a bot that exceeds its own quota in a long system call would use up that
-    of the others.
+    ``limits`` and ``pids`` are per bot. The processor quota covers at least all ``cores`` of the host, even
+    if the slots can't use them: with less, a bot that exceeds its own quota in a long system call would use
+    up the other bots' share.
     """
     return Cap(
         memory_mib=(slots + 1) * limits.memory_mib,
@@ -295,10 +295,10 @@ class CommonGroup:
 
 
 class SharedMemoryOverruns:
-    """Counts how often all bots together have run out of their shared memory. Thread-safe.
+    """Counts how often all bots together have run out of memory under their common limit. Thread-safe.
 
-    Counts only the times when the kernel found nothing to reclaim: a bot could fill the shared group with
-    data that the kernel caches for it, and this data stays there after the bot has ended.
+    Reaching the limit is not enough, because a bot could fill the group with cached data that outlives it. So
+    this counts only the times when the kernel found nothing to reclaim.
     """
 
     def __init__(self, location: CgroupLocation) -> None:
@@ -365,9 +365,9 @@ _RECLAIM_SECONDS: Final = 1.0
 def reclaim_cache(location: CgroupLocation) -> None:
     """Free the memory in which the kernel caches data for all bots, if ended bots have left much of it.
 
-    For example, the kernel still caches the names that a bot looked up after the bot has ended. If the group
-    were full, the next bot to need memory would have to free some in its own time, which takes seconds for
-    100 MiB of names.
+    For example, after a bot has ended, the kernel still caches the names that it looked up. If the group were
+    full, the next bot to need memory would have to free some while its own clock runs, which takes seconds
+    for 100 MiB of names.
     """
     if location.version == 1:
         folder, used, most, free = "memory", "usage_in_bytes", "limit_in_bytes", "force_empty"
@@ -398,7 +398,7 @@ def lift_quota(location: CgroupLocation, container: str) -> None:
     They can use far more than the quota within system calls, and then wait for minutes before they can end.
     """
     setting = location.quota(container)
-    with contextlib.suppress(OSError):  # the container has already ended, or this process may not
+    with contextlib.suppress(OSError):  # the container has already ended, or this process lacks permission
         (location.root / setting.file).write_text(setting.value)
 
 

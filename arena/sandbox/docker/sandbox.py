@@ -40,7 +40,7 @@ _STDERR_SECONDS: Final = 2.0
 class DockerSandbox:
     """A created container; see :class:`arena.sandbox.runtime.Sandbox`.
 
-    ``overruns`` returns how often all bots together have reached their shared memory limit.
+    ``overruns`` returns how often all bots together have run out of memory under their common limit.
     """
 
     def __init__(  # noqa: PLR0913 - the properties of a container
