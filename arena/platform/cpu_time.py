@@ -193,10 +193,11 @@ class HostShare:
         """Return the throttled seconds and how often the quota has stopped the sandbox."""
         if not self._files.quota:
             return 0.0, 0
-        seconds = _count(self._files.quota, self._withheld, "throttled")
-        with suppress(OSError):  # the group was removed
-            return seconds, _counts(_read(self._files.quota)).get("nr_throttled", 0)
-        return seconds, 0
+        try:
+            counts = _counts(_read(self._files.quota))
+        except OSError:  # the group was removed
+            return self._withheld, self._stops
+        return _seconds(counts, "throttled"), counts.get("nr_throttled", 0)
 
 
 def why_unmeasured(files: CpuFiles) -> str | None:
@@ -237,15 +238,18 @@ def _count(path: str, before: float, name: str = "usage") -> float:
         return before
     if text.isdigit() or text.strip().isdigit():
         return int(text) * _NANO
-    counts = _counts(text)
-    # Version 2 counts microseconds, version 1 nanoseconds.
-    if f"{name}_usec" in counts:
-        return counts[f"{name}_usec"] * _MICRO
-    return counts.get(f"{name}_time", 0) * _NANO
+    return _seconds(_counts(text), name)
 
 
 def _counts(text: str) -> dict[str, int]:
     return {name: int(value) for name, value in map(str.split, text.splitlines())}
+
+
+def _seconds(counts: dict[str, int], name: str) -> float:
+    # Version 2 counts microseconds, version 1 nanoseconds.
+    if f"{name}_usec" in counts:
+        return counts[f"{name}_usec"] * _MICRO
+    return counts.get(f"{name}_time", 0) * _NANO
 
 
 def _states(numbers: Iterable[int]) -> set[str]:

@@ -26,7 +26,7 @@ MATCH = "slow-0"
 
 @dataclass
 class Hall:
-    """A site, and a match whose rounds end when the test says so."""
+    """A site with a match whose rounds the test ends."""
 
     url: str
     store: Store

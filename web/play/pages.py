@@ -240,7 +240,7 @@ class _Play:
         return await run_in_threadpool(self._page, request, game)
 
     async def _wait(self, request: Request, game: PersonGame, after: str) -> PersonGame:
-        """Wait until the bots have decided, but not for long. Return the game as it is then."""
+        """Wait up to ``_WAIT_SECONDS`` for the bots' decisions. Return the current state of the game."""
         waited = 0.0
         while waited < _WAIT_SECONDS and _is_waiting_for_bots(game, after):
             await asyncio.sleep(_POLL_SECONDS)

@@ -82,7 +82,7 @@ def seated(bots: tuple[tuple[str, int] | None, ...], *, dummy: bool) -> SeatingP
 
 
 def within(name: str) -> str:
-    """Return a name as it is written within a sentence."""
+    """Return a name in the form that is used within a sentence."""
     return "the dummy" if name == DUMMY else name
 
 

@@ -8,7 +8,7 @@ the other.
 
 Before Linux 6.16, a bot can pass open files over its socket. The thread that reads from the socket has to
 close them, and a bot can delay that: for example, the last close of a pipe waits for the pipe's lock. So each
-relay has a thread that reads from the bot's connections and closes them. The bot delays nobody but itself.
+relay has a thread that reads from the bot's connections and closes them. A bot can then delay only itself.
 """
 
 import asyncio
@@ -84,9 +84,9 @@ class Relay:
         self.told_at = 0.0
         self.heard_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
-        self._inner = inner
+        self.inner = inner
         self.budget = budget
-        self._watcher = watcher
+        self.watcher = watcher
         self.gets_files = _gets_files(listening)
         self.thread = ThreadPoolExecutor(1)
         self._accepts = False
@@ -131,7 +131,7 @@ class Relay:
             return  # the bot has already gone
         except OSError as error:
             self.close()
-            self._watcher.failed(error)
+            self.watcher.failed(error)
             return
         self._accepted += 1
         if self._accepted == MAX_CONNECTIONS_IN_ALL:
@@ -141,15 +141,6 @@ class Relay:
             self._connections.add(_Connection(self, bot))
         else:
             self.thread.submit(bot.close)
-
-    def connect(self, server: socket.socket) -> bool:
-        """Connect a socket to the inner server. Return False and report the error if that fails."""
-        try:
-            server.connect(str(self._inner))
-        except OSError as error:
-            self._watcher.failed(error)
-            return False
-        return True
 
     def expect(self) -> None:
         """Record that a message to the bot is about to be sent."""
@@ -179,7 +170,7 @@ class Relay:
     def breached(self, breach: Breach) -> None:
         """Read nothing more from the bot, which exceeded its limits."""
         self.mute()
-        self._watcher.breached(breach)
+        self.watcher.breached(breach)
 
 
 def _gets_files(listening: socket.socket) -> bool:
@@ -199,15 +190,19 @@ class _Connection:
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         self._from_bot = _FromBot(relay, self, bot, self._server)
         self._to_bot = _ToBot(relay, self, self._server, bot)
-        self._from_bot.start()
         self._ended = False
+        self._from_bot.start()
 
     def connect(self) -> bool:
-        """Connect to the server."""
-        connected = self._relay.connect(self._server)
-        if connected:
-            self._to_bot.start()
-        return connected
+        """Connect to the server. If that fails, report it, end and return False."""
+        try:
+            self._server.connect(str(self._relay.inner))
+        except OSError as error:
+            self._relay.watcher.failed(error)
+            self.end()
+            return False
+        self._to_bot.start()
+        return True
 
     def mute(self) -> None:
         """Drop everything the bot sends from now on."""
@@ -300,7 +295,8 @@ class _FromBot(_Flow):
     ) -> None:
         super().__init__(relay, connection, source, sink)
         self._guard = FrameGuard(relay.budget)
-        self._begin: bytes | None = b""  # what came before the server was connected
+        self._begin = b""  # what came before the server was connected
+        self._connected = False
 
     def _readable(self) -> None:
         self._relay.hear()
@@ -326,20 +322,14 @@ class _FromBot(_Flow):
         except Breach as breach:
             self._relay.breached(breach)
         else:
-            if self._begin is None:
+            if self._connected:
                 self._send(data)
-            else:
-                self._begin += data
-                if self._guard.begun:
-                    self._connect(self._begin)
-
-    def _connect(self, begin: bytes) -> None:
-        """Connect to the server, and send it what has come so far."""
-        self._begin = None
-        if self._connection.connect():
-            self._send(begin)
-        else:
-            self._connection.end()
+                return
+            self._begin += data
+            if self._guard.begun and self._connection.connect():
+                self._connected = True
+                data, self._begin = self._begin, b""
+                self._send(data)
 
 
 class _ToBot(_Flow):
