@@ -17,8 +17,8 @@ import grpc
 import uvloop
 from grpc import aio
 
-from arena.platform.cpu_time import OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
 from arena.play.referee.grpc_player import PROTOCOL, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
@@ -192,7 +192,7 @@ async def serve_tables(shape: Shape, sockets: Sequence[str], meter: Meter, ready
     """Run the referees of all tables."""
     games = (_WARM_UP + shape.each) // _DECISIONS_A_GAME + 2
     conductors = []
-    clock = AttendedTime(time.monotonic, OwnWaits())
+    clock = RefereeClock(time.monotonic, OwnRunDelay())
     for first in range(0, len(sockets), 2):
         players = [
             GrpcPlayer(listen(Path(socket)), Path(f"{socket}.inner"), encoder(), clock)

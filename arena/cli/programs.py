@@ -19,7 +19,7 @@ from arena.home.workers import PlayingFailed
 from arena.platform.names import WrongName
 from arena.play.botfiles import BotBroken, load_bot
 from arena.play.referee.player import (
-    Ask,
+    DecisionRequested,
     Event,
     FaultNoticed,
     GameEnded,
@@ -27,8 +27,8 @@ from arena.play.referee.player import (
     Hello,
     Lost,
     PlayerAnswer,
-    Revealed,
     RoundScored,
+    TurnRevealed,
 )
 from arena.rules import InvalidRules, Rules, simulation_seed
 
@@ -239,9 +239,9 @@ class _Transcript:
         match event:
             case GameStarted(game, seat, rules, _):
                 yield f"game {game} begins: seat {seat} of {rules.players}"
-            case Ask(_, seen, _, _):
+            case DecisionRequested(_, seen, _, _):
                 yield from position_lines(seen)
-            case Revealed(_, turn, _):
+            case TurnRevealed(_, turn, _):
                 plays = "; ".join(
                     f"{name}: {' '.join(card.label for card in play)}"
                     for name, play in zip((*self._names, "dummy"), turn.plays, strict=False)

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 from arena.home.bots import HomeBot
 from arena.home.solving import Solution, refusal
 from arena.home.workers import BotUnloadable, end_of
-from arena.platform.cpu_time import OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
-from arena.play.referee.player import Ask, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
+from arena.play.referee.player import DecisionRequested, Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.relay import listen
 from arena.play.referee.table import GameTable
 from arena.protocol.faults import Fault
@@ -47,7 +47,7 @@ class SeatMessage(NamedTuple):
     """The events that a bot gets in one message."""
 
     events: Sequence[Event]
-    ask: Ask | None  # the request among them
+    ask: DecisionRequested | None  # the request among them
     move: Move | None  # the recorded answer, or None
 
 
@@ -105,7 +105,7 @@ async def _ask_program(
     with tempfile.TemporaryDirectory(prefix="kaiten-i-", ignore_cleanup_errors=True) as made:
         folder = Path(made)
         encoder = Encoder()
-        now = AttendedTime(time.monotonic, OwnWaits())
+        now = RefereeClock(time.monotonic, OwnRunDelay())
         player = GrpcPlayer(listen(folder / SOCKET_NAME), folder / "inner", encoder, now)
         line = _MessageQueue()
         await player.open(0, line)
@@ -215,18 +215,18 @@ class _RecordedTable:
         self._number = number
         self._seat = game.seat
         self._events: list[Event] = []
-        self._asks: dict[int, Ask] = {}
+        self._asks: dict[int, DecisionRequested] = {}
         self._table = GameTable(
-            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, tell=self._on_event, now=0.0
+            number, game.rules, game.seed, clock, lost={}, breaches={}, early={}, send=self._on_event, now=0.0
         )
 
     def _on_event(self, seat: int, event: Event) -> None:
-        if isinstance(event, Ask):
+        if isinstance(event, DecisionRequested):
             self._asks[seat] = event
         if seat == self._seat:
             self._events.append(event)
 
-    def news(self) -> tuple[list[Event], Ask | None]:
+    def news(self) -> tuple[list[Event], DecisionRequested | None]:
         """Return the events since the last call, and the request among them."""
         events, self._events = self._events, []
         return events, self._asks.get(self._seat)
@@ -239,7 +239,7 @@ class _RecordedTable:
             self._table.answer(seat, PlayerAnswer(self._number, seen.round, seen.turn, moves[seat]), 0.0)
 
 
-async def _reply(line: _MessageQueue, ask: Ask, clock: Clock) -> tuple[Reply, str | None]:
+async def _reply(line: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
     """Wait for an answer. Return it, and why the bot was lost or None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
@@ -271,7 +271,9 @@ async def _reply(line: _MessageQueue, ask: Ask, clock: Clock) -> tuple[Reply, st
     return reply, lost
 
 
-def _fault_of(ask: Ask, answers: Sequence[PlayerAnswer]) -> tuple[Fault, str] | tuple[None, None]:
+def _fault_of(
+    ask: DecisionRequested, answers: Sequence[PlayerAnswer]
+) -> tuple[Fault, str] | tuple[None, None]:
     answer, seen = answers[0], ask.view
     if len(answers) > 1:
         return Fault.PROTOCOL, f"{len(answers)} moves instead of one"

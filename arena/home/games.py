@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from arena.home import timing
 from arena.home.puzzle import Puzzle, puzzle_of
 from arena.home.timing import DecisionTimer, TimeLimitExceeded
-from arena.play.referee.player import Ask, Event, FaultNoticed, Lost, PlayerAnswer
+from arena.play.referee.player import DecisionRequested, Event, FaultNoticed, Lost, PlayerAnswer
 from arena.play.referee.table import GameTable
 from arena.play.replay.document import Seat, build, encode
 from arena.protocol.faults import Fault, places_with_faults, taken_over
@@ -101,7 +101,7 @@ class GameInThisProcess:
         self._timer = timer
         self._asking = asking
         self._mistakes: list[Mistake] = []
-        self._asks: list[tuple[int, Ask, float]] = []
+        self._asks: list[tuple[int, DecisionRequested, float]] = []
         self._seen: dict[int, View] = {}
         self._errors: dict[int, BaseException | None] = {}
         self._steps: Steps = ()
@@ -116,7 +116,7 @@ class GameInThisProcess:
             lost={seat: Lost(Fault.CRASH, _CRASHED) for seat in self._errors},
             breaches={},
             early={},
-            tell=self._on_event,
+            send=self._on_event,
             now=0.0,
         )
 
@@ -145,7 +145,7 @@ class GameInThisProcess:
             self._errors[seat] = error
             return None
 
-    def _ask(self, seat: int, ask: Ask, asked: float) -> None:
+    def _ask(self, seat: int, ask: DecisionRequested, asked: float) -> None:
         chooser, seen = self._choosers[seat], ask.view
         if chooser is None:
             return
@@ -179,7 +179,7 @@ class GameInThisProcess:
         self._table.tick(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
 
     def _on_event(self, seat: int, event: Event) -> None:
-        if type(event) is Ask:
+        if type(event) is DecisionRequested:
             self._asks.append((seat, event, self._now))
         elif type(event) is FaultNoticed:
             self._record_fault(seat, event.fault, event.text, self._errors.get(seat))

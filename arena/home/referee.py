@@ -13,13 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from arena.platform.cpu_time import OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
 from arena.play.referee.frames import MAX_CONNECTIONS
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
-from arena.play.referee.player import Ask, Event, Hello, Listener, Lost, PlayerAnswer, SeatPlayer
+from arena.play.referee.player import (
+    DecisionRequested,
+    Event,
+    Hello,
+    Listener,
+    Lost,
+    PlayerAnswer,
+    SeatPlayer,
+)
 from arena.play.referee.relay import listen
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock
@@ -92,7 +100,7 @@ async def referee(
     waits()
     folder = Path(tempfile.mkdtemp(prefix="kaiten-r-"))  # short: a socket's path is limited to 107 bytes
     encoder = Encoder()
-    now = AttendedTime(time.monotonic, OwnWaits())
+    now = RefereeClock(time.monotonic, OwnRunDelay())
     program = _Program(address.socket, folder / "inner", encoder, now)
     program.on_sent, program.on_received = on_sent, on_received
     players: list[SeatPlayer] = [_CalledPlayer(bot) for bot in table.others]
@@ -166,7 +174,7 @@ class _CalledPlayer:
     def send(self, events: Sequence[Event]) -> None:
         """Schedule the answers, so that they come after this call has returned."""
         for event in events:
-            if isinstance(event, Ask):
+            if isinstance(event, DecisionRequested):
                 asyncio.get_running_loop().call_soon(self._answer, event)
 
     def dismiss(self, lost: Lost) -> None:
@@ -175,7 +183,7 @@ class _CalledPlayer:
     async def close(self, void: str | None = None) -> None:
         """Do nothing: there is no connection to close."""
 
-    def _answer(self, ask: Ask) -> None:
+    def _answer(self, ask: DecisionRequested) -> None:
         if self._listener is None:
             return
         seen = ask.view

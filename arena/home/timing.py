@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, TextIO, TypeVar
 
-from arena.platform.cpu_time import OwnWaits
+from arena.platform.cpu_time import OwnRunDelay
 from arena.protocol.match import Limits
 
 _TICK_SECONDS: Final = 0.05
@@ -42,7 +42,7 @@ class DecisionTimer:
     """
 
     def __init__(self) -> None:
-        self._waits = OwnWaits()
+        self._waits = OwnRunDelay()
         self._allowed: float | None = None
         self._began = self._cpu = self._waited = 0.0
         self._ignored = 0

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from arena.play.referee.clock import KEPT_WAITING
+from arena.play.referee.clock import HOST_DELAY_TEXT
 from arena.protocol.faults import FINAL_FAULTS, Fault
 from arena.protocol.match import Decision, GameRecord, SeatReport, played_again
 from arena.protocol.submissions import HINTS, Cause, CauseKind, Request, Stage
@@ -239,7 +239,7 @@ def _may_be_the_hosts(failure: _Failure, played: Sequence[Played]) -> bool:
 
 
 def _kept_waiting(played: Played) -> bool:
-    return any(KEPT_WAITING in (failure.decision.trouble or "") for failure in _failures(0, played))
+    return any(HOST_DELAY_TEXT in (failure.decision.trouble or "") for failure in _failures(0, played))
 
 
 def _failures(game: int, played: Played) -> Iterator[_Failure]:

@@ -21,23 +21,23 @@ from typing import Final, NamedTuple
 _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
-_UNMATCHED_SECONDS: Final = 0.2
+_MAX_UNMATCHED_SECONDS: Final = 0.2
 """Maximum throttled time that may become run delay only later. The quota's period is 0.1 s."""
 
-_STILL_SECONDS: Final = 0.001
+_IDLE_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last measurement counts as idle."""
 
-_WORK_SECONDS: Final = 0.002
+_MAX_IDLE_WORK_SECONDS: Final = 0.002
 """Maximum processor time that the runtime of a sleeping bot uses itself, between two measurements that
 find all threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
-_STOP_SECONDS: Final = 0.25
+_THROTTLE_SECONDS: Final = 0.25
 """If a quota has stopped a sandbox this recently, it may still do so. Its period is 0.1 s."""
 
-_MAX_OWED_SECONDS: Final = 0.5
+_MAX_DEBT_SECONDS: Final = 0.5
 """Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
 
 
@@ -51,7 +51,7 @@ class CpuFiles:
     cores: float = 0.0  # the quota; 0 for none
 
 
-class Spell(NamedTuple):
+class CpuSample(NamedTuple):
     """The waits and the work of a sandbox between two measurements, in seconds."""
 
     # The host's share. A wait counts once it is over, so it may have begun before the first
@@ -63,19 +63,19 @@ class Spell(NamedTuple):
 class _Thread(NamedTuple):
     """Seconds that a thread has run and waited since its start, and how often it began to run."""
 
-    had: float
+    ran: float
     waited: float
     turns: int
 
 
-class _Stretch(NamedTuple):
+class _ActivePeriod(NamedTuple):
     """The time since all threads last slept: the seconds that threads have waited and run in it."""
 
     waited: float
     spent: float
 
 
-class HostShare:
+class HostDelayMeter:
     """Measures for how long the host kept a runnable sandbox from running.
 
     The measurement errs in the host's favour. The running and throttled time of a sandbox's threads, on any
@@ -85,76 +85,76 @@ class HostShare:
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
-    in or out (:meth:`exchanged`), then nothing depended on those waits, and they don't count.
+    in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count.
     """
 
     def __init__(self, files: CpuFiles, clock: Callable[[], float] = time.monotonic) -> None:
         self._files = files
         self._clock = clock
-        self._looked = clock()
-        self._owes_until = self._looked
+        self._sampled_at = clock()
+        self._debt_until = self._sampled_at
         self._threads: dict[int, _Thread] = {}
         self._used = 0.0
-        self._withheld = 0.0
-        self._stops = 0  # how often the quota has stopped the sandbox
-        self._stopped = -math.inf  # when that count last rose
+        self._throttled = 0.0
+        self._throttle_count = 0  # how often the quota has stopped the sandbox
+        self._throttled_at = -math.inf  # when that count last rose
         self._unmatched = 0.0
-        self._still = False
+        self._idle = False
         self._slept = False
-        self._since_slept = _Stretch(0.0, 0.0)
-        self.look()
-        self._owes_until = self._looked  # what the sandbox used before doesn't matter
+        self._since_slept = _ActivePeriod(0.0, 0.0)
+        self.sample()
+        self._debt_until = self._sampled_at  # what the sandbox used before doesn't matter
 
-    def look(self) -> Spell:
+    def sample(self) -> CpuSample:
         """Measure the time since the last call."""
         moment = self._clock()
         threads = dict(self._read_threads())
         # Read these after the waits: the subtracted counts must not be older.
-        used, (withheld, stops) = self._read_usage(threads), self._read_withheld()
-        spent, kept = used - self._used, withheld - self._withheld
+        used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
+        spent, stopped = used - self._used, throttled - self._throttled
         most = 0.0
         for number, now in threads.items():
             before = self._threads.get(number)
             if before is None or before.waited > now.waited:
                 before = _Thread(0.0, 0.0, 0)  # the thread has started since the last call
-            others = max(0.0, spent - (now.had - before.had))
+            others = max(0.0, spent - (now.ran - before.ran))
             most = max(most, now.waited - before.waited - others)
-        own = min(self._unmatched + kept, most)
-        self._unmatched = min(self._unmatched + kept - own, _UNMATCHED_SECONDS)
-        if stops > self._stops:
-            self._stops, self._stopped = stops, moment
-        self._threads, self._used, self._withheld = threads, used, withheld
-        self._still = spent < _STILL_SECONDS
+        own = min(self._unmatched + stopped, most)
+        self._unmatched = min(self._unmatched + stopped - own, _MAX_UNMATCHED_SECONDS)
+        if stops > self._throttle_count:
+            self._throttle_count, self._throttled_at = stops, moment
+        self._threads, self._used, self._throttled = threads, used, throttled
+        self._idle = spent < _IDLE_SECONDS
         needed = spent / self._files.cores if self._files.cores else 0.0
-        owes_until = max(self._owes_until, self._looked) + needed
-        self._owes_until = min(owes_until, moment + _MAX_OWED_SECONDS)
-        self._looked = moment
-        return Spell(most - own - self._idle_waits(threads, most - own, spent), needed)
+        debt_until = max(self._debt_until, self._sampled_at) + needed
+        self._debt_until = min(debt_until, moment + _MAX_DEBT_SECONDS)
+        self._sampled_at = moment
+        return CpuSample(most - own - self._idle_waits(threads, most - own, spent), needed)
 
-    def exchanged(self) -> None:
+    def message_passed(self) -> None:
         """Record that the bot gets or has sent a message, so that the waits around it count."""
         self._slept = False
 
     @property
-    def sees_threads(self) -> bool:
+    def found_threads(self) -> bool:
         """True if the last measurement saw a thread that had run."""
-        return any(thread.had for thread in self._threads.values())
+        return any(thread.ran for thread in self._threads.values())
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
         """Return the waits between two sleeps that delayed nothing, including those counted earlier."""
-        stretch = _Stretch(self._since_slept.waited + waited, self._since_slept.spent + spent)
+        period = _ActivePeriod(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
-            self._since_slept = stretch
+            self._since_slept = period
             return 0.0
-        idle = self._slept and stretch.spent < _WORK_SECONDS
-        self._slept, self._since_slept = True, _Stretch(0.0, 0.0)
-        return stretch.waited if idle else 0.0
+        idle = self._slept and period.spent < _MAX_IDLE_WORK_SECONDS
+        self._slept, self._since_slept = True, _ActivePeriod(0.0, 0.0)
+        return period.waited if idle else 0.0
 
     def _sleeps(self, threads: dict[int, _Thread]) -> bool:
         """Return True if all threads slept at one moment: none ran while their states were read."""
         return _states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
-    def waits(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return True if the host keeps the sandbox waiting: it has a runnable thread, but was idle recently.
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
@@ -163,15 +163,17 @@ class HostShare:
         used far more, in one long system call, the kernel counts a stop per period until that is paid off.
         """
         now = self._clock()
-        if not self._still or now < max(self._owes_until + _SLACK_SECONDS, self._stopped + _STOP_SECONDS):
+        if not self._idle or now < max(
+            self._debt_until + _SLACK_SECONDS, self._throttled_at + _THROTTLE_SECONDS
+        ):
             return False
         return "R" in _states(self._threads)
 
     def _read_threads(self) -> Iterator[tuple[int, _Thread]]:
         for number in self._numbers():
             with suppress(OSError, ValueError):  # the thread has ended
-                had, waited, turns = map(int, _read(f"/proc/{number}/schedstat").split())
-                yield number, _Thread(had * _NANO, waited * _NANO, turns)
+                ran, waited, turns = map(int, _read(f"/proc/{number}/schedstat").split())
+                yield number, _Thread(ran * _NANO, waited * _NANO, turns)
 
     def _numbers(self) -> list[int]:
         path = self._files.threads
@@ -186,27 +188,27 @@ class HostShare:
 
     def _read_usage(self, threads: dict[int, _Thread]) -> float:
         if not self._files.usage:
-            return sum(thread.had for thread in threads.values())
+            return sum(thread.ran for thread in threads.values())
         return _count(self._files.usage, self._used)
 
-    def _read_withheld(self) -> tuple[float, int]:
+    def _read_throttled(self) -> tuple[float, int]:
         """Return the throttled seconds and how often the quota has stopped the sandbox."""
         if not self._files.quota:
             return 0.0, 0
         try:
             counts = _counts(_read(self._files.quota))
         except OSError:  # the group was removed
-            return self._withheld, self._stops
+            return self._throttled, self._throttle_count
         return _seconds(counts, "throttled"), counts.get("nr_throttled", 0)
 
 
-def why_unmeasured(files: CpuFiles) -> str | None:
+def unmeasured_reason(files: CpuFiles) -> str | None:
     """Return why the host's share of a running sandbox can't be measured, or None if it can.
 
     Call this while a thread of the sandbox runs.
     """
-    share = HostShare(files)
-    if not share.sees_threads:
+    meter = HostDelayMeter(files)
+    if not meter.found_threads:
         return f"no thread with a run delay is visible in {files.threads}"
     for path, name in ((files.usage, "usage"), (files.quota, "throttled")):
         if path and math.isnan(_count(path, math.nan, name)):
@@ -214,7 +216,7 @@ def why_unmeasured(files: CpuFiles) -> str | None:
     return None
 
 
-class OwnWaits:
+class OwnRunDelay:
     """Seconds for which the creating thread has waited for a processor since its start."""
 
     def __init__(self) -> None:

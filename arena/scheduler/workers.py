@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 import structlog
 
-from arena.platform.cpu_time import OwnWaits
+from arena.platform.cpu_time import OwnRunDelay
 from arena.platform.environment import failpoint
 from arena.platform.periodic import Backoff, PeriodicTask
 from arena.play.launcher import HostFailed, LauncherError
@@ -150,12 +150,12 @@ class LoadMonitor:
     def __init__(self, slots: SlotPool) -> None:
         self._slots = slots
         self._limiter = SlotLimiter(slots.size, slots.share)
-        self._waits: OwnWaits | None = None
+        self._waits: OwnRunDelay | None = None
 
     def measure(self) -> None:
         """Spin briefly, measure the share of a core received, and set the usable slots. Not thread-safe."""
         if self._waits is None:
-            self._waits = OwnWaits()  # of the calling thread
+            self._waits = OwnRunDelay()  # of the calling thread
         before, begun = self._waits(), time.thread_time()
         while (worked := time.thread_time() - begun) < _WORK_SECONDS:
             pass

@@ -2,7 +2,7 @@
 
 import re
 
-from arena.play.referee.__main__ import NEWS_SECONDS
+from arena.play.referee.__main__ import REPORT_SECONDS
 from arena.play.replay.disclosed import DISCLOSED_FORMAT
 from arena.scheduler.live import PUBLISH_SECONDS
 from tests.docs.documents import DOCS, ROOT
@@ -43,7 +43,7 @@ def test_numbers_and_formats_are_those_of_the_code() -> None:
     assert f"{SIZE[0]} by {SIZE[1]}" in text
     assert f"`{FORMAT}`" in text
     assert f"`{DISCLOSED_FORMAT}`" in text
-    assert 1 / PUBLISH_SECONDS == 1 / NEWS_SECONDS == 2
+    assert 1 / PUBLISH_SECONDS == 1 / REPORT_SECONDS == 2
     assert "at most twice per second per match" in " ".join(text.split())
     millis = re.search(r"EVERY_MILLIS = (\d+);", POLLING.read_text())
     assert millis is not None

@@ -1,4 +1,4 @@
-"""Tests of how much of a sandbox's time is the host's share, according to the kernel."""
+"""Tests of how much of a sandbox's time is the host's meter, according to the kernel."""
 
 import os
 import subprocess
@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.platform.cpu_time import CpuFiles, HostShare, OwnWaits, Spell, why_unmeasured
-from arena.play.referee.clock import Excuse, beside
+from arena.platform.cpu_time import CpuFiles, CpuSample, HostDelayMeter, OwnRunDelay, unmeasured_reason
+from arena.play.referee.clock import UncountedTime, uncounted_note
 
 SPINS = ["sh", "-c", "echo; while :; do :; done"]
 SLEEPS = "import signal; signal.pause()"
@@ -51,11 +51,11 @@ def test_a_wait_for_other_programs_is_the_hosts_share() -> None:
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         first, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(4)]
-        share = HostShare(files(first))
+        meter = HostDelayMeter(files(first))
         begun, waited = time.monotonic(), 0.0
         while time.monotonic() - begun < 1:
             time.sleep(0.05)
-            waited += share.look().waited
+            waited += meter.sample().waited
         assert 0.5 * (time.monotonic() - begun) < waited < time.monotonic() - begun + 0.5
 
 
@@ -64,13 +64,13 @@ def test_a_sleeping_bot_does_not_wait() -> None:
     core = min(os.sched_getaffinity(0))
     with ExitStack() as stack:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (SLEEPS, SPINS, SPINS)]
-        share = HostShare(files(asleep))
+        meter = HostDelayMeter(files(asleep))
         while not ran(asleep) or "S (sleeping)" not in Path(f"/proc/{asleep}/status").read_text():
             time.sleep(0.01)
-        share.look()
+        meter.sample()
         time.sleep(0.5)
-        assert share.look() == (0.0, 0.0)
-        assert not share.waits()
+        assert meter.sample() == (0.0, 0.0)
+        assert not meter.is_waiting()
 
 
 NAPS = """
@@ -97,18 +97,18 @@ def test_timers_of_a_sleeping_bot_excuse_nothing() -> None:
         asleep, *_ = [stack.enter_context(process(code, core)) for code in (NAPS, SPINS, SPINS, SPINS)]
         while len(list(Path(f"/proc/{asleep}/task").iterdir())) < 2:
             time.sleep(0.01)
-        silent, talking = HostShare(files(asleep)), HostShare(files(asleep))
-        silent.look()  # leave out the work at its start
-        talking.look()
+        silent, talking = HostDelayMeter(files(asleep)), HostDelayMeter(files(asleep))
+        silent.sample()  # leave out the work at its start
+        talking.sample()
         excused, control, waited, begun = 0.0, 0.0, 0.0, waits(asleep)
         end = time.monotonic() + 60
         # A wait counts until the bot sleeps again. On a busy host one wait may take a second.
         while (waited < 0.5 or excused >= waited / 2) and time.monotonic() < end:
             time.sleep(0.05)
             waited = waits(asleep) - begun
-            excused += silent.look().waited
-            talking.exchanged()
-            control += talking.look().waited
+            excused += silent.sample().waited
+            talking.message_passed()
+            control += talking.sample().waited
         assert waited >= 0.5
         assert excused < waited / 2 < control
 
@@ -125,12 +125,12 @@ def test_a_runnable_thread_that_does_not_run_is_seen_to_wait() -> None:
     with ExitStack() as stack:
         least, *_ = [stack.enter_context(process(SPINS, core)) for _ in range(3)]
         os.setpriority(os.PRIO_PROCESS, least, 19)  # it runs only about every half second
-        share = HostShare(files(least))
+        meter = HostDelayMeter(files(least))
         end = time.monotonic() + 60
-        while not share.waits() and time.monotonic() < end:
-            share.look()
+        while not meter.is_waiting() and time.monotonic() < end:
+            meter.sample()
             time.sleep(0.05)
-        assert share.waits()
+        assert meter.is_waiting()
 
 
 def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path) -> None:
@@ -140,11 +140,11 @@ def test_waits_for_threads_of_the_same_sandbox_are_not_the_hosts(tmp_path: Path)
         family = [stack.enter_context(process(SPINS, core)) for _ in range(6)]
         (tmp_path / "tasks").write_text("\n".join(map(str, family)))
         begun, before = time.monotonic(), sum(map(ran, family))
-        together = HostShare(CpuFiles(threads=str(tmp_path / "tasks")))
-        alone = HostShare(files(family[0]))
+        together = HostDelayMeter(CpuFiles(threads=str(tmp_path / "tasks")))
+        alone = HostDelayMeter(files(family[0]))
         while sum(map(ran, family)) - before < 1:
             time.sleep(0.05)
-        waited, by_itself = together.look().waited, alone.look().waited
+        waited, by_itself = together.sample().waited, alone.sample().waited
         elapsed, had = time.monotonic() - begun, sum(map(ran, family)) - before
         assert waited < elapsed - had + 0.5
         # As a control, the process alone appears to wait for the host.
@@ -179,22 +179,24 @@ def test_time_withheld_by_the_quota_is_not_the_hosts(
             threads=str(tmp_path / "tasks"), usage=str(first), quota=str(paths["quota"]), cores=0.5
         )
         write(5.0, 7.0)
-        own, host = HostShare(shared), HostShare(files(pid))
+        own, host = HostDelayMeter(shared), HostDelayMeter(files(pid))
         begun = ran(pid)
         time.sleep(0.6)
         used = ran(pid) - begun
         write(5.0 + used, 7.0 + 100)
-        assert host.look().waited > 0.2
-        spell = own.look()
-        assert spell.waited == 0.0
-        assert spell.needed == pytest.approx(used / 0.5, abs=1e-5)
+        assert host.sample().waited > 0.2
+        sample = own.sample()
+        assert sample.waited == 0.0
+        assert sample.needed == pytest.approx(used / 0.5, abs=1e-5)
 
 
 def test_a_sandbox_that_is_gone_has_no_waits() -> None:
     """Its group and its processes may disappear between two measurements."""
-    share = HostShare(CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat"))
-    assert share.look() == (0.0, 0.0)
-    assert not share.waits()
+    meter = HostDelayMeter(
+        CpuFiles(threads="/nowhere/tasks", usage="/nowhere/usage", quota="/nowhere/cpu.stat")
+    )
+    assert meter.sample() == (0.0, 0.0)
+    assert not meter.is_waiting()
 
 
 def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
@@ -204,7 +206,7 @@ def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
     with ExitStack() as stack:
         for _ in range(3):
             stack.enter_context(process(SPINS, core))
-        waits = OwnWaits()
+        waits = OwnRunDelay()
         try:
             os.sched_setaffinity(0, {core})
             first, end = waits(), time.thread_time() + 0.1
@@ -217,26 +219,26 @@ def test_a_thread_that_shares_its_core_sees_its_own_waits() -> None:
 
 def test_no_more_is_excused_than_there_was() -> None:
     """Neither waits from before a decision count, nor the minimum time for the bot's own work."""
-    excuse = Excuse()
-    excuse.add(Spell(waited=5.0, needed=0.0), 0.5)
-    assert excuse.seconds == 0.5
-    excuse.add(Spell(waited=0.0, needed=1.5), 2.0)
-    assert excuse.seconds == 0.5
-    excuse.add(Spell(waited=0.0, needed=0.0), 4.0)
-    assert excuse.seconds == 2.5
-    assert beside(excuse) == ", not counting 2.5 s in which the host kept it waiting"
-    assert beside(Excuse()) == ""
+    uncounted = UncountedTime()
+    uncounted.add(CpuSample(waited=5.0, needed=0.0), 0.5)
+    assert uncounted.seconds == 0.5
+    uncounted.add(CpuSample(waited=0.0, needed=1.5), 2.0)
+    assert uncounted.seconds == 0.5
+    uncounted.add(CpuSample(waited=0.0, needed=0.0), 4.0)
+    assert uncounted.seconds == 2.5
+    assert uncounted_note(uncounted) == ", not counting 2.5 s in which the host kept it waiting"
+    assert uncounted_note(UncountedTime()) == ""
 
 
 def test_why_the_hosts_share_cannot_be_measured() -> None:
     """The reason is that no thread is visible, or a file that can't be read."""
     seen = f"/proc/{os.getpid()}/task"
-    assert why_unmeasured(CpuFiles(threads=seen)) is None
-    assert why_unmeasured(CpuFiles(threads="/nowhere/tasks")) == (
+    assert unmeasured_reason(CpuFiles(threads=seen)) is None
+    assert unmeasured_reason(CpuFiles(threads="/nowhere/tasks")) == (
         "no thread with a run delay is visible in /nowhere/tasks"
     )
     for lacking in (
         CpuFiles(threads=seen, usage="/nowhere/usage"),
         CpuFiles(threads=seen, quota="/nowhere/stat"),
     ):
-        assert why_unmeasured(lacking) == f"{lacking.usage or lacking.quota} can't be read"
+        assert unmeasured_reason(lacking) == f"{lacking.usage or lacking.quota} can't be read"

@@ -12,7 +12,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from arena.platform.cpu_time import CpuFiles, HostShare
+from arena.platform.cpu_time import CpuFiles, HostDelayMeter
 
 _ROOT = Path("/sys/fs/cgroup")
 _PERIOD_MICROS = 100_000
@@ -109,21 +109,21 @@ def waits(  # noqa: PLR0913 - the conditions of a test
     comes_first: bool,
     program: Sequence[str] = SPINS,
 ) -> float:
-    """Return the share of measurements, as frequent as a referee's, that find programs waiting."""
+    """Return the meter of measurements, as frequent as a referee's, that find programs waiting."""
     group = Group(version, f"kaiten-test-{os.getpid()}")
     group.make(cores, comes_first=comes_first)
     try:
         with spinning(spinners, program) as own, spinning(others):
             for pid in own:
                 group.add(pid)
-            share, seen = HostShare(group.files(cores)), []
+            meter, seen = HostDelayMeter(group.files(cores)), []
             time.sleep(0.5)  # more than the quota's period, in the group
-            share.look()
+            meter.sample()
             end = time.monotonic() + 2
             while time.monotonic() < end:
                 time.sleep(0.05)
-                share.look()
-                seen.append(share.waits())
+                meter.sample()
+                seen.append(meter.is_waiting())
             group.lift()
             return sum(seen) / len(seen)
     finally:

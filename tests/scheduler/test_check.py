@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from arena.platform.cpu_time import Spell
+from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import Lost
 from arena.protocol.faults import Fault
 from arena.protocol.match import (
@@ -130,10 +130,10 @@ def late(seconds: float, waited: float) -> MatchRecord:
     driver = Driver(RULES, 2)
     driver.greet()
     driver.now += seconds + waited
-    driver.match.excuse(1, Spell(waited, 0.0), driver.now)
+    driver.match.deduct(1, CpuSample(waited, 0.0), driver.now)
     driver.answer(1)
-    driver.match.excuse(0, Spell(100.0, 0.0), driver.now)
-    driver.match.excuse(2, Spell(100.0, 0.0), driver.now)
+    driver.match.deduct(0, CpuSample(100.0, 0.0), driver.now)
+    driver.match.deduct(2, CpuSample(100.0, 0.0), driver.now)
     driver.play_on()
     return record(driver.match.games())
 

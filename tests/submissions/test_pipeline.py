@@ -20,7 +20,7 @@ from arena.images.image import DEFAULT_LIMITS, Platform
 from arena.images.intake import Bases, Intake
 from arena.images.keeper import ImageKeeper
 from arena.platform.files import Disk
-from arena.play.referee.clock import KEPT_WAITING
+from arena.play.referee.clock import HOST_DELAY_TEXT
 from arena.protocol.controls import Gate
 from arena.protocol.faults import Fault
 from arena.protocol.match import Limits, RuntimeName, WorkerStatus
@@ -157,7 +157,9 @@ class Place:
         first = list(game.record.steps[0])
         late = first[seat]
         assert late is not None
-        first[seat] = replace(late, fault=Fault.ABSENT, trouble=f"no Hello, not counting 3 s {KEPT_WAITING}")
+        first[seat] = replace(
+            late, fault=Fault.ABSENT, trouble=f"no Hello, not counting 3 s {HOST_DELAY_TEXT}"
+        )
         steps = (tuple(first), *game.record.steps[1:])
         record = replace(game.record, steps=steps)
         assert self.store.results.record(replace(match, games=(replace(game, record=record),)))

@@ -1,7 +1,7 @@
 """A bot's logged decisions, from games played with the test's own clock and bots."""
 
 from arena.db.game_logs import StoredGameLog
-from arena.platform.cpu_time import Spell
+from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import PlayerAnswer
 from arena.protocol.documents import SeatDecision
 from arena.protocol.faults import Fault
@@ -48,7 +48,7 @@ def test_only_long_waits_for_the_host_are_listed() -> None:
     driver.greet()
     for waited in (0.05, 0.5):
         driver.now += 2.0
-        driver.match.excuse(0, Spell(waited, 0.0), driver.now)
+        driver.match.deduct(0, CpuSample(waited, 0.0), driver.now)
         driver.answer(0)
         driver.answer(1)
     driver.play_on()

@@ -19,8 +19,8 @@ from typing import BinaryIO, Final
 import msgspec
 import uvloop
 
-from arena.platform.cpu_time import HostShare, OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import HostDelayMeter, OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
@@ -42,7 +42,7 @@ _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
-NEWS_SECONDS: Final = 0.5
+REPORT_SECONDS: Final = 0.5
 """Interval of reports about finished rounds. A shorter match sends none."""
 
 
@@ -73,17 +73,17 @@ def _confine(spec: RefereeSpec) -> None:
 
 
 async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
-    one_at_a_time = threading.Lock()
+    lock = threading.Lock()
 
-    def say(message: FromReferee) -> None:
-        with one_at_a_time:
+    def send(message: FromReferee) -> None:
+        with lock:
             sink.write(msgspec.json.encode(message) + b"\n")
             sink.flush()
 
     encoder = Encoder()
     match = RefereedMatch(spec.rules, spec.seeds, spec.clock, spec.seatings, person=spec.person)
-    now = AttendedTime(time.monotonic, OwnWaits())
-    person = PersonPlayer(lambda view: say(PersonAsked(view)))
+    now = RefereeClock(time.monotonic, OwnRunDelay())
+    person = PersonPlayer(lambda view: send(PersonAsked(view)))
     # If this process is root, no bot can connect until the launcher has handed over the sockets.
     players: list[SeatPlayer] = [
         person if seat == spec.person else GrpcPlayer(listen(Path(path)), Path(str(seat)), encoder, now)
@@ -95,35 +95,35 @@ async def _play(spec: RefereeSpec, source: BinaryIO, sink: BinaryIO) -> None:
     os.chdir(spec.folder)
     _confine(spec)
     await conductor.open()
-    say(Listening())
-    beside = [
-        asyncio.create_task(_follow(conductor, person, source)),
-        asyncio.create_task(_tell_news(match, say)),
+    send(Listening())
+    background = [
+        asyncio.create_task(_read_launcher(conductor, person, source)),
+        asyncio.create_task(_report_rounds(match, send)),
     ]
-    for task in beside:
-        task.add_done_callback(partial(_pass_on, conductor))
+    for task in background:
+        task.add_done_callback(partial(_fail_match, conductor))
     await conductor.run()
-    for task in beside:
+    for task in background:
         task.cancel()
-    say(Finished(match.games(), match.seats()))
+    send(Finished(match.games(), match.seats()))
 
 
-def _pass_on(conductor: Conductor, task: asyncio.Task[None]) -> None:
+def _fail_match(conductor: Conductor, task: asyncio.Task[None]) -> None:
     """End the match if a background task failed; otherwise it would wait forever for the task's messages."""
     error = None if task.cancelled() else task.exception()
     if isinstance(error, Exception):
         conductor.failed(error)
 
 
-async def _tell_news(match: RefereedMatch, say: Callable[[FromReferee], None]) -> None:
+async def _report_rounds(match: RefereedMatch, send: Callable[[FromReferee], None]) -> None:
     """Report finished rounds regularly, in a thread, so that bots' clocks don't wait for a slow reader."""
     while True:
-        await asyncio.sleep(NEWS_SECONDS)
-        for news in match.news():
-            await asyncio.to_thread(say, news)
+        await asyncio.sleep(REPORT_SECONDS)
+        for finished in match.newly_finished_rounds():
+            await asyncio.to_thread(send, finished)
 
 
-async def _follow(conductor: Conductor, person: PersonPlayer, source: BinaryIO) -> None:
+async def _read_launcher(conductor: Conductor, person: PersonPlayer, source: BinaryIO) -> None:
     """Handle the launcher's messages. To stop a match, the launcher kills this process."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -131,7 +131,7 @@ async def _follow(conductor: Conductor, person: PersonPlayer, source: BinaryIO) 
     while line := await reader.readline():
         match msgspec.json.decode(line, type=FromLauncher):
             case Started(seat, cpu):
-                conductor.started(seat, None if cpu is None else HostShare(cpu))
+                conductor.started(seat, None if cpu is None else HostDelayMeter(cpu))
             case Ended(seat, why):
                 conductor.ended(seat, why)
             case PersonAnswered(round_number, turn, move):

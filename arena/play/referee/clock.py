@@ -7,9 +7,9 @@ whole game.
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from arena.platform.cpu_time import Spell
+from arena.platform.cpu_time import CpuSample
 
-_WORTH_TELLING_SECONDS: Final = 0.05
+_MIN_NOTED_SECONDS: Final = 0.05
 
 
 class SeatClock(NamedTuple):
@@ -31,7 +31,7 @@ class SeatClock(NamedTuple):
         return SeatClock(self.move, max(0.0, self.bank - overrun))
 
 
-class Excuse:
+class UncountedTime:
     """Time that doesn't count towards a limit because the bot couldn't use it."""
 
     def __init__(self) -> None:
@@ -39,41 +39,41 @@ class Excuse:
         self._waited = 0.0
         self._needed = 0.0
 
-    def add(self, spell: Spell, age: float) -> None:
+    def add(self, sample: CpuSample, age: float) -> None:
         """Add the latest measurement; ``age`` is the number of seconds since the start of the limited time.
 
-        The excuse covers neither the bot's own work nor time before the start.
+        The total includes neither the bot's own work nor time before the start.
         """
-        self._waited += spell.waited
-        self._needed += spell.needed
+        self._waited += sample.waited
+        self._needed += sample.needed
         self.seconds = max(0.0, min(self._waited, age - self._needed))
 
 
-KEPT_WAITING: Final = "in which the host kept it waiting"
+HOST_DELAY_TEXT: Final = "in which the host kept it waiting"
 """Part of a fault's text if the host caused part of the delay."""
 
 
-def beside(excuse: Excuse) -> str:
+def uncounted_note(uncounted: UncountedTime) -> str:
     """Return the last part of a message about an exceeded limit: the time that wasn't counted."""
-    if excuse.seconds < _WORTH_TELLING_SECONDS:
+    if uncounted.seconds < _MIN_NOTED_SECONDS:
         return ""
-    return f", not counting {excuse.seconds:.1f} s {KEPT_WAITING}"
+    return f", not counting {uncounted.seconds:.1f} s {HOST_DELAY_TEXT}"
 
 
-STANDSTILL_SECONDS: Final = 0.25
+PAUSE_SECONDS: Final = 0.25
 """The referee reads the clock every 0.05 s. A gap of this length means that the referee wasn't running."""
 
-_STARVED_SECONDS: Final = 2.0
+_MAX_CPU_WAIT_SECONDS: Final = 2.0
 """Longest time that the referee may wait for a processor without stopping its clock."""
 
 _BATCH_SECONDS: Final = 0.002
 """Clock readings closer than this belong to the same poll of the sockets."""
 
-_LONGEST_BATCH_SECONDS: Final = 0.02
+_MAX_BATCH_SECONDS: Final = 0.02
 """Maximum length of a poll; bots that keep the referee busy don't prolong it."""
 
 
-class AttendedTime:
+class RefereeClock:
     """A clock that stops while the referee isn't running.
 
     After a pause of the host or the process, every deadline has passed, although the answers may have arrived
@@ -81,7 +81,7 @@ class AttendedTime:
 
     Waiting for a processor is not a pause: the bots keep running, and a sleeping bot must not gain from it.
     The time that other programs take from bots is measured per bot. Only answers that came while the referee
-    waited are excused.
+    waited are exempt.
 
     ``now`` is monotonic; ``waited`` returns how long the referee's thread has waited for a processor so far.
     Both are in seconds.
@@ -90,34 +90,34 @@ class AttendedTime:
     def __init__(self, now: Callable[[], float], waited: Callable[[], float]) -> None:
         self._now = now
         self._waited = waited
-        self._seen = now()
+        self._last = now()
         self.missed = 0.0  # total length of the pauses, in seconds
         # Length of the last wait for a processor, in seconds, which falls to 0 over the same time. Answers
         # that came during that wait may still be in the referee's queues.
         self.behind = 0.0
         self._waited_before = waited()
-        self._late = 0.0
-        self._batch = self._seen
+        self._batch_wait = 0.0
+        self._batch_began = self._last
 
     def __call__(self) -> float:
         """Return the time in monotonic seconds, not counting the missed ones."""
         now, waited = self._now(), self._waited()
-        since = now - self._seen
+        since = now - self._last
         late = min(waited - self._waited_before, since)
-        if since - late > STANDSTILL_SECONDS or since > _STARVED_SECONDS:
+        if since - late > PAUSE_SECONDS or since > _MAX_CPU_WAIT_SECONDS:
             self.missed += since
             late = 0.0
-        if since < _BATCH_SECONDS and now - self._batch < _LONGEST_BATCH_SECONDS:
-            self._late += since
+        if since < _BATCH_SECONDS and now - self._batch_began < _MAX_BATCH_SECONDS:
+            self._batch_wait += since
         else:
-            self._batch, self._late = now, late
+            self._batch_began, self._batch_wait = now, late
         self.behind = max(late, self.behind - since)
-        self._seen, self._waited_before = now, waited
+        self._last, self._waited_before = now, waited
         return now - self.missed
 
-    def arrived(self) -> float:
+    def earliest_arrival(self) -> float:
         """Return the earliest time at which data that is readable now may have arrived.
 
         This is the present time minus the time that the referee waited for a processor before it looked.
         """
-        return self() - self._late
+        return self() - self._batch_wait

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
-from arena.platform.cpu_time import HostShare, Spell
-from arena.play.referee.clock import AttendedTime, Excuse, beside
+from arena.platform.cpu_time import CpuSample, HostDelayMeter
+from arena.play.referee.clock import RefereeClock, UncountedTime, uncounted_note
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Event, GameStarted, Hello, Lost, PlayerAnswer, SeatPlayer
 from arena.protocol.faults import Fault
@@ -20,16 +20,16 @@ threads. An answer that arrives during this grace period is late."""
 _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
 
-_LOOK_SECONDS: Final = 0.1
+_SAMPLE_SECONDS: Final = 0.1
 """Maximum age of the last measurement of a bot's waits when the bot is asked. It takes a few microseconds."""
 
 
-_PATIENCE_SECONDS: Final = 5.0
+_MAX_PAUSE_SECONDS: Final = 5.0
 """A longer pause of the referee before a bot's greeting may be the reason why the bot exited. No bot can keep
 the referee busy for that long: the relay reads only what the bot's send budget allows."""
 
 
-class StoodStill(Exception):
+class RefereePaused(Exception):
     """The referee didn't run while its bots tried to greet, so bots that exited aren't at fault."""
 
 
@@ -45,17 +45,17 @@ class Conductor:
         players: Sequence[SeatPlayer],
         *,
         start_seconds: float,
-        now: AttendedTime,
+        now: RefereeClock,
     ) -> None:
         self._match = match
         self._players = players
         self._start_seconds = start_seconds
         self._now = now
-        self._waiting: dict[int, float] = {}
+        self._started_at: dict[int, float] = {}
         self._absent = set(range(len(players)))
-        self._shares: dict[int, HostShare] = {}
-        self._looked: dict[int, float] = {}
-        self._excuses: dict[int, Excuse] = {}
+        self._meters: dict[int, HostDelayMeter] = {}
+        self._sampled_at: dict[int, float] = {}
+        self._uncounted: dict[int, UncountedTime] = {}
         self._over = asyncio.Event()
         self._failure: Exception | None = None
 
@@ -73,7 +73,7 @@ class Conductor:
                 async with asyncio.timeout(_TICK_SECONDS):
                     await self._over.wait()
             except TimeoutError:
-                self._hear(self._tick)
+                self._apply(self._tick)
         # A bot that keeps its connection open must not delay the result.
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
@@ -82,14 +82,14 @@ class Conductor:
         if self._failure is not None:
             raise self._failure
 
-    def started(self, seat: int, share: HostShare | None = None) -> None:
-        """Start the time limit of a seat's greeting. ``share``, if given, measures the host's delays."""
+    def started(self, seat: int, meter: HostDelayMeter | None = None) -> None:
+        """Start the time limit of a seat's greeting. ``meter``, if given, measures the host's delays."""
         now = self._now()
-        self._waiting[seat] = now
-        self._excuses[seat] = Excuse()
-        if share is not None:
-            self._shares[seat] = share
-            self._looked[seat] = now
+        self._started_at[seat] = now
+        self._uncounted[seat] = UncountedTime()
+        if meter is not None:
+            self._meters[seat] = meter
+            self._sampled_at[seat] = now
 
     def ended(self, seat: int, why: str) -> None:
         """Handle the end of a sandbox. The stream of a bot that has greeted is still read to its end."""
@@ -100,20 +100,20 @@ class Conductor:
         """Handle a bot's greeting."""
         if seat in self._absent:
             self._absent.remove(seat)
-            self._hear(lambda now: self._match.greeted(seat, hello, now))
+            self._apply(lambda now: self._match.greeted(seat, hello, now))
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
         """Handle a bot's answers."""
 
         def take(now: float) -> None:
-            self._exchanged(seat)
+            self._message_passed(seat)
             if self._is_slow(seat, now):
-                self._look(seat, now)
+                self._deduct_host_delay(seat, now)
             if lag > _LAG_SECONDS:
-                self._match.excuse(seat, Spell(lag, 0.0), now)
+                self._match.deduct(seat, CpuSample(lag, 0.0), now)
             self._match.answered(seat, answers, now)
 
-        self._hear(take)
+        self._apply(take)
 
     def lost(self, seat: int, lost: Lost) -> None:
         """Handle the loss of a bot."""
@@ -122,11 +122,11 @@ class Conductor:
             self._now()
             # Pauses count from the beginning: a bot may have started before the referee learned that it did.
             missed = self._now.missed
-            if missed > _PATIENCE_SECONDS:
+            if missed > _MAX_PAUSE_SECONDS:
                 why = f"the referee did not run for {missed:.1f} s while the bot of seat {seat} started"
-                self.failed(StoodStill(f"{why}, and the bot then exited: {lost.why}"))
+                self.failed(RefereePaused(f"{why}, and the bot then exited: {lost.why}"))
                 return
-        self._hear(lambda now: self._match.lose(seat, lost, now))
+        self._apply(lambda now: self._match.lose(seat, lost, now))
 
     def failed(self, error: Exception) -> None:
         """End the match with this error."""
@@ -134,49 +134,51 @@ class Conductor:
         self._over.set()
 
     def _tick(self, now: float) -> None:
-        for seat in self._shares:
+        for seat in self._meters:
             if seat in self._absent or self._is_slow(seat, now):
-                self._look(seat, now)
-        for seat in self._absent - self._kept_waiting(self._absent):
-            if seat in self._waiting and self._greeting_is_late(seat, now):
+                self._deduct_host_delay(seat, now)
+        for seat in self._absent - self._waiting_for_cpu(self._absent):
+            if seat in self._started_at and self._greeting_is_late(seat, now):
                 self._absent.remove(seat)
                 lost = Lost(Fault.ABSENT, self._why_absent(seat))
                 self._players[seat].dismiss(lost)
                 self._match.lose(seat, lost, now)
         grace = _GRACE_SECONDS + self._now.behind
-        self._match.tick(now, grace, self._kept_waiting(self._match.late(now, grace)))
+        self._match.tick(now, grace, self._waiting_for_cpu(self._match.late(now, grace)))
 
     def _greeting_is_late(self, seat: int, now: float) -> bool:
-        taken = now - self._waiting[seat] - self._excuses[seat].seconds
+        taken = now - self._started_at[seat] - self._uncounted[seat].seconds
         return taken > self._start_seconds + _GRACE_SECONDS + self._now.behind
 
     def _why_absent(self, seat: int) -> str:
-        return f"no valid Hello within {self._start_seconds:g} s of its start" + beside(self._excuses[seat])
+        return f"no valid Hello within {self._start_seconds:g} s of its start" + uncounted_note(
+            self._uncounted[seat]
+        )
 
-    def _kept_waiting(self, seats: Collection[int]) -> frozenset[int]:
+    def _waiting_for_cpu(self, seats: Collection[int]) -> frozenset[int]:
         """Return the seats whose bots are runnable but not running. How long they wait isn't known yet."""
-        return frozenset(seat for seat in seats if seat in self._shares and self._shares[seat].waits())
+        return frozenset(seat for seat in seats if seat in self._meters and self._meters[seat].is_waiting())
 
     def _is_slow(self, seat: int, now: float) -> bool:
         asked = self._match.asked_since(seat)
         return asked is not None and now - asked > _TICK_SECONDS
 
-    def _look(self, seat: int, now: float) -> None:
+    def _deduct_host_delay(self, seat: int, now: float) -> None:
         """Deduct the host's share since the last call from a bot's time."""
-        if seat not in self._shares:
+        if seat not in self._meters:
             return
-        spell = self._shares[seat].look()
-        self._looked[seat] = now
+        sample = self._meters[seat].sample()
+        self._sampled_at[seat] = now
         if seat in self._absent:
-            self._excuses[seat].add(spell, now - self._waiting[seat])
+            self._uncounted[seat].add(sample, now - self._started_at[seat])
         else:
-            self._match.excuse(seat, spell, now)
+            self._match.deduct(seat, sample, now)
 
-    def _exchanged(self, seat: int) -> None:
-        if seat in self._shares:
-            self._shares[seat].exchanged()
+    def _message_passed(self, seat: int) -> None:
+        if seat in self._meters:
+            self._meters[seat].message_passed()
 
-    def _hear(self, happened: Callable[[float], None]) -> None:
+    def _apply(self, happened: Callable[[float], None]) -> None:
         """Apply an event to the match, and send the resulting messages."""
         if self._over.is_set():
             return
@@ -185,9 +187,9 @@ class Conductor:
             happened(now)
             for seat, events in self._match.outbox():
                 self._players[seat].send(events)
-                self._exchanged(seat)
-                if now - self._looked.get(seat, now) > _LOOK_SECONDS or _opens_a_game(events):
-                    self._look(seat, now)
+                self._message_passed(seat)
+                if now - self._sampled_at.get(seat, now) > _SAMPLE_SECONDS or _opens_a_game(events):
+                    self._deduct_host_delay(seat, now)
         except Exception as error:  # noqa: BLE001 - gRPC would end the stream of the bot whose message came last
             self.failed(error)
             return

@@ -13,7 +13,7 @@ from arena.protocol.faults import Fault
 MAX_CONNECTIONS: Final = 4
 """Maximum number of open connections per seat. Additional connections are closed immediately."""
 
-MAX_CONNECTIONS_IN_ALL: Final = 64
+MAX_CONNECTIONS_PER_MATCH: Final = 64
 """Maximum number of connections per seat in a match. After these, the seat's socket stops listening."""
 
 
@@ -48,14 +48,14 @@ EMPTY_DATA: Final = 0x100
 
 FRAMES: Final = {
     DATA: Limit("DATA frames", 256, 8, 8),
-    HEADERS: Limit("HEADERS frames", MAX_CONNECTIONS_IN_ALL),
-    PRIORITY: Limit("PRIORITY frames", MAX_CONNECTIONS_IN_ALL),
+    HEADERS: Limit("HEADERS frames", MAX_CONNECTIONS_PER_MATCH),
+    PRIORITY: Limit("PRIORITY frames", MAX_CONNECTIONS_PER_MATCH),
     RST_STREAM: Limit("RST_STREAM frames", 32),
     SETTINGS: Limit("SETTINGS frames", 256, 8),
     PING: Limit("PING frames", 256, 8),
-    GOAWAY: Limit("GOAWAY frames", MAX_CONNECTIONS_IN_ALL),
+    GOAWAY: Limit("GOAWAY frames", MAX_CONNECTIONS_PER_MATCH),
     WINDOW_UPDATE: Limit("WINDOW_UPDATE frames", 256, 16),
-    EMPTY_DATA: Limit("empty DATA frames", MAX_CONNECTIONS_IN_ALL),
+    EMPTY_DATA: Limit("empty DATA frames", MAX_CONNECTIONS_PER_MATCH),
 }
 """Limits by frame type."""
 
@@ -83,33 +83,33 @@ class SendBudget:
     def frame(self, kind: int) -> None:
         """Count a frame of a type in :data:`FRAMES`. Raises Breach if it exceeds the limit."""
         limit = FRAMES[kind]
-        if self._goes_beyond(limit, 1):
+        if self._exceeds(limit, 1):
             counts = f"{self._used[limit.name]:,} {limit.name} (limit {self._allowed(limit):,})"
-            raise beyond_channel(counts)
+            raise channel_limit_exceeded(counts)
 
     def message(self, size: int) -> None:
         """Count a message of ``size`` bytes when it begins.
 
         Raises Breach if there are too many messages or bytes.
         """
-        self._speak(MESSAGES, 1)
-        self._speak(MESSAGE_BYTES, size)
+        self._count_sent(MESSAGES, 1)
+        self._count_sent(MESSAGE_BYTES, size)
 
     def moves(self, count: int) -> None:
         """Count the moves of a message. Raises Breach if there are too many."""
-        self._speak(MOVES, count)
+        self._count_sent(MOVES, count)
 
     def used(self) -> dict[Limit, tuple[int, int]]:
         """Return (used, allowed) for every limit."""
         return {limit: (self._used[limit.name], self._allowed(limit)) for limit in _LIMITS}
 
-    def _speak(self, limit: Limit, count: int) -> None:
-        if self._goes_beyond(limit, count):
+    def _count_sent(self, limit: Limit, count: int) -> None:
+        if self._exceeds(limit, count):
             asked = "1 request" if self._requests == 1 else f"{self._requests:,} requests"
             why = f"more than {self._allowed(limit):,} {limit.name} for {asked}"
             raise Breach(Fault.EXPELLED, why)
 
-    def _goes_beyond(self, limit: Limit, count: int) -> bool:
+    def _exceeds(self, limit: Limit, count: int) -> bool:
         used = self._used[limit.name] = self._used[limit.name] + count
         return used > limit.first and used > self._allowed(limit)
 
@@ -117,7 +117,7 @@ class SendBudget:
         return limit.first + limit.each_message * self._sent + limit.each_request * self._requests
 
 
-def beyond_channel(what: str) -> Breach:
+def channel_limit_exceeded(what: str) -> Breach:
     """Return the breach for exceeding a limit of the channel."""
     return Breach(Fault.CRASH, f"its stream was ended because it broke the channel's limits: {what}")
 
@@ -132,7 +132,7 @@ MAX_FRAME_BYTES: Final = 16 * 1024
 MAX_HEADERS_BYTES: Final = 4 * 1024
 """A call's headers have about 300 bytes."""
 
-_LONGEST: Final = {
+_MAX_PAYLOAD_BYTES: Final = {
     DATA: MAX_FRAME_BYTES,
     HEADERS: MAX_HEADERS_BYTES,
     PRIORITY: 5,
@@ -174,29 +174,29 @@ class _Frames:
         while at < end:
             if self._payload:
                 stop = min(end, at + self._payload)
-                self._content(data, at, stop)
+                self._on_payload(data, at, stop)
                 self._payload -= stop - at
                 at = stop
             elif end - at >= _HEAD.size and not self._head:
-                self._begin(*_HEAD.unpack_from(data, at))
+                self._parse_head(*_HEAD.unpack_from(data, at))
                 at += _HEAD.size
             else:
                 stop = at + _HEAD.size - len(self._head)
                 self._head += data[at:stop]
                 at = stop
                 if len(self._head) == _HEAD.size:
-                    self._begin(*_HEAD.unpack(self._head))
+                    self._parse_head(*_HEAD.unpack(self._head))
                     self._head = b""
 
-    def _begin(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
+    def _parse_head(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
         self._payload = high << 8 | low
-        self._frame(self._payload, kind, flags, call & 0x7FFF_FFFF)
+        self._on_frame(self._payload, kind, flags, call & 0x7FFF_FFFF)
 
-    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:
+    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:
         """Handle the beginning of a frame."""
         raise NotImplementedError
 
-    def _content(self, data: bytes, at: int, stop: int) -> None:
+    def _on_payload(self, data: bytes, at: int, stop: int) -> None:
         """Handle a part of a frame's payload."""
 
 
@@ -211,14 +211,14 @@ class FrameGuard(_Frames):
         self._calls: dict[int, _Body] = {}
 
     @property
-    def begun(self) -> bool:
+    def has_preface(self) -> bool:
         """True if the whole preface has arrived."""
         return not self._preface
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Number of bytes buffered."""
-        return len(self._head) + sum(body.held for body in self._calls.values())
+        return len(self._head) + sum(body.buffered for body in self._calls.values())
 
     def feed(self, data: bytes) -> None:
         """Check the next bytes, in pieces of any size.
@@ -236,27 +236,27 @@ class FrameGuard(_Frames):
         self._preface = self._preface[length:]
         return length
 
-    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:
-        longest = _LONGEST.get(kind)
-        if longest is None:
+    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:
+        limit = _MAX_PAYLOAD_BYTES.get(kind)
+        if limit is None:
             name = _NAMES.get(kind, f"frame of type {kind}")
-            raise beyond_channel(f"a {name} (not allowed)")
-        if length > longest:
-            raise beyond_channel(f"a {_NAMES[kind]} of {length:,} bytes (limit {longest:,})")
+            raise channel_limit_exceeded(f"a {name} (not allowed)")
+        if length > limit:
+            raise channel_limit_exceeded(f"a {_NAMES[kind]} of {length:,} bytes (limit {limit:,})")
         self._budget.frame(kind if length or kind != DATA else EMPTY_DATA)
         self._body = None
         if kind == DATA:
             self._body = self._calls.get(call)
             if self._body is None:
-                raise beyond_channel("a DATA frame for a call that is not open")
+                raise channel_limit_exceeded("a DATA frame for a call that is not open")
             if flags & _PADDED:
-                raise beyond_channel("a padded DATA frame (not allowed)")
+                raise channel_limit_exceeded("a padded DATA frame (not allowed)")
         elif kind == HEADERS:
             self._calls.setdefault(call, _Body(self._budget))
         if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
             self._calls.pop(call, None)
 
-    def _content(self, data: bytes, at: int, stop: int) -> None:
+    def _on_payload(self, data: bytes, at: int, stop: int) -> None:
         if self._body is not None:
             self._body.feed(data, at, stop)
 
@@ -274,7 +274,7 @@ class DataFrames(_Frames):
         self._split(data)
         return self._found
 
-    def _frame(self, length: int, kind: int, flags: int, call: int) -> None:  # noqa: ARG002 - as in the base class
+    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:  # noqa: ARG002 - as in the base class
         self._found |= kind == DATA and length > 0
 
 
@@ -284,19 +284,19 @@ class _Body:
     def __init__(self, budget: SendBudget) -> None:
         self._budget = budget
         self._prefix = b""
-        self._rest = 0
+        self._remaining = 0
 
     @property
-    def held(self) -> int:
+    def buffered(self) -> int:
         """Number of bytes buffered."""
         return len(self._prefix)
 
     def feed(self, data: bytes, at: int, end: int) -> None:
         """Check the bytes from ``at`` to ``end``. Raises Breach if a message exceeds the limits."""
         while at < end:
-            if self._rest:
-                step = min(self._rest, end - at)
-                self._rest -= step
+            if self._remaining:
+                step = min(self._remaining, end - at)
+                self._remaining -= step
                 at += step
             else:
                 stop = min(end, at + _PREFIX.size - len(self._prefix))
@@ -308,8 +308,8 @@ class _Body:
 
     def _message(self, compressed: int, size: int) -> None:
         if compressed:
-            raise beyond_channel("a compressed message (not allowed)")
+            raise channel_limit_exceeded("a compressed message (not allowed)")
         if size > MAX_MESSAGE_BYTES:
-            raise beyond_channel(f"a message of {size:,} bytes (limit {MAX_MESSAGE_BYTES:,})")
+            raise channel_limit_exceeded(f"a message of {size:,} bytes (limit {MAX_MESSAGE_BYTES:,})")
         self._budget.message(size)
-        self._rest = size
+        self._remaining = size

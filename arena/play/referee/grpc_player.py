@@ -11,7 +11,7 @@ import grpc
 from google.protobuf.message import DecodeError
 from grpc.aio import EOF
 
-from arena.play.referee.clock import AttendedTime
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.frames import (
     MAX_FRAME_BYTES,
     MAX_HEADERS_BYTES,
@@ -20,7 +20,7 @@ from arena.play.referee.frames import (
     SendBudget,
 )
 from arena.play.referee.player import (
-    Ask,
+    DecisionRequested,
     Event,
     FaultNoticed,
     GameEnded,
@@ -30,8 +30,8 @@ from arena.play.referee.player import (
     Lost,
     MatchEnded,
     PlayerAnswer,
-    Revealed,
     RoundScored,
+    TurnRevealed,
     Welcome,
 )
 from arena.play.referee.relay import Relay
@@ -74,7 +74,7 @@ class Encoder:
         """Return one message with these events, in this order."""
         message = pb.RefereeMessage()
         for event in events:
-            if isinstance(event, Ask):
+            if isinstance(event, DecisionRequested):
                 request = message.events.add().turn_request
                 position = self._position(event)
                 fill_turn_request(
@@ -85,20 +85,20 @@ class Encoder:
                     bank_millis=int(event.bank * 1000),
                     nonce=event.nonce,
                 )
-            elif isinstance(event, Revealed):
+            elif isinstance(event, TurnRevealed):
                 message.events.append(self._revealed(event))
             else:
-                message.events.append(self._rare(event))
+                message.events.append(self._other(event))
         return message
 
-    def _revealed(self, event: Revealed) -> pb.Event:
+    def _revealed(self, event: TurnRevealed) -> pb.Event:
         known = self._shared.get(event.game)
         if known is None or known[0] is not event:
             known = (event, pb.Event(turn_result=turn_result(event.game, event.turn, event.stand_ins)))
             self._shared[event.game] = known
         return known[1]
 
-    def _position(self, ask: Ask) -> pb.Position:
+    def _position(self, ask: DecisionRequested) -> pb.Position:
         # The views of all seats in a turn share one tables object, which no other turn has.
         known = self._positions.get(ask.game)
         if known is None or known[0] is not ask.view.tables:
@@ -106,7 +106,7 @@ class Encoder:
             self._positions[ask.game] = known
         return known[1]
 
-    def _rare(self, event: Event) -> pb.Event:
+    def _other(self, event: Event) -> pb.Event:
         match event:
             case Welcome():
                 return pb.Event(welcome=pb.Welcome(**_LIMITS, **event._asdict()))
@@ -130,7 +130,7 @@ class Encoder:
 
 MAX_SDK_BYTES: Final = 64
 _CLOSE_SECONDS: Final = 1.0
-_LEAVE_SECONDS: Final = 0.5
+_STATUS_SECONDS: Final = 0.5
 
 _OPTIONS: Final = (
     ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
@@ -148,14 +148,14 @@ _OPTIONS: Final = (
     ("grpc.http2.max_ping_strikes", 0),
 )
 
-_GONE: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
-_LINE_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
+_DISCONNECTED: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
+_CONNECTION_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
 """Exceptions that the library raises for a lost connection; which one depends on the timing."""
 
-_VOID: Final = grpc.StatusCode.ABORTED
-_BROKEN: Final = grpc.StatusCode.INVALID_ARGUMENT
-_BEYOND: Final = grpc.StatusCode.RESOURCE_EXHAUSTED
-_LATE: Final = grpc.StatusCode.DEADLINE_EXCEEDED
+_VOIDED: Final = grpc.StatusCode.ABORTED
+_INVALID: Final = grpc.StatusCode.INVALID_ARGUMENT
+_LIMIT_EXCEEDED: Final = grpc.StatusCode.RESOURCE_EXHAUSTED
+_TIMED_OUT: Final = grpc.StatusCode.DEADLINE_EXCEEDED
 _SERVICE: Final = pb.DESCRIPTOR.services_by_name["Referee"]
 
 
@@ -166,11 +166,11 @@ class GrpcPlayer:
     a match share an encoder.
     """
 
-    def __init__(self, listening: socket.socket, inner: Path, encoder: Encoder, now: AttendedTime) -> None:
+    def __init__(self, listening: socket.socket, inner: Path, encoder: Encoder, now: RefereeClock) -> None:
         self._inner = inner
         self._encoder = encoder
         self._now = now
-        self._sent_at = 0.0
+        self._queued_at = 0.0
         self.budget = SendBudget()
         self._relay = Relay(listening, inner, self.budget, self, now)
         # Created here, before privileges are dropped, because it makes the library import modules.
@@ -183,11 +183,11 @@ class GrpcPlayer:
         self._server: grpc.aio.Server | None = None
         self._seat = 0
         self._listener: Listener | None = None
-        self._taken = False
+        self._has_stream = False
         self._greeted = False
         self._outgoing: list[tuple[float, pb.RefereeMessage]] = []
         self._status: tuple[grpc.StatusCode, str] | None = None
-        self._wake = asyncio.Event()
+        self._pending = asyncio.Event()
         self._closing = False
 
     async def open(self, seat: int, listener: Listener) -> None:
@@ -201,33 +201,33 @@ class GrpcPlayer:
 
     def send(self, events: Sequence[Event]) -> None:
         """Queue one message with these events."""
-        self.budget.grant(sum([type(event) is Ask for event in events]))
-        self._sent_at = self._now()
-        self._outgoing.append((self._sent_at, self._encoder.message(events)))
-        self._relay.expect()
-        self._wake.set()
+        self.budget.grant(sum([type(event) is DecisionRequested for event in events]))
+        self._queued_at = self._now()
+        self._outgoing.append((self._queued_at, self._encoder.message(events)))
+        self._relay.expect_message()
+        self._pending.set()
 
     def dismiss(self, lost: Lost) -> None:
         """Ignore what the bot sends from now on, and end its stream with the reason."""
-        self._end(_LATE, lost.why)
+        self._end(_TIMED_OUT, lost.why)
 
     async def close(self, void: str | None = None) -> None:
         """Send what is queued, end the stream and stop serving."""
         if void is not None and self._status is None:
-            self._status = (_VOID, void)
+            self._status = (_VOIDED, void)
         self._closing = True
-        self._wake.set()
+        self._pending.set()
         self._relay.close()
         if self._server is not None:
             await self._server.stop(_CLOSE_SECONDS)
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LEAVE_SECONDS):
-                await self._relay.empty()
-        self._relay.shut()
+            async with asyncio.timeout(_STATUS_SECONDS):
+                await self._relay.wait_closed()
+        self._relay.close_connections()
 
     def breached(self, breach: Breach) -> None:
         """End the stream: the bot exceeded its send budget."""
-        self._lose(breach.fault, breach.why, _BEYOND)
+        self._lose(breach.fault, breach.why, _LIMIT_EXCEEDED)
 
     def failed(self, error: Exception) -> None:
         """Report a failure on the arena's side, unless the seat is closing."""
@@ -241,31 +241,31 @@ class GrpcPlayer:
         context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage],
     ) -> None:
         """Serve the seat's only stream."""
-        if self._taken:
-            await context.abort(_BEYOND, "this seat already has a stream")
-        self._taken = True
+        if self._has_stream:
+            await context.abort(_LIMIT_EXCEEDED, "this seat already has a stream")
+        self._has_stream = True
         reader = asyncio.create_task(self._read(context))
         try:
             await self._write(context)
             if self._status is not None:
                 await context.abort(*self._status)
-        except (asyncio.CancelledError, *_LINE_ERRORS):
+        except (asyncio.CancelledError, *_CONNECTION_ERRORS):
             # If the other side disconnects, the library cancels this call or fails a write.
-            self._lose(Fault.CRASH, _GONE, _BROKEN)
+            self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)
             raise
         finally:
             reader.cancel()
 
     async def _write(self, context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage]) -> None:
         while not self._closing or self._outgoing:
-            await self._wake.wait()
-            self._wake.clear()
+            await self._pending.wait()
+            self._pending.clear()
             outgoing, self._outgoing = self._outgoing, []
             for asked_at, message in outgoing:
-                self._date(message, asked_at)
+                self._add_age(message, asked_at)
                 await context.write(message)
 
-    def _date(self, message: pb.RefereeMessage, asked_at: float) -> None:
+    def _add_age(self, message: pb.RefereeMessage, asked_at: float) -> None:
         """Record in a message how long it has waited to be sent."""
         millis = int((self._now() - asked_at) * 1000)
         if millis:
@@ -276,22 +276,22 @@ class GrpcPlayer:
     async def _read(self, context: grpc.aio.ServicerContext[bytes, pb.RefereeMessage]) -> None:
         try:
             data: Any = await context.read()
-            while data is not EOF and self._hear(data):
+            while data is not EOF and self._handle(data):
                 data = await context.read()
-        except _LINE_ERRORS:
+        except _CONNECTION_ERRORS:
             # The library doesn't distinguish the reasons for a disconnection.
             data = EOF
         if data is EOF:
-            self._lose(Fault.CRASH, _GONE, _BROKEN)
+            self._lose(Fault.CRASH, _DISCONNECTED, _INVALID)
 
-    def _hear(self, data: bytes) -> bool:
+    def _handle(self, data: bytes) -> bool:
         """Pass a message on, and return whether to keep reading."""
         if self._listener is None or self._closing:
             return False
         try:
             message = pb.BotMessage.FromString(data)
         except DecodeError:
-            self._lose(Fault.CRASH, "a message that can't be decoded", _BROKEN)
+            self._lose(Fault.CRASH, "a message that can't be decoded", _INVALID)
             return False
         if not self._greeted:
             return self._greet(self._listener, message)
@@ -310,17 +310,17 @@ class GrpcPlayer:
     def _lag(self) -> float:
         """Return the uncounted seconds that the last request and this answer spent in the referee."""
         now = self._now()
-        out = max(0.0, self._relay.told_at - self._sent_at)
-        lag = out + max(0.0, now - self._relay.heard_at)
+        out = max(0.0, self._relay.sent_at - self._queued_at)
+        lag = out + max(0.0, now - self._relay.received_at)
         # If a bot sends several messages together, the same time must not be counted for each of them.
-        self._sent_at += out
-        self._relay.heard_at = max(now, self._relay.heard_at)
+        self._queued_at += out
+        self._relay.received_at = max(now, self._relay.received_at)
         return lag
 
     def _greet(self, listener: Listener, message: pb.BotMessage) -> bool:
         refusal = _greeting_refused(message)
         if refusal is not None:
-            self._lose(Fault.EXPELLED, refusal, _BROKEN)
+            self._lose(Fault.EXPELLED, refusal, _INVALID)
             return False
         self._greeted = True
         hello = message.hello
@@ -339,9 +339,9 @@ class GrpcPlayer:
             self._closing = True
             self._status = (code, why)
             self._outgoing.clear()
-            self._wake.set()
-            self._relay.mute()
-            asyncio.get_running_loop().call_later(_LEAVE_SECONDS, self._relay.shut)
+            self._pending.set()
+            self._relay.stop_reading()
+            asyncio.get_running_loop().call_later(_STATUS_SECONDS, self._relay.close_connections)
 
 
 def _greeting_refused(message: pb.BotMessage) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from arena.platform.cpu_time import Spell
+from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.spec import RoundsOver, SeatEnd
 from arena.play.referee.table import Early, GameTable, too_early, will_ask
@@ -50,7 +50,7 @@ class RefereedMatch:
         self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
         self._games_at_once = 0
         self._ended = False
-        self._told: dict[int, int] = {}
+        self._reported: dict[int, int] = {}
 
     @property
     def begun(self) -> bool:
@@ -81,20 +81,20 @@ class RefereedMatch:
             for bot in range(self._rules.players)
         )
 
-    def news(self) -> tuple[RoundsOver, ...]:
+    def newly_finished_rounds(self) -> tuple[RoundsOver, ...]:
         """Return the rounds finished since the last call, in the newest game and in games reported before.
 
         Games that begin and end between two calls, which is common with fast bots, aren't reported.
         """
-        begun = {table.game: table.rounds_over for table in self._tables if table.rounds_over}
+        begun = {table.game: table.finished_rounds for table in self._tables if table.finished_rounds}
         newest = max(begun, default=None)
         news = [
             game
             for game, rounds in begun.items()
-            if rounds > self._told.get(game, 0) and (game in self._told or game == newest)
+            if rounds > self._reported.get(game, 0) and (game in self._reported or game == newest)
         ]
-        self._told.update((game, begun[game]) for game in news)
-        return tuple(RoundsOver(game, self._tables[game].over_so_far()) for game in news)
+        self._reported.update((game, begun[game]) for game in news)
+        return tuple(RoundsOver(game, self._tables[game].finished_steps()) for game in news)
 
     def outbox(self) -> list[tuple[int, list[Event]]]:
         """Return and remove the events to send: (bot, events in order)."""
@@ -106,7 +106,7 @@ class RefereedMatch:
     def greeted(self, bot: int, hello: Hello, now: float) -> None:
         """Handle a bot's greeting."""
         self._hellos[bot] = hello
-        self._begin(now)
+        self._begin_if_ready(now)
 
     def lose(self, bot: int, lost: Lost, now: float) -> None:
         """Mark a bot as lost: it never connected, it exited, or its stream ended."""
@@ -114,11 +114,11 @@ class RefereedMatch:
             return
         self._lost[bot] = lost
         if not self.begun:
-            self._begin(now)
+            self._begin_if_ready(now)
             return
         for table in list(self._active.values()):
             table.lose(self._seat(bot, table.game), lost, now)
-        self._turn_over(now)
+        self._advance(now)
 
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
         """Handle a bot's answers to one or more games."""
@@ -126,24 +126,24 @@ class RefereedMatch:
         for answer in answers:
             table = self._table(answer)
             if table is None:
-                self._breach(bot, answer, now)
+                self._charge_unrequested(bot, answer, now)
                 continue
             seat = self._seat(bot, answer.game)
             if answer in expected and table.expects(seat, answer):
                 table.answer(seat, answer, now)
-            elif not table.settled(seat, answer):
-                self._breach(bot, answer, now)
-        self._turn_over(now)
+            elif not table.is_ignorable(seat, answer):
+                self._charge_unrequested(bot, answer, now)
+        self._advance(now)
 
     def asked_since(self, bot: int) -> float | None:
         """Return when the oldest of the bot's open decisions was requested, or None if none is open."""
         asked = [table.asked_since(self._seat(bot, game)) for game, table in self._active.items()]
         return min((moment for moment in asked if moment is not None), default=None)
 
-    def excuse(self, bot: int, spell: Spell, now: float) -> None:
+    def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
         """Deduct the arena's delay from the time of the bot's open decisions."""
         for game, table in self._active.items():
-            table.excuse(self._seat(bot, game), spell, now)
+            table.deduct(self._seat(bot, game), sample, now)
 
     def late(self, now: float, grace: float = 0.0) -> frozenset[int]:
         """Return the bots whose time ran out more than ``grace`` seconds ago in some game."""
@@ -158,7 +158,7 @@ class RefereedMatch:
         """
         for table in list(self._active.values()):
             table.tick(now, grace, [self._seat(bot, table.game) for bot in spared])
-        self._turn_over(now)
+        self._advance(now)
 
     def _bots(self, game: int) -> tuple[int, ...]:
         return seated(self._seatings, game, self._rules.players)
@@ -178,48 +178,48 @@ class RefereedMatch:
     def _table(self, answer: PlayerAnswer) -> GameTable | None:
         return self._tables[answer.game] if 0 <= answer.game < len(self._tables) else None
 
-    def _breach(self, bot: int, answer: PlayerAnswer, now: float) -> None:
+    def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         """Charge a fault for an unrequested answer.
 
         The fault is charged to the decision that the answer names, if that decision is open or still to come;
         otherwise to the open decision or, if none is open, to the next.
         """
         if not 0 <= answer.game < len(self._seeds):
-            self._breach_of_nothing(bot, answer, now)
+            self._charge_to_open_decision(bot, answer, now)
             return
         table = self._active.get(answer.game)
         seat = self._seat(bot, answer.game)
         if table is not None and table.expects(seat, answer):
-            table.breach(seat, too_early(answer), now)
-        elif table is not None and table.is_to_come(seat, answer):
-            table.refuse_early(seat, answer)
+            table.charge_unrequested(seat, too_early(answer), now)
+        elif table is not None and table.is_future(seat, answer):
+            table.charge_early(seat, answer)
         elif answer.game >= len(self._tables) and will_ask(self._rules, seat, answer.round, answer.turn):
             early = self._early.setdefault(answer.game, {})
             early[seat, answer.round, answer.turn] = too_early(answer)
         else:
-            self._breach_of_nothing(bot, answer, now)
+            self._charge_to_open_decision(bot, answer, now)
 
-    def _breach_of_nothing(self, bot: int, answer: PlayerAnswer, now: float) -> None:
+    def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
         text = answer.broken or f"an answer to {where}, which was not asked for"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
-            table.breach(self._seat(bot, table.game), text, now)
+            table.charge_unrequested(self._seat(bot, table.game), text, now)
         elif not self.begun:
             # The fault counts against this bot's first decision.
             self._breaches.setdefault(bot, []).append(text)
 
-    def _begin(self, now: float) -> None:
+    def _begin_if_ready(self, now: float) -> None:
         if len(self._hellos.keys() | self._lost.keys()) < self._rules.players:
             return
-        wishes = [hello.games_at_once for hello in self._hellos.values()]
-        self._games_at_once = max(1, min(wishes, default=1))
+        wanted = [hello.games_at_once for hello in self._hellos.values()]
+        self._games_at_once = max(1, min(wanted, default=1))
         for bot in self._hellos:
-            self._tell(bot, Welcome(len(self._seeds), min(self._games_at_once, len(self._seeds))))
+            self._send(bot, Welcome(len(self._seeds), min(self._games_at_once, len(self._seeds))))
         self._start(now)
-        self._turn_over(now)
+        self._advance(now)
 
-    def _turn_over(self, now: float) -> None:
+    def _advance(self, now: float) -> None:
         """Remove ended games and start the next ones."""
         ended = [game for game, table in self._active.items() if table.over]
         while ended:
@@ -230,7 +230,7 @@ class RefereedMatch:
         if self.over and not self._ended:
             self._ended = True
             for bot in range(self._rules.players):
-                self._tell(bot, MatchEnded(len(self._tables)))
+                self._send(bot, MatchEnded(len(self._tables)))
 
     def _may_start(self) -> bool:
         if len(self._tables) == len(self._seeds):
@@ -239,13 +239,13 @@ class RefereedMatch:
             return len(self._active) < self._games_at_once
         # After losing a bot, a match only finishes the games that have begun. But a bot that leaves must lose
         # one whole game: otherwise it could quit at no cost after a game, or in one that is lost anyway.
-        paid = {
+        penalized = {
             bot
             for table in self._tables
             for bot in self._lost
-            if table.was_played_without(self._seat(bot, table.game))
+            if table.had_no_bot(self._seat(bot, table.game))
         }
-        return not self._active and paid != self._lost.keys()
+        return not self._active and penalized != self._lost.keys()
 
     def _start(self, now: float) -> None:
         while self._may_start():
@@ -260,17 +260,17 @@ class RefereedMatch:
                 lost=_by_seat(self._lost, bots),
                 breaches=_by_seat(self._breaches, bots),
                 early=self._early.pop(game, {}),
-                tell=partial(self._tell_seat, bots),
+                send=partial(self._send_to_seat, bots),
                 now=now,
             )
             self._breaches = {}
             self._tables.append(table)
             self._active[game] = table
 
-    def _tell_seat(self, bots: Sequence[int], seat: int, event: Event) -> None:
-        self._tell(bots[seat], event)
+    def _send_to_seat(self, bots: Sequence[int], seat: int, event: Event) -> None:
+        self._send(bots[seat], event)
 
-    def _tell(self, bot: int, event: Event) -> None:
+    def _send(self, bot: int, event: Event) -> None:
         if bot not in self._lost:
             self._outbox[bot].append(event)
 

@@ -28,7 +28,7 @@ class GameStarted(NamedTuple):
     clock: Clock
 
 
-class Ask(NamedTuple):
+class DecisionRequested(NamedTuple):
     """A request for a decision. ``bank`` is in seconds; ``nonce`` has 32 bits and is never 0."""
 
     game: int
@@ -37,7 +37,7 @@ class Ask(NamedTuple):
     nonce: int
 
 
-class Revealed(NamedTuple):
+class TurnRevealed(NamedTuple):
     """A turn was revealed. ``stand_ins`` has one entry per seat; it is empty in an automatic turn."""
 
     game: int
@@ -78,7 +78,16 @@ class MatchEnded(NamedTuple):
     games: int
 
 
-Event = Welcome | GameStarted | Ask | Revealed | RoundScored | GameEnded | FaultNoticed | MatchEnded
+Event = (
+    Welcome
+    | GameStarted
+    | DecisionRequested
+    | TurnRevealed
+    | RoundScored
+    | GameEnded
+    | FaultNoticed
+    | MatchEnded
+)
 
 
 class Hello(NamedTuple):
@@ -161,7 +170,7 @@ class PersonPlayer:
     def send(self, events: Sequence[Event]) -> None:
         """Pass on only decisions: their views contain everything else that the person needs to know."""
         for event in events:
-            if isinstance(event, Ask):
+            if isinstance(event, DecisionRequested):
                 self._asked(event.view)
 
     def choose(self, round_number: int, turn: int, move: Move) -> None:

@@ -18,10 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
-from arena.play.referee.clock import AttendedTime
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.frames import (
     MAX_CONNECTIONS,
-    MAX_CONNECTIONS_IN_ALL,
+    MAX_CONNECTIONS_PER_MATCH,
     Breach,
     DataFrames,
     FrameGuard,
@@ -74,55 +74,55 @@ class Relay:
         inner: Path,
         budget: SendBudget,
         watcher: RelayWatcher,
-        now: AttendedTime,
+        now: RefereeClock,
     ) -> None:
         self._now = now
-        self._expects = False
-        self._held = False  # whether the bot has stopped reading, so that bytes for it wait here
+        self._expects_message = False
+        self._blocked = False  # whether the bot has stopped reading, so that bytes for it wait here
         # When the first message after `expect` went to the bot. It isn't updated if the bot sent something in
         # between, because the bot may have delayed the message by HTTP/2 flow control.
-        self.told_at = 0.0
-        self.heard_at = 0.0  # when the last bytes came from the bot
+        self.sent_at = 0.0
+        self.received_at = 0.0  # when the last bytes came from the bot
         self._listening = listening
         self.inner = inner
         self.budget = budget
         self.watcher = watcher
-        self.gets_files = _gets_files(listening)
+        self.can_receive_files = _can_receive_files(listening)
         self.thread = ThreadPoolExecutor(1)
-        self._accepts = False
+        self._accepting = False
         self._accepted = 0
         self._connections: set[_Connection] = set()
-        self._left = asyncio.Event()
+        self._removed = asyncio.Event()
 
     def open(self) -> None:
         """Accept connections."""
-        self._accepts = True
+        self._accepting = True
         asyncio.get_running_loop().add_reader(self._listening.fileno(), self._accept)
 
     def close(self) -> None:
         """Stop accepting connections."""
-        if self._accepts:
-            self._accepts = False
+        if self._accepting:
+            self._accepting = False
             asyncio.get_running_loop().remove_reader(self._listening.fileno())
             self.thread.submit(self._listening.close)
 
-    def mute(self) -> None:
+    def stop_reading(self) -> None:
         """Accept no connections and read nothing more. Open connections can still be written to."""
         self.close()
         for connection in self._connections:
-            connection.mute()
+            connection.stop_reading()
 
-    def shut(self) -> None:
+    def close_connections(self) -> None:
         """Accept no connections and end the open ones, dropping unsent data."""
         self.close()
         for connection in list(self._connections):
             connection.end()
 
-    async def empty(self) -> None:
+    async def wait_closed(self) -> None:
         """Wait until the peers have ended every connection, so that all data in flight has arrived."""
         while self._connections:
-            self._left.clear()
-            await self._left.wait()
+            self._removed.clear()
+            await self._removed.wait()
 
     def _accept(self) -> None:
         try:
@@ -134,7 +134,7 @@ class Relay:
             self.watcher.failed(error)
             return
         self._accepted += 1
-        if self._accepted == MAX_CONNECTIONS_IN_ALL:
+        if self._accepted == MAX_CONNECTIONS_PER_MATCH:
             self.close()
         if len(self._connections) < MAX_CONNECTIONS:
             bot.setblocking(False)  # noqa: FBT003 - the function's own signature
@@ -142,38 +142,38 @@ class Relay:
         else:
             self.thread.submit(bot.close)
 
-    def expect(self) -> None:
+    def expect_message(self) -> None:
         """Record that a message to the bot is about to be sent."""
-        self._expects = not self._held
+        self._expects_message = not self._blocked
 
-    def tell(self) -> None:
+    def message_sent(self) -> None:
         """Record that a message goes to the bot."""
-        if self._expects:
-            self._expects = False
-            self.told_at = self._now()
+        if self._expects_message:
+            self._expects_message = False
+            self.sent_at = self._now()
 
-    def hear(self) -> None:
+    def bytes_received(self) -> None:
         """Record that bytes came from the bot."""
-        self._expects = False
-        self.heard_at = self._now.arrived()
+        self._expects_message = False
+        self.received_at = self._now.earliest_arrival()
 
-    def hold(self, *, held: bool) -> None:
+    def set_blocked(self, *, blocked: bool) -> None:
         """Record that the bot has stopped reading, or reads again. Delays in between are the bot's own."""
-        self._held = held
-        self._expects = False
+        self._blocked = blocked
+        self._expects_message = False
 
-    def leave(self, connection: "_Connection") -> None:
+    def remove(self, connection: "_Connection") -> None:
         """Forget a connection that has ended."""
         self._connections.discard(connection)
-        self._left.set()
+        self._removed.set()
 
     def breached(self, breach: Breach) -> None:
         """Read nothing more from the bot, which exceeded its limits."""
-        self.mute()
+        self.stop_reading()
         self.watcher.breached(breach)
 
 
-def _gets_files(listening: socket.socket) -> bool:
+def _can_receive_files(listening: socket.socket) -> bool:
     """Return True if the peers of a socket can pass open files."""
     try:
         return bool(listening.getsockopt(socket.SOL_SOCKET, SO_PASSRIGHTS))
@@ -204,7 +204,7 @@ class _Connection:
         self._to_bot.start()
         return True
 
-    def mute(self) -> None:
+    def stop_reading(self) -> None:
         """Drop everything the bot sends from now on."""
         self._from_bot.stop()
 
@@ -216,10 +216,10 @@ class _Connection:
             self._to_bot.stop()
             self._server.close()
             self._relay.thread.submit(self._bot.close)
-            self._relay.leave(self)
+            self._relay.remove(self)
 
 
-class _Flow:
+class _Direction:
     """One direction of a connection. It doesn't read while anything is unsent."""
 
     def __init__(
@@ -244,7 +244,7 @@ class _Flow:
         self._loop.remove_writer(self._sink.fileno())
 
     def _readable(self) -> None:
-        self._take(self._read())
+        self._received(self._read())
 
     def _read(self) -> bytes | None:
         """Return bytes, b"" at the end of the stream, or None if there are none."""
@@ -255,13 +255,13 @@ class _Flow:
         except OSError:
             return b""
 
-    def _take(self, data: bytes | None) -> None:
+    def _received(self, data: bytes | None) -> None:
         if data == b"":
             self._connection.end()
         elif data is not None:
-            self._carry(data)
+            self._handle(data)
 
-    def _carry(self, data: bytes) -> None:
+    def _handle(self, data: bytes) -> None:
         """Handle bytes from the source."""
         raise NotImplementedError
 
@@ -273,13 +273,13 @@ class _Flow:
         except OSError:
             self._connection.end()
             return
-        waited, self._unsent = bool(self._unsent), data[sent:]
-        if waited != bool(self._unsent):
-            self._wait(waits=not waited)
+        was_paused, self._unsent = bool(self._unsent), data[sent:]
+        if was_paused != bool(self._unsent):
+            self._set_paused(paused=not was_paused)
 
-    def _wait(self, *, waits: bool) -> None:
+    def _set_paused(self, *, paused: bool) -> None:
         """Stop reading until the sink takes bytes again, or go on reading."""
-        if waits:
+        if paused:
             self._loop.remove_reader(self._source.fileno())
             self._loop.add_writer(self._sink.fileno(), lambda: self._send(self._unsent))
         else:
@@ -287,7 +287,7 @@ class _Flow:
             self.start()
 
 
-class _FromBot(_Flow):
+class _FromBot(_Direction):
     """The bytes from the bot, which the guard checks."""
 
     def __init__(
@@ -295,26 +295,26 @@ class _FromBot(_Flow):
     ) -> None:
         super().__init__(relay, connection, source, sink)
         self._guard = FrameGuard(relay.budget)
-        self._begin = b""  # what came before the server was connected
+        self._unforwarded = b""  # what came before the server was connected
         self._connected = False
 
     def _readable(self) -> None:
-        self._relay.hear()
-        if self._relay.gets_files:
+        self._relay.bytes_received()
+        if self._relay.can_receive_files:
             self._loop.remove_reader(self._source.fileno())
             self._relay.thread.submit(self._read_in_thread)
         else:
             super()._readable()
 
     def _read_in_thread(self) -> None:
-        self._loop.call_soon_threadsafe(self._go_on, self._read())
+        self._loop.call_soon_threadsafe(self._resume, self._read())
 
-    def _go_on(self, data: bytes | None) -> None:
+    def _resume(self, data: bytes | None) -> None:
         if not self._stopped:
             self.start()
-            self._take(data)
+            self._received(data)
 
-    def _carry(self, data: bytes) -> None:
+    def _handle(self, data: bytes) -> None:
         try:
             self._guard.feed(data)
         except NotHttp2:
@@ -325,14 +325,14 @@ class _FromBot(_Flow):
             if self._connected:
                 self._send(data)
                 return
-            self._begin += data
-            if self._guard.begun and self._connection.connect():
+            self._unforwarded += data
+            if self._guard.has_preface and self._connection.connect():
                 self._connected = True
-                data, self._begin = self._begin, b""
+                data, self._unforwarded = self._unforwarded, b""
                 self._send(data)
 
 
-class _ToBot(_Flow):
+class _ToBot(_Direction):
     """The bytes from the server."""
 
     def __init__(
@@ -341,12 +341,12 @@ class _ToBot(_Flow):
         super().__init__(relay, connection, source, sink)
         self._messages = DataFrames()
 
-    def _carry(self, data: bytes) -> None:
+    def _handle(self, data: bytes) -> None:
         self._send(data)
         # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
         if self._messages.begins(data):
-            self._relay.tell()
+            self._relay.message_sent()
 
-    def _wait(self, *, waits: bool) -> None:
-        self._relay.hold(held=waits)
-        super()._wait(waits=waits)
+    def _set_paused(self, *, paused: bool) -> None:
+        self._relay.set_blocked(blocked=paused)
+        super()._set_paused(paused=paused)

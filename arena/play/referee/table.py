@@ -9,18 +9,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
 
-from arena.platform.cpu_time import Spell
-from arena.play.referee.clock import Excuse, SeatClock, beside
+from arena.platform.cpu_time import CpuSample
+from arena.play.referee.clock import SeatClock, UncountedTime, uncounted_note
 from arena.play.referee.player import (
-    Ask,
+    DecisionRequested,
     Event,
     FaultNoticed,
     GameEnded,
     GameStarted,
     Lost,
     PlayerAnswer,
-    Revealed,
     RoundScored,
+    TurnRevealed,
 )
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER, Fault, places_with_faults, stand_in
 from arena.protocol.match import Clock, Decision, GameRecord, decision_of
@@ -40,7 +40,7 @@ from arena.rules import (
 )
 from arena.rules.state import in_control
 
-Tell = Callable[[int, Event], None]
+Send = Callable[[int, Event], None]
 """Sends an event to a seat."""
 
 Early = dict[tuple[int, int, int], str]
@@ -70,11 +70,11 @@ class _Pending:
     asked_at: float
     allowed: float
     nonce: int
-    excuse: Excuse = field(default_factory=Excuse)
+    uncounted: UncountedTime = field(default_factory=UncountedTime)
 
     def taken(self, now: float) -> float:
         """Return the seconds that count against the bot."""
-        return now - self.asked_at - self.excuse.seconds
+        return now - self.asked_at - self.uncounted.seconds
 
     def late(self, now: float, grace: float = 0.0) -> bool:
         """Return True if its time ran out more than ``grace`` seconds ago."""
@@ -99,14 +99,14 @@ class GameTable:
         lost: Mapping[int, Lost],
         breaches: Mapping[int, Sequence[str]],
         early: Early,
-        tell: Tell,
+        send: Send,
         now: float,
         untimed: Collection[int] = (),
     ) -> None:
         self.game = game
         self._seed = seed
         self._early = early
-        self._tell = tell
+        self._send = send
         self._state = new_game(rules, shuffled_deck(rules, bytes.fromhex(seed)))
         time = SeatClock(clock.move_millis / 1000, clock.bank_millis / 1000)
         no_clock = SeatClock(math.inf, 0.0)
@@ -125,7 +125,7 @@ class GameTable:
         self._steps: list[tuple[Decision | None, ...]] = []
         self._round_ends: list[int] = []
         for seat in range(rules.players):
-            tell(seat, GameStarted(game, seat, rules, clock))
+            send(seat, GameStarted(game, seat, rules, clock))
         self._ask(now)
         self._advance(now)
 
@@ -145,11 +145,11 @@ class GameTable:
         return self._state.round
 
     @property
-    def rounds_over(self) -> int:
+    def finished_rounds(self) -> int:
         """Number of finished rounds."""
         return len(self._round_ends)
 
-    def was_played_without(self, seat: int) -> bool:
+    def had_no_bot(self, seat: int) -> bool:
         """Return True if the stand-in made every decision of the seat."""
         return seat in self._absent or self._seats[seat].taken_over == 0
 
@@ -160,7 +160,7 @@ class GameTable:
             seed=self._seed, steps=tuple(self._steps), totals=result.totals if result is not None else ()
         )
 
-    def over_so_far(self) -> tuple[tuple[Decision | None, ...], ...]:
+    def finished_steps(self) -> tuple[tuple[Decision | None, ...], ...]:
         """Return the decisions of the finished rounds, without the fields that are private to owners."""
         end = self._round_ends[-1] if self._round_ends else 0
         return tuple([tuple(map(_public, step)) for step in self._steps[:end]])
@@ -170,20 +170,20 @@ class GameTable:
         pending = self._pending.get(seat)
         return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
 
-    def settled(self, seat: int, answer: PlayerAnswer) -> bool:
+    def is_ignorable(self, seat: int, answer: PlayerAnswer) -> bool:
         """Return True if an answer must be ignored: it is a repetition, or the stand-in already played."""
         player, decision = self._seats[seat], (answer.round, answer.turn)
         if player.taken_over is not None or decision in player.faulted:
             return True
         return answer.move is not None and player.answered.get(decision) == answer.move
 
-    def is_to_come(self, seat: int, answer: PlayerAnswer) -> bool:
+    def is_future(self, seat: int, answer: PlayerAnswer) -> bool:
         """Return True if an answer names a decision that the seat hasn't been asked for yet."""
         state = self._state
         named = (answer.round, answer.turn)
         return not state.over and (state.round, state.turn) < named and will_ask(state.rules, seat, *named)
 
-    def refuse_early(self, seat: int, answer: PlayerAnswer) -> None:
+    def charge_early(self, seat: int, answer: PlayerAnswer) -> None:
         """Record a fault for the decision that an early answer names."""
         self._early[seat, answer.round, answer.turn] = too_early(answer)
 
@@ -207,7 +207,7 @@ class GameTable:
             self._decisions[seat] = _decision(answer.move, pending, taken, note=answer.note or None)
         self._advance(now)
 
-    def breach(self, seat: int, text: str, now: float) -> None:
+    def charge_unrequested(self, seat: int, text: str, now: float) -> None:
         """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
         if seat in self._pending:
             # The time counts anyway: otherwise a bot could exceed its bank at the cost of one fault.
@@ -229,11 +229,11 @@ class GameTable:
         pending = self._pending.get(seat)
         return None if pending is None else pending.asked_at
 
-    def excuse(self, seat: int, spell: Spell, now: float) -> None:
+    def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
         """Deduct the arena's delay from the time of the seat's open decision."""
         pending = self._pending.get(seat)
         if pending is not None:
-            pending.excuse.add(spell, now - pending.asked_at)
+            pending.uncounted.add(sample, now - pending.asked_at)
 
     def late(self, now: float, grace: float) -> tuple[int, ...]:
         """Return the seats whose time ran out more than ``grace`` seconds ago."""
@@ -254,16 +254,16 @@ class GameTable:
             self._state = apply(before, self._moves)
             chosen, *automatic = self._state.turns[len(before.turns) :]
             stand_ins = tuple([decision is not None and decision.standin for decision in self._decisions])
-            self._tell_all(Revealed(self.game, chosen, stand_ins))
+            self._send_all(TurnRevealed(self.game, chosen, stand_ins))
             for turn in automatic:
-                self._tell_all(Revealed(self.game, turn, ()))
+                self._send_all(TurnRevealed(self.game, turn, ()))
             for scores in self._state.rounds[len(before.rounds) :]:
                 self._round_ends.append(len(self._steps))
-                self._tell_all(RoundScored(self.game, before.round, scores))
+                self._send_all(RoundScored(self.game, before.round, scores))
             if self._state.result is not None:
                 moments = [seat.taken_over for seat in self._seats]
                 result = self._state.result
-                self._tell_all(GameEnded(self.game, result, places_with_faults(result.places, moments)))
+                self._send_all(GameEnded(self.game, result, places_with_faults(result.places, moments)))
             else:
                 self._ask(now)
 
@@ -284,7 +284,7 @@ class GameTable:
             elif player.breaches:
                 self._fault(seat, Fault.PROTOCOL, player.breaches.pop(0))
             else:
-                self._tell(seat, Ask(self.game, seen, player.clock.bank, nonces[seat]))
+                self._send(seat, DecisionRequested(self.game, seen, player.clock.bank, nonces[seat]))
 
     def _nonces(self) -> tuple[int, ...]:
         """Return one number per seat that no bot can guess: bots don't know the seed."""
@@ -311,7 +311,7 @@ class GameTable:
         if taken_over:
             player.taken_over = len(self._steps)
         self._stand_in(seat, fault, text, taken, answer)
-        self._tell(seat, FaultNoticed(self.game, seen.round, seen.turn, fault, text, taken_over))
+        self._send(seat, FaultNoticed(self.game, seen.round, seen.turn, fault, text, taken_over))
 
     def _stand_in(
         self,
@@ -329,9 +329,9 @@ class GameTable:
             _decision(move, pending, taken, note), fault=fault, standin=True, trouble=text
         )
 
-    def _tell_all(self, event: Event) -> None:
+    def _send_all(self, event: Event) -> None:
         for seat in range(len(self._seats)):
-            self._tell(seat, event)
+            self._send(seat, event)
 
 
 def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
@@ -349,7 +349,7 @@ def too_early(answer: PlayerAnswer) -> str:
 
 
 def _decision(move: Move, pending: _Pending, taken: float | None, note: str | None) -> Decision:
-    waited = pending.excuse.seconds
+    waited = pending.uncounted.seconds
     return replace(
         decision_of(move),
         millis=None if taken is None else round(taken * 1000, 3),
@@ -375,4 +375,4 @@ def _refusal(seen: View, move: Move) -> str | None:
 
 def _late(pending: _Pending) -> str:
     what = "the free time and the rest of the bank"
-    return f"no answer in {pending.allowed:.1f} s ({what})" + beside(pending.excuse)
+    return f"no answer in {pending.allowed:.1f} s ({what})" + uncounted_note(pending.uncounted)

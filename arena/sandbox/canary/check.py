@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import docker
 
-from arena.platform.cpu_time import why_unmeasured
+from arena.platform.cpu_time import unmeasured_reason
 from arena.protocol.match import Limits
 from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_observations
 from arena.sandbox.docker.cgroups import CommonGroup
@@ -235,7 +235,7 @@ class Canary:
                 share = share_between(before, self._usage(name))
             if share is not None and (share.throttled or share.cores > self._limits.cpus):
                 break  # seen enough
-        unmeasured = why_unmeasured(sandbox.cpu)
+        unmeasured = unmeasured_reason(sandbox.cpu)
         sandbox.remove()
         return Trial(
             observations=None,

@@ -71,7 +71,7 @@ _WAITING_AND_SOCKETS: Final = """
 
 _MSG_OOB: Final = 1
 
-_FLAGS_ARGUMENT: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
+_MESSAGE_FLAGS_INDEX: Final = {"recvfrom sendmmsg recvmmsg sendto": 3, "recvmsg sendmsg": 2}
 """Index of the argument with the flags. Out-of-band data on unix sockets is a rarely used feature that has
 allowed sandbox escapes (CVE-2025-38236)."""
 
@@ -210,16 +210,22 @@ _SOCKET_OPTIONS: Final = {
     "SO_SNDTIMEO_NEW": 67,
 }
 """Options that may be set and read. Filters are excluded, because no control group counts the memory of their
-programs, and SO_PASSCRED, because it gives a socket a name, like an address of length ``_FAMILY_ALONE``."""
+programs, and SO_PASSCRED, because it gives a socket a name, like an address of ``_FAMILY_ONLY_BYTES``."""
 
-_FAMILY_ALONE: Final = 2
+_FAMILY_ONLY_BYTES: Final = 2
 """Length of an address that consists of only a family. The kernel then chooses a name: before Linux 5.17,
 the next number of a host-wide counter."""
 
 _ADDRESS_BITS: Final = 7
 """Enough bits for the length of an address of a unix socket, which is at most 110 bytes."""
 
-_SOCKET_FACTS: Final = {"SO_TYPE": 3, "SO_ERROR": 4, "SO_ACCEPTCONN": 30, "SO_PROTOCOL": 38, "SO_DOMAIN": 39}
+_READ_ONLY_SOCKET_OPTIONS: Final = {
+    "SO_TYPE": 3,
+    "SO_ERROR": 4,
+    "SO_ACCEPTCONN": 30,
+    "SO_PROTOCOL": 38,
+    "SO_DOMAIN": 39,
+}
 """Options that may only be read."""
 
 _TFD_NONBLOCK: Final = 0x800
@@ -231,7 +237,7 @@ _SOCKET_TYPES: Final = {"SOCK_STREAM": 1, "SOCK_DGRAM": 2}
 
 _PID_BITS: Final = 32
 
-_DONE_WITHOUT: Final = """
+_ENOSYS_CALLS: Final = """
     get_mempolicy io_uring_setup
     futex_requeue futex_wait futex_waitv futex_wake
     cachestat fadvise64 mincore openat2 preadv2 process_madvise pwritev2 readahead sync_file_range
@@ -275,8 +281,8 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
     aborts the program.
     """
     # The flags of clone3 are behind a pointer, which a filter can't follow.
-    without = _DONE_WITHOUT if own_kernel else f"clone3 timer_create {_DONE_WITHOUT}"
-    plain = f"{_FILES} {_MEMORY} {_PROCESSES} {_SIGNALS_AND_TIME} {_WAITING_AND_SOCKETS}"
+    unsupported = _ENOSYS_CALLS if own_kernel else f"clone3 timer_create {_ENOSYS_CALLS}"
+    allowed = f"{_FILES} {_MEMORY} {_PROCESSES} {_SIGNALS_AND_TIME} {_WAITING_AND_SOCKETS}"
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
         # Only native calls: those of 32-bit programs have other numbers and arguments.
@@ -284,14 +290,14 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             {"architecture": f"SCMP_ARCH_{name}", "subArchitectures": []} for name in ("X86_64", "AARCH64")
         ],
         "syscalls": [
-            _rule(plain),
+            _rule(allowed),
             *([_rule("futex")] if own_kernel else _futexes()),
-            *_opening(),
+            *_open_calls(),
             *_sockets(),
-            *_locks(),
+            *_file_locks(),
             _rule("clone", args=[_argument(0, "MASKED_EQ", _NAMESPACE_FLAGS | _CLONE_PIDFD)]),
-            *_mapping(),
-            *_killing(),
+            *_mmap(),
+            *_signals(),
             _rule("timerfd_create", args=[_argument(1, "MASKED_EQ", _TFD_NONBLOCK, _TFD_NONBLOCK)]),
             _refused("timerfd_create", ENOSYS, _argument(1, "MASKED_EQ", _TFD_NONBLOCK)),
             # These calls succeed without flushing the host's disk: nothing that a bot can write is on it.
@@ -301,7 +307,7 @@ def profile(*, own_kernel: bool = False) -> dict[str, Any]:
             *([_rule("clone3"), _rule(_POSIX_TIMERS)] if own_kernel else []),
             # gVisor's name for pselect6, which the C library's select() calls.
             *([_rule("pselect")] if own_kernel else []),
-            _rule(without, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
+            _rule(unsupported, "SCMP_ACT_ERRNO", errnoRet=ENOSYS),
             _rule(_COPY_IN_KERNEL) if own_kernel else _refused(_COPY_IN_KERNEL, EINVAL),
             _rule("personality", args=[_argument(0, "EQ", _QUERY_PERSONALITY)]),
             *(
@@ -320,14 +326,14 @@ def _futexes() -> list[dict[str, Any]]:
     ]
 
 
-def _locks() -> list[dict[str, Any]]:
+def _file_locks() -> list[dict[str, Any]]:
     return [
         _refused("flock", ENOLCK),
         *(_refused("fcntl", ENOLCK, _argument(1, "EQ", command)) for command in _FILE_LOCKS.values()),
     ]
 
 
-def _killing() -> list[dict[str, Any]]:
+def _signals() -> list[dict[str, Any]]:
     """Return the rules for signals to any process except -1.
 
     For -1, which stands for all processes, the kernel walks over all processes of the host.
@@ -337,7 +343,7 @@ def _killing() -> list[dict[str, Any]]:
     return [_rule("kill", args=[_argument(0, "MASKED_EQ", bit)]) for bit in bits]
 
 
-def _mapping() -> list[dict[str, Any]]:
+def _mmap() -> list[dict[str, Any]]:
     huge, shared = _MAP_HUGETLB, _MAP_SHARED | _MAP_ANONYMOUS
     return [
         *(
@@ -349,7 +355,7 @@ def _mapping() -> list[dict[str, Any]]:
     ]
 
 
-def _opening() -> list[dict[str, Any]]:
+def _open_calls() -> list[dict[str, Any]]:
     """Return the rules for calls that could make a descriptor bypass the page cache."""
     rules = []
     for arch, direct in _O_DIRECT.items():
@@ -360,13 +366,13 @@ def _opening() -> list[dict[str, Any]]:
                     name, EINVAL, _argument(index, "MASKED_EQ", direct, direct), includes={"arches": [arch]}
                 ),
             ]
-    kept = sum(_O_DIRECT.values()) | _O_ASYNC
-    return [*rules, _rule("fcntl", args=[_argument(1, "EQ", _F_SETFL), _argument(2, "MASKED_EQ", kept)])]
+    unchanged = sum(_O_DIRECT.values()) | _O_ASYNC
+    return [*rules, _rule("fcntl", args=[_argument(1, "EQ", _F_SETFL), _argument(2, "MASKED_EQ", unchanged)])]
 
 
 def _sockets() -> list[dict[str, Any]]:
     options = _argument(1, "EQ", _SOL_SOCKET)
-    readable = {**_SOCKET_OPTIONS, **_SOCKET_FACTS}
+    readable = {**_SOCKET_OPTIONS, **_READ_ONLY_SOCKET_OPTIONS}
     return [
         *(
             _rule(
@@ -375,11 +381,11 @@ def _sockets() -> list[dict[str, Any]]:
             )
             for kind in _SOCKET_TYPES.values()
         ),
-        # Allow any length that has one of the bits except `_FAMILY_ALONE`.
+        # Allow any length that has one of the bits except `_FAMILY_ONLY_BYTES`.
         *(
             _rule("bind", args=[_argument(2, "MASKED_EQ", bit, bit)])
             for bit in (1 << place for place in range(_ADDRESS_BITS))
-            if bit != _FAMILY_ALONE
+            if bit != _FAMILY_ONLY_BYTES
         ),
         # The answer of a kernel without IPv6: gRPC and resolvers probe for IPv6, and continue without it.
         _refused("socket socketpair", EAFNOSUPPORT, _argument(0, "NE", AF_UNIX)),
@@ -392,6 +398,6 @@ def _sockets() -> list[dict[str, Any]]:
         _refused("setsockopt getsockopt", ENOPROTOOPT, _argument(1, "NE", _SOL_SOCKET)),
         *(
             _rule(names, args=[_argument(index, "MASKED_EQ", _MSG_OOB)])
-            for names, index in _FLAGS_ARGUMENT.items()
+            for names, index in _MESSAGE_FLAGS_INDEX.items()
         ),
     ]

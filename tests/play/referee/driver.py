@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from arena.play.referee.match import RefereedMatch
-from arena.play.referee.player import Ask, Event, Hello, PlayerAnswer
+from arena.play.referee.player import DecisionRequested, Event, Hello, PlayerAnswer
 from arena.protocol.match import Clock, Decision
 from arena.rules import Move, Rules, View
 
@@ -32,7 +32,7 @@ class Driver:
         self.players = rules.players
         self.now = 100.0
         self.told: dict[int, list[Event]] = defaultdict(list)
-        self.asks: dict[int, dict[int, Ask]] = defaultdict(dict)
+        self.asks: dict[int, dict[int, DecisionRequested]] = defaultdict(dict)
 
     def greet(self, games_at_once: Iterable[int] = ()) -> None:
         """Send the greetings of all bots."""
@@ -46,7 +46,7 @@ class Driver:
         for seat, events in self.match.outbox():
             self.told[seat] += events
             for event in events:
-                if isinstance(event, Ask):
+                if isinstance(event, DecisionRequested):
                     self.asks[seat][event.game] = event
 
     def answer(self, seat: int, choose: Choose = first, *, note: str = "") -> None:

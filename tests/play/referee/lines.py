@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from arena.platform.cpu_time import OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
 from arena.play.referee.grpc_player import Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
@@ -52,9 +52,9 @@ def fails(view: View) -> Move:
 CHOOSERS: dict[str, Callable[[View], Move]] = {"last": last, "fails": fails}
 
 
-def attended() -> AttendedTime:
+def attended() -> RefereeClock:
     """Return a referee's clock on the real time."""
-    return AttendedTime(time.monotonic, OwnWaits())
+    return RefereeClock(time.monotonic, OwnRunDelay())
 
 
 def conduct(

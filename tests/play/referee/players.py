@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from arena.play.referee.player import Ask, Event, Hello, Listener, Lost, PlayerAnswer
+from arena.play.referee.player import DecisionRequested, Event, Hello, Listener, Lost, PlayerAnswer
 from arena.protocol.faults import Fault
 from arena.rules import Move, View
 
@@ -34,7 +34,7 @@ class InProcessPlayer:
     def send(self, events: Sequence[Event]) -> None:
         """Answer the requests after the caller has returned."""
         self.told += events
-        asks = [event for event in events if isinstance(event, Ask)]
+        asks = [event for event in events if isinstance(event, DecisionRequested)]
         if asks:
             asyncio.get_running_loop().call_soon(self._answer, asks)
 
@@ -47,7 +47,7 @@ class InProcessPlayer:
         self.closed = True
         self.void = void
 
-    def _answer(self, asks: list[Ask]) -> None:
+    def _answer(self, asks: list[DecisionRequested]) -> None:
         if self._listener is None:
             return
         try:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from arena.play.referee.clock import AttendedTime
-from arena.play.referee.conductor import Conductor, StoodStill
+from arena.play.referee.clock import RefereeClock
+from arena.play.referee.conductor import Conductor, RefereePaused
 from arena.play.referee.match import RefereedMatch
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord
@@ -88,7 +88,7 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
     async def play() -> None:
         nonlocal moment
         match = RefereedMatch(Rules(players=2), ["1" * 32], Clock())
-        now = AttendedTime(lambda: moment, lambda: 0.0)
+        now = RefereeClock(lambda: moment, lambda: 0.0)
         conductor = Conductor(match, players, start_seconds=10, now=now)
         if started_before:
             conductor.started(0)
@@ -100,7 +100,7 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
             await conductor.run()
 
     why = r"did not run for 6\.0 s while the bot of seat 0 started, and the bot then exited: nobody answered"
-    with pytest.raises(StoodStill, match=why):
+    with pytest.raises(RefereePaused, match=why):
         asyncio.run(play())
 
 

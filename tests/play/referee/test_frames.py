@@ -45,12 +45,12 @@ def verdict(data: bytes, cuts: list[int] | None = None) -> str:
         for start, stop in pairwise(places):
             guard.feed(data[start:stop])
             # At most an incomplete frame header, and an incomplete message prefix per call.
-            assert guard.held <= 8 + 4 * FRAMES[HEADERS].first
+            assert guard.buffered <= 8 + 4 * FRAMES[HEADERS].first
     except NotHttp2:
         return "not HTTP/2"
     except Breach as breach:
         return f"{breach.fault}: {breach.why}"
-    return "fine" if guard.begun else "not begun"
+    return "fine" if guard.has_preface else "not begun"
 
 
 def breach(what: str) -> str:

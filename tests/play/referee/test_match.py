@@ -4,7 +4,7 @@ import pytest
 
 from arena.play.referee.clock import SeatClock
 from arena.play.referee.player import (
-    Ask,
+    DecisionRequested,
     FaultNoticed,
     GameEnded,
     GameStarted,
@@ -12,8 +12,8 @@ from arena.play.referee.player import (
     Lost,
     MatchEnded,
     PlayerAnswer,
-    Revealed,
     RoundScored,
+    TurnRevealed,
     Welcome,
 )
 from arena.protocol.faults import Fault, stand_in, taken_over
@@ -39,10 +39,10 @@ def test_the_events_of_a_game_are_in_order() -> None:
     driver.greet()
     driver.play_on()
     kinds = [type(event) for event in driver.told[1]]
-    assert kinds[:3] == [Welcome, GameStarted, Ask]
+    assert kinds[:3] == [Welcome, GameStarted, DecisionRequested]
     assert kinds[-2:] == [GameEnded, MatchEnded]
-    assert kinds.count(Ask) == 24
-    assert kinds.count(Revealed) == 27
+    assert kinds.count(DecisionRequested) == 24
+    assert kinds.count(TurnRevealed) == 27
     assert kinds.count(RoundScored) == 3
     assert driver.match.over
 
@@ -294,7 +294,10 @@ def test_nonces_differ_from_decision_to_decision_and_from_seat_to_seat() -> None
     driver.greet()
     driver.play_on()
     nonces = [
-        event.nonce for seat in range(5) for event in driver.kinds_told(seat, Ask) if isinstance(event, Ask)
+        event.nonce
+        for seat in range(5)
+        for event in driver.kinds_told(seat, DecisionRequested)
+        if isinstance(event, DecisionRequested)
     ]
     assert len(nonces) == 2 * 5 * 3 * 6
     assert len(set(nonces)) == len(nonces)
@@ -308,7 +311,7 @@ def test_stand_ins_are_marked_for_everybody() -> None:
     driver.answer(1, lambda _: Move((Card.SOY_SAUCE,)))
     driver.play_on()
     for seat in range(3):
-        turns = [event for event in driver.kinds_told(seat, Revealed) if isinstance(event, Revealed)]
+        turns = [event for event in driver.kinds_told(seat, TurnRevealed) if isinstance(event, TurnRevealed)]
         assert [turn.stand_ins for turn in turns[:2]] == [(False, True, False), (False, False, False)]
         assert [turn.stand_ins for turn in turns if turn.turn.turn == 9] == [()] * 3
 

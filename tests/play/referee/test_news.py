@@ -37,10 +37,10 @@ def test_a_round_is_reported_once_it_is_over(rules: Rules) -> None:
         for _ in turns_until(driver, round_number + 1):
             if driver.match.over or driver.match.rounds[-1][1] > round_number:
                 break
-            assert driver.match.news() == ()
-        (news,) = driver.match.news()
+            assert driver.match.newly_finished_rounds() == ()
+        (news,) = driver.match.newly_finished_rounds()
         assert (news.game, len(news.steps)) == (0, round_number * asked)
-        assert driver.match.news() == ()
+        assert driver.match.newly_finished_rounds() == ()
     (game,) = driver.match.games()
     assert labels(news) == labels(RoundsOver(0, game.steps))
 
@@ -58,7 +58,7 @@ def test_private_texts_are_not_reported() -> None:
         driver.answer(1, wrong, note=SECRET)
     assert driver.decision(0, 1, 1).trouble is not None
     assert driver.decision(0, 1, 1).note == SECRET
-    (news,) = driver.match.news()
+    (news,) = driver.match.newly_finished_rounds()
     told = news.steps[1][1]
     assert told is not None
     assert told.fault is not None
@@ -83,8 +83,11 @@ def test_only_the_newest_of_several_games_is_reported_and_then_to_its_end() -> N
                     driver.send(seat, PlayerAnswer(game, view.round, view.turn, first(view)))
 
     play_round(0, 1, 2)
-    assert [news.game for news in driver.match.news()] == [2]
+    assert [news.game for news in driver.match.newly_finished_rounds()] == [2]
     play_round(0, 2, 2, 3)
-    assert [(news.game, len(news.steps)) for news in driver.match.news()] == [(2, 27), (3, 9)]
+    assert [(news.game, len(news.steps)) for news in driver.match.newly_finished_rounds()] == [
+        (2, 27),
+        (3, 9),
+    ]
     play_round(0, 1, 1)
-    assert driver.match.news() == ()
+    assert driver.match.newly_finished_rounds() == ()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.play.referee.clock import AttendedTime
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
 from tests.demo.running import await_that
@@ -55,7 +55,7 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
     server = await asyncio.start_unix_server(
         lambda reader, writer: served.put_nowait((reader, writer)), folder / "inner.sock"
     )
-    now = AttendedTime(time.monotonic, lambda: 0.0)
+    now = RefereeClock(time.monotonic, lambda: 0.0)
     relay = Relay(listen(folder / "bot.sock"), folder / "inner.sock", SendBudget(), Watcher(), now)
     relay.open()
     with socket.socket(socket.AF_UNIX) as bot:
@@ -67,17 +67,17 @@ async def _told_after_a_pause(folder: Path, *, reads: bool) -> tuple[float, floa
         sent = await _fill(writer)  # the bot hasn't read anything so far
         if reads:
             await _read(bot, sent)
-        relay.expect()
+        relay.expect_message()
         made = now()
         # A bot can make the server send other frames at a time of its choice.
         writer.write(OTHERS)
         await _read(bot, len(OTHERS) + (0 if reads else sent))
-        assert relay.told_at < made
+        assert relay.sent_at < made
         writer.write(REQUEST)
         await _read(bot, len(REQUEST))
-        told = relay.told_at
+        told = relay.sent_at
     writer.close()
-    relay.shut()
+    relay.close_connections()
     server.close()
     return told, made
 
@@ -114,7 +114,7 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
     server = await asyncio.start_unix_server(
         lambda _, writer: served.put_nowait(writer), folder / "inner.sock"
     )
-    now = AttendedTime(time.monotonic, lambda: 0.0)
+    now = RefereeClock(time.monotonic, lambda: 0.0)
     relays = []
     for name in ("slow", "other"):
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
@@ -132,15 +132,15 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
         await asyncio.to_thread(await_that, lambda: _waits_in_splice(holder), "the pipe's lock")
         socket.send_fds(slow, [PREFACE], [end])
         os.close(end)
-        await asyncio.to_thread(await_that, lambda: relays[0].heard_at > 0, "the file")
+        await asyncio.to_thread(await_that, lambda: relays[0].received_at > 0, "the file")
         other.send(PREFACE)
         writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
-        relays[0].shut()
+        relays[0].close_connections()
         assert holder.is_alive()
         fill.send(b"x")
         await asyncio.to_thread(holder.join)
-        relays[1].shut()
-        await relays[1].empty()
+        relays[1].close_connections()
+        await relays[1].wait_closed()
         assert slow.recv(1) == b""
         assert served.empty()
     writer.close()

@@ -1,6 +1,14 @@
 """Matches in which bots change seats from game to game."""
 
-from arena.play.referee.player import Ask, FaultNoticed, GameEnded, GameStarted, Hello, Lost, PlayerAnswer
+from arena.play.referee.player import (
+    DecisionRequested,
+    FaultNoticed,
+    GameEnded,
+    GameStarted,
+    Hello,
+    Lost,
+    PlayerAnswer,
+)
 from arena.protocol.faults import Fault
 from arena.rules import Rules
 from tests.play.referee.driver import Driver
@@ -29,7 +37,11 @@ def test_every_bot_learns_its_seat_in_each_game() -> None:
     for bot in range(3):
         mine = [bots.index(bot) for bots in SEATINGS]
         assert seats(its, bot) == mine
-        asked = {(ask.game, ask.view.seat) for ask in its.kinds_told(bot, Ask) if isinstance(ask, Ask)}
+        asked = {
+            (ask.game, ask.view.seat)
+            for ask in its.kinds_told(bot, DecisionRequested)
+            if isinstance(ask, DecisionRequested)
+        }
         assert asked == set(enumerate(mine))
         assert len(its.kinds_told(bot, GameEnded)) == 3
 

@@ -14,8 +14,8 @@ import grpc
 import pytest
 from grpc import aio
 
-from arena.platform.cpu_time import OwnWaits
-from arena.play.referee.clock import AttendedTime
+from arena.platform.cpu_time import OwnRunDelay
+from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
 from arena.play.referee.frames import MOVES, PREFACE
 from arena.play.referee.grpc_player import PROTOCOL, Encoder, GrpcPlayer
@@ -55,12 +55,12 @@ def _play(
     clock: Clock = PATIENT,
     *,
     timeout: float | None = None,
-    line_clock: AttendedTime | None = None,
+    line_clock: RefereeClock | None = None,
 ) -> Seen:
     return asyncio.run(asyncio.wait_for(_played(bot, clock, timeout, line_clock), WAIT))
 
 
-async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: AttendedTime | None) -> Seen:  # noqa: ASYNC109 - the timeout of the call
+async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: RefereeClock | None) -> Seen:  # noqa: ASYNC109 - the timeout of the call
     async with _table(clock, line_clock) as (match, address, ended):
         async with aio.insecure_channel(address) as channel:
             call: Call = channel.stream_stream(PLAY)(timeout=timeout)
@@ -73,7 +73,7 @@ async def _played(bot: Bot, clock: Clock, timeout: float | None, line_clock: Att
 
 @asynccontextmanager
 async def _table(
-    clock: Clock, line_clock: AttendedTime | None = None, other: InProcessPlayer | None = None
+    clock: Clock, line_clock: RefereeClock | None = None, other: InProcessPlayer | None = None
 ) -> "AsyncIterator[tuple[RefereedMatch, str, asyncio.Task[None]]]":
     """Open a table for a bot that connects and one in this process.
 
@@ -95,7 +95,7 @@ async def _table(
             ended.cancel()
 
 
-def _player(path: Path, listening: socket.socket, now: AttendedTime | None = None) -> GrpcPlayer:
+def _player(path: Path, listening: socket.socket, now: RefereeClock | None = None) -> GrpcPlayer:
     now = now or attended()
     encoder = Encoder()
     return GrpcPlayer(listening, path.with_suffix(".inner"), encoder, now)
@@ -343,7 +343,7 @@ def test_bots_read_in_the_status_that_the_arena_failed() -> None:
 def test_a_request_says_how_long_it_has_waited() -> None:
     """The clock advances by a second per reading, so every request has waited when it is sent."""
 
-    class Hasty(AttendedTime):
+    class Hasty(RefereeClock):
         seconds = itertools.count()
 
         def __call__(self) -> float:
@@ -354,14 +354,14 @@ def test_a_request_says_how_long_it_has_waited() -> None:
         assert request.asked_millis_ago >= 1000
         await _finish(call, request)
 
-    assert _play(bot, line_clock=Hasty(time.monotonic, OwnWaits())).code is grpc.StatusCode.OK
+    assert _play(bot, line_clock=Hasty(time.monotonic, OwnRunDelay())).code is grpc.StatusCode.OK
 
 
 def test_delays_that_a_bot_causes_count_as_its_time() -> None:
     """A bot's time includes delays that it causes by HTTP/2 flow control, even if it repeats an answer."""
     held = 2.0
 
-    class Attentive(AttendedTime):
+    class Attentive(RefereeClock):
         """A clock that never stops."""
 
         def __call__(self) -> float:
@@ -370,7 +370,11 @@ def test_delays_that_a_bot_causes_count_as_its_time() -> None:
     async def play() -> GameRecord:
         other = _Held(last)
         other.held = []
-        async with _table(PATIENT, Attentive(time.monotonic, OwnWaits()), other) as (match, address, ended):
+        async with _table(PATIENT, Attentive(time.monotonic, OwnRunDelay()), other) as (
+            match,
+            address,
+            ended,
+        ):
             reader, writer = await _greet_in_frames(address)
             first = await _request_in_frames(reader)
             await _close_window(reader, writer)

@@ -14,8 +14,8 @@ from arena.play.referee import grpc_player
 from arena.play.referee.frames import SendBudget
 from arena.play.referee.frames import FrameGuard
 FrameGuard.feed = lambda self, data: None
-FrameGuard.begun = True
-SendBudget._speak = lambda self, limit, count: None
+FrameGuard.has_preface = True
+SendBudget._count_sent = lambda self, limit, count: None
 grpc_player._OPTIONS = (
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_metadata_size", 1 << 29),
@@ -48,18 +48,18 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 from arena.play.referee import relay
 from arena.play.referee.frames import SendBudget
 SendBudget.frame = lambda self, kind: None
-relay.MAX_CONNECTIONS = relay.MAX_CONNECTIONS_IN_ALL = 10_000
+relay.MAX_CONNECTIONS = relay.MAX_CONNECTIONS_PER_MATCH = 10_000
 """
 
 _ANY_STREAM: Final = """
 from arena.play.referee.grpc_player import GrpcPlayer
-GrpcPlayer._taken = property(lambda self: False, lambda self, taken: None)
+GrpcPlayer._has_stream = property(lambda self: False, lambda self, value: None)
 """
 
 _COMES_AND_GOES: Final = f"""
 {_NO_GUARD}
 {_ANY_STREAM}
-GrpcPlayer._lose = lambda self, fault, why: None
+GrpcPlayer._lose = lambda self, fault, why, code: None
 """
 
 _TAKES_FILES: Final = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.play.referee.clock import STANDSTILL_SECONDS, AttendedTime
+from arena.play.referee.clock import PAUSE_SECONDS, RefereeClock
 
 
 class Monotonic:
@@ -24,21 +24,21 @@ def monotonic() -> Monotonic:
 
 
 @pytest.fixture
-def time(monotonic: Monotonic) -> AttendedTime:
+def time(monotonic: Monotonic) -> RefereeClock:
     """Return a referee's clock that is driven by ``monotonic``."""
-    return AttendedTime(monotonic, lambda: monotonic.waited)
+    return RefereeClock(monotonic, lambda: monotonic.waited)
 
 
-def test_it_runs_as_long_as_it_is_read(monotonic: Monotonic, time: AttendedTime) -> None:
-    """Gaps of up to STANDSTILL_SECONDS between readings don't stop the clock."""
+def test_it_runs_as_long_as_it_is_read(monotonic: Monotonic, time: RefereeClock) -> None:
+    """Gaps of up to PAUSE_SECONDS between readings don't stop the clock."""
     begun = time()
     for _ in range(100):
-        monotonic.seconds += STANDSTILL_SECONDS
+        monotonic.seconds += PAUSE_SECONDS
         time()
-    assert time() - begun == 100 * STANDSTILL_SECONDS
+    assert time() - begun == 100 * PAUSE_SECONDS
 
 
-def test_missed_time_is_not_counted(monotonic: Monotonic, time: AttendedTime) -> None:
+def test_missed_time_is_not_counted(monotonic: Monotonic, time: RefereeClock) -> None:
     """After each longer gap the clock continues from the last reading."""
     begun = time()
     for missed in (3_600.0, 0.5):
@@ -52,23 +52,23 @@ def test_missed_time_is_not_counted(monotonic: Monotonic, time: AttendedTime) ->
 
 
 def test_the_referees_own_wait_is_subtracted_from_an_arrival(
-    monotonic: Monotonic, time: AttendedTime
+    monotonic: Monotonic, time: RefereeClock
 ) -> None:
     """Data that is readable now may have arrived at the beginning of the referee's wait."""
     begun = time()
     monotonic.seconds += 0.125
     monotonic.waited += 0.0625
-    assert time.arrived() - begun == 0.0625
+    assert time.earliest_arrival() - begun == 0.0625
     assert time() - begun == 0.125
     # Data from other bots is read in the same poll of the sockets.
-    assert time.arrived() - begun == 0.0625
+    assert time.earliest_arrival() - begun == 0.0625
     monotonic.waited += 9.0
     monotonic.seconds += 0.125
-    assert time.arrived() - begun == 0.125
+    assert time.earliest_arrival() - begun == 0.125
 
 
 def test_a_referee_that_waits_for_a_processor_does_not_pause(
-    monotonic: Monotonic, time: AttendedTime
+    monotonic: Monotonic, time: RefereeClock
 ) -> None:
     """The bots keep running meanwhile; their own waits are measured for each bot."""
     begun = time()
@@ -76,7 +76,7 @@ def test_a_referee_that_waits_for_a_processor_does_not_pause(
     monotonic.waited += 1.375
     assert time() - begun == 1.5
     assert time.missed == 0.0
-    assert time.arrived() - begun == 0.125
+    assert time.earliest_arrival() - begun == 0.125
     # Until as much time has passed again, answers from that wait may still be in the referee's queues.
     behind = [time.behind]
     for _ in range(5):
@@ -86,7 +86,7 @@ def test_a_referee_that_waits_for_a_processor_does_not_pause(
     assert behind == [1.375, 1.125, 0.875, 0.625, 0.375, 0.125]
 
 
-def test_a_suspended_host_is_distinguished_from_a_busy_one(monotonic: Monotonic, time: AttendedTime) -> None:
+def test_a_suspended_host_is_distinguished_from_a_busy_one(monotonic: Monotonic, time: RefereeClock) -> None:
     """A thread that was runnable when its host was suspended seems to have waited for hours."""
     begun = time()
     monotonic.seconds += 3_600.0
