@@ -33,42 +33,6 @@ import signal
 signal.pause()
 """
 
-CONNECTS_AND_SAYS_NOTHING: Final = """
-import os, signal, socket
-channel = socket.socket(socket.AF_UNIX)
-channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
-signal.pause()
-"""
-
-SENDS_GARBAGE: Final = """
-import os, signal, socket
-channel = socket.socket(socket.AF_UNIX)
-channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
-channel.sendall(b"GET / HTTP/1.1\\r\\n\\r\\n" + bytes(range(256)))
-signal.pause()
-"""
-
-CLINGS_TO_ITS_LINE: Final = """
-import os, signal, socket
-channel = socket.socket(socket.AF_UNIX)
-channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
-channel.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n")
-empty_settings = b"\\x00\\x00\\x00\\x04\\x00\\x00\\x00\\x00\\x00"
-# Each wants an answer, which is never read.
-channel.sendall(empty_settings * 200)
-signal.pause()
-"""
-
-DRIBBLES: Final = """
-import os, socket, time
-channel = socket.socket(socket.AF_UNIX)
-channel.connect(os.environ["ARENA_REFEREE"].removeprefix("unix://"))
-settings = b"\\x00\\x00\\xf0\\x04\\x00\\x00\\x00\\x00\\x00" + bytes(240)
-for byte in b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + settings:
-    channel.sendall(bytes([byte]))
-    time.sleep(0.05)
-"""
-
 ANSWERS_RUBBISH: Final = """
 from arena.sdk import Card, run
 
@@ -100,70 +64,13 @@ def choose(view):
 run(choose)
 """
 
-_RAW: Final = """
+LISTENS: Final = """
 import os, queue, sys
 import grpc
 from arena.wire.v1 import referee_pb2 as pb, referee_pb2_grpc as pb_grpc
 
 outbox = queue.SimpleQueue()
 stub = pb_grpc.RefereeStub(grpc.insecure_channel(os.environ["ARENA_REFEREE"]))
-"""
-
-WRONG_PROTOCOL_VERSION: Final = (
-    _RAW
-    + """
-outbox.put(pb.BotMessage(hello=pb.Hello(protocol=9)))
-for message in stub.Play(iter(outbox.get, None)):
-    pass
-"""
-)
-
-NO_HELLO_FIRST: Final = (
-    _RAW
-    + """
-outbox.put(pb.BotMessage(moves=[pb.Move(game=0, round=1, turn=1, cards=[1])]))
-for message in stub.Play(iter(outbox.get, None)):
-    pass
-"""
-)
-
-HUGE_MESSAGE: Final = (
-    _RAW
-    + """
-outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1)))
-outbox.put(pb.BotMessage(moves=[pb.Move(note="x" * 200_000)]))
-for message in stub.Play(iter(outbox.get, None)):
-    pass
-"""
-)
-
-SECOND_STREAM: Final = (
-    _RAW
-    + """
-from arena.sdk import run
-import threading
-
-def intrude():
-    outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1)))
-    try:
-        list(stub.Play(iter(outbox.get, None)))
-    except grpc.RpcError as error:
-        print("second stream:", error.code().name, file=sys.stderr, flush=True)
-
-def choose(view):
-    if view.round == 1 and view.turn == 1:
-        intruder = threading.Thread(target=intrude)
-        intruder.start()
-        intruder.join()
-    return view.legal_moves()[-1]
-
-run(choose)
-"""
-)
-
-LISTENS: Final = (
-    _RAW
-    + """
 outbox.put(pb.BotMessage(hello=pb.Hello(protocol=1)))
 for message in stub.Play(iter(outbox.get, None)):
     for event in message.events:
@@ -176,7 +83,6 @@ for message in stub.Play(iter(outbox.get, None)):
         if kind == "turn_request":
             outbox.put(pb.BotMessage(moves=[move]))
 """
-)
 """It prints every event that it gets, without random numbers and times, before it answers."""
 
 SPEAKS: Final = """

@@ -173,7 +173,7 @@ def test_an_illegal_move_is_played_by_the_stand_in() -> None:
     assert missing.label in (decision.trouble or "")
 
 
-@pytest.mark.parametrize("kind", ["unreadable", "unknown game", "impossible turn", "another answer"])
+@pytest.mark.parametrize("kind", ["unreadable", "impossible turn", "another answer"])
 def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
     """An unreadable move counts immediately, an unasked one at the next decision at the latest."""
     driver = Driver(Rules(players=2))
@@ -182,9 +182,6 @@ def test_messages_that_break_the_protocol_are_faults(kind: str) -> None:
     good = seen.legal_moves()[0]
     if kind == "unreadable":
         driver.send(0, PlayerAnswer(0, 1, 1, None, broken="99 is no card"))
-        step = 0
-    elif kind == "unknown game":
-        driver.send(0, PlayerAnswer(7, 1, 1, good))
         step = 0
     elif kind == "impossible turn":
         driver.send(0, PlayerAnswer(0, 1, 10, good))
@@ -428,18 +425,6 @@ def test_a_bot_that_leaves_between_games_loses_one() -> None:
     assert not any(step[0].fault for step in first.steps if step[0])
     assert [step[0].fault for step in second.steps if step[0]][:2] == [Fault.CRASH, None]
     assert driver.match.over
-
-
-def test_an_absent_bot_loses_one_game() -> None:
-    """The stand-in plays the first game, and the others aren't played."""
-    driver = Driver(Rules(players=2), games=6)
-    driver.match.greeted(0, Hello(8, ""), driver.now)
-    driver.match.lose(1, Lost(Fault.ABSENT, "no valid Hello"), driver.now)
-    driver.collect()
-    driver.play_on((0,))
-    assert driver.match.over
-    assert len(driver.match.games()) == 1
-    assert driver.decision(0, 0, 1).fault is Fault.ABSENT
 
 
 def test_a_match_without_any_bot_ends() -> None:

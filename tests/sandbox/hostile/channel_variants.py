@@ -128,6 +128,7 @@ VARIANTS: Final = (
     cut_off(16, "an endless header block", floods.continuations),
     cut_off(16, "a flood of settings", floods.settings),
     cut_off(16, "a flood of pings", floods.pings),
+    cut_off(16, "a flood of pings before the Hello", floods.pings_before_the_hello, FIRST),
     cut_off(16, "a flood of window updates", floods.windows),
     cut_off(16, "a flood of empty data", floods.empty_data),
     cut_off(16, "a flood of priorities", floods.priorities),

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from tests.sandbox.hostile.bot import tell
-from tests.sandbox.hostile.channel.play import Bot, Ended, greeted, tell_whether_it_ends
+from tests.sandbox.hostile.channel.play import Bot, Call, Ended, greeted, tell_whether_it_ends
 from tests.sandbox.hostile.channel.raw import (
     CALL,
     CONTINUATION,
@@ -23,6 +23,7 @@ from tests.sandbox.hostile.channel.raw import (
     UNKNOWN,
     WINDOW_UPDATE,
     Closed,
+    Line,
     frame,
     literal,
 )
@@ -88,6 +89,13 @@ def settings() -> None:
 def pings() -> None:
     """Send pings, each of which requires an acknowledgement."""
     _flood(_mid_game(), itertools.repeat(frame(PING, bytes(8))))
+
+
+def pings_before_the_hello() -> None:
+    """Call Play, then send pings instead of a Hello."""
+    line = Line()
+    line.greet()
+    _flood(Bot(Call(line)), itertools.repeat(frame(PING, bytes(8))))
 
 
 def windows() -> None:
