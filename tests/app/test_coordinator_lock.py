@@ -45,7 +45,9 @@ def test_a_second_coordinator_does_not_start(
     first, second = make("first", url), make("second", url)
     with (
         open_arena(first),
-        pytest.raises(CannotStart, match="another coordinator uses this database"),
+        pytest.raises(
+            CannotStart, match="another coordinator uses this database: stop that coordinator first"
+        ),
         open_arena(second),
     ):
         pass

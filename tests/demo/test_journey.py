@@ -1,4 +1,4 @@
-"""From "here is my container" to a rated bot, and back: over HTTP and in a browser, with real containers."""
+"""From "here is my container" to a rated bot: over HTTP and in a browser, with real containers."""
 
 import json
 import re
@@ -38,12 +38,9 @@ def image(docker_client: docker.DockerClient, base_image: str) -> Iterator[str]:
 
 
 def bots(folder: Path) -> dict[str, Path]:
-    """Write bots other than an image: a file, a folder with a Dockerfile, and some that can't play."""
+    """Write bots other than an image: a file, a folder with a Dockerfile, and one that can't play."""
     others = {
         "onefile.py": programs.GOOD,
-        "crashes.py": programs.CRASHES,
-        "slow.py": programs.SLOW,
-        "network.py": programs.NETWORK,
         "infolder/bot.py": programs.GOOD,
         "infolder/Dockerfile": (samples() / "greedy" / "Dockerfile").read_text(),
     }
@@ -55,23 +52,6 @@ def bots(folder: Path) -> dict[str, Path]:
 
 
 GOOD = {"image", "infolder", "onefile"} if SOAK else {"image"}
-REJECTED = {"noentry": ("file", r"the image has no start command", "")} | (
-    {
-        "crashes": ("crash", r"in game 1 of 3, round 1, turn 4: .*ended with exit code 1", "I can not go on"),
-        "slow": (
-            "slow",
-            r"too slow in game 1 of 3, round 1, turn 1: no answer in 11.0 s .* late 3 times",
-            "",
-        ),
-        "network": ("network", r"tried to use the network", "name resolution"),
-    }
-    if SOAK
-    else {}
-)
-"""For each bot that can't play: the kind of the cause, its words, and what the bot printed.
-
-tests/submissions/test_journey.py tests every kind of cause. Here they must reach the author.
-"""
 
 
 def rated(author: Author) -> dict[str, int]:
@@ -81,27 +61,27 @@ def rated(author: Author) -> dict[str, int]:
 
 
 def rejection(author: Author, bot: str, done: Ended) -> None:
-    """Check that the command and the API report the true cause of a rejection."""
-    kind, words, printed = REJECTED[bot]
-    assert done.code == 1, (bot, done)
+    """Check that the command and the API report the cause of a rejection: the image has no start command.
+
+    tests/submissions/test_journey.py tests every kind of cause. Here one must reach the author.
+    """
+    assert done.code == 1, done
     [told] = author.get("/submissions", bot=bot)["submissions"]
-    assert (told["stage"], told["cause"]["kind"]) == ("rejected", kind), told
-    assert re.search(words, told["cause"]["text"]), told
-    assert printed in told["cause"]["stderr"]
+    assert (told["stage"], told["cause"]["kind"]) == ("rejected", "file"), told
+    assert "the image has no start command" in told["cause"]["text"]
     said = " ".join((done.stdout + done.stderr).split())
-    for part in (*told["cause"]["text"].split(), *printed.split(), *told["cause"]["hint"].split()):
-        assert part in said, (bot, part, said)
-    assert "arena check" in said
+    for part in (*told["cause"]["text"].split(), *told["cause"]["hint"].split(), "arena check"):
+        assert part in said, (part, said)
 
 
 # Over 20 s: a whole arena, a saved image, and three games of each submitted bot in containers.
-def test_from_a_container_to_a_rated_bot_and_back(
+def test_from_a_container_to_a_rated_bot(
     arena: Place, place_with: With, image: str, tmp_path: Path, chromium_path: str
 ) -> None:
-    """An image gets onto the leaderboard, and everyone can watch its game. Rejected bots get a reason.
+    """An image gets onto the leaderboard, and everyone can watch its game. A rejected bot gets a reason.
 
     At the same time, an author submits a bot with only a browser. In `make soak` a folder and a file get
-    onto the leaderboard too, and an author rolls back a version.
+    onto the leaderboard too.
     """
     folder = tmp_path / "bots"
     folder.mkdir()
@@ -138,20 +118,16 @@ def test_from_a_container_to_a_rated_bot_and_back(
             order = [said.find(stage) for stage in ("received", "inspected", "qualifying", "active")]
             assert -1 not in order, said
             assert order == sorted(order), said
-        for bot in REJECTED:
-            rejection(ann, bot, done[bot])
+        rejection(ann, "noentry", done["noentry"])
         await_that(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all")
-        assert rated(ann).keys().isdisjoint(REJECTED)
+        assert "noentry" not in rated(ann)
         _game_is_shown_to_all(address)
-
-        if SOAK:
-            source = tmp_path / "better.py"
-            source.write_text(programs.GOOD)
-            _versions_go_forward_and_back(ann, source)
         _logs_are_for_their_owner(ann, bob)
     assert list((arena.data / "uploads").iterdir()) == []
     rebuilt = arena.run("admin", "rebuild-ratings")
     assert rebuilt.stdout.endswith(", 0 ratings differed\n"), rebuilt.stderr
+    pruned = arena.run("admin", "prune-images")
+    assert pruned.stdout.startswith("images removed: 0, 0.0 MiB freed, "), pruned.stderr
     _played_without_faults(arena, added)
 
 
@@ -216,24 +192,6 @@ def _game_is_shown_to_all(address: str) -> None:
         assert "no network" in page
         replay = stranger.get(f"/games/{game['game']}/replay.json").json()
     assert "image" in {seat["bot"] for seat in replay["seats"]}
-
-
-def _versions_go_forward_and_back(author: Author, source: Path) -> None:
-    """Check that a file becomes version 2, that a rollback reactivates version 1, and that results stay."""
-    done = author.run("submit", str(source), "--name", "image", "--note", "better")
-    assert done.code == 0, done
-    await_that(lambda: rated(author).get("image") == 2, "a rated game of the second version")
-    before = author.get("/bots/image/versions")["versions"]
-    back = author.run("rollback", "image", "1")
-    assert back.code == 0, back
-    assert author.get("/bots/image")["version"] == 1
-    assert rated(author).get("image") == 1
-    versions = author.get("/bots/image/versions")["versions"]
-    assert [(each["number"], each["playing"], each["note"]) for each in versions] == [
-        (2, False, "better"),
-        (1, True, ""),
-    ]
-    assert versions[0]["results"][0]["games"] >= before[0]["results"][0]["games"] > 0
 
 
 def _logs_are_for_their_owner(owner: Author, other: Author) -> None:

@@ -7,9 +7,6 @@ import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
 
-import pytest
-
-from arena.db.store import open_store
 from tests.demo.conftest import With
 from tests.demo.running import Place, await_that, processes_of, started
 from tests.patience import WAIT_SECONDS
@@ -94,23 +91,3 @@ def test_without_its_site_it_stops(place_with: With) -> None:
     assert "the site stopped with exit code -9" in said
     assert matches(place, "state = 'running'") == matches(place, "state = 'waiting' AND attempt > 0") == 0
     assert processes_of(place) == []
-
-
-def test_without_an_engine_it_does_not_start(place: Place) -> None:
-    """It reports the missing engine without a traceback, and exits with code 1."""
-    ended = place.run("coordinator", DOCKER_HOST="unix:///nowhere.sock")
-    assert ended.code == 1
-    assert "No Docker engine answers" in ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
-@pytest.mark.docker
-def test_a_second_coordinator_of_the_database_does_not_start(docker_place: Place) -> None:
-    """The first has the files that authors sent. tests/app checks that the second starts afterwards."""
-    docker_place.data.mkdir()
-    with closing(open_store(f"sqlite:///{docker_place.data / 'arena.sqlite3'}")) as store:
-        assert store.coordinator_lock.take()
-        ended = docker_place.run("coordinator")
-        assert ended.code == 1
-        assert "another coordinator uses this database: stop that coordinator first" in ended.stderr
-        store.coordinator_lock.release()

@@ -164,20 +164,6 @@ def docker_29(*drafts: Draft, tags: int = 1) -> dict[str, bytes]:
     return layout.finish([{**index, "annotations": name} for name in names])
 
 
-def docker_archive(image: BotImage, layers: Path) -> bytes:
-    """Return a repacked image as an archive for ``docker load``.
-
-    ``layers`` is the file of its concatenated layers.
-    """
-    name = f"{image.id[7:]}.json"
-    files = {name: image.config()}
-    content = io.BytesIO(layers.read_bytes())
-    for number, layer in enumerate(image.layers):
-        files[f"{number}.tar"] = content.read(layer.size)
-    entry = {"Config": name, "RepoTags": None, "Layers": list(files)[1:]}
-    return tar(*members({**files, "manifest.json": json.dumps([entry]).encode()}))
-
-
 def listed(image: BotImage, layers: Path) -> list[dict[str, tarfile.TarInfo]]:
     """Return the members of each layer of a repacked image, by name."""
     content = io.BytesIO(layers.read_bytes())

@@ -28,12 +28,12 @@ from arena.protocol.states import MatchState
 from arena.protocol.submissions import CauseKind, Stage, UploadKind
 from arena.sandbox.runtime import LaunchRefused, RuntimeFailure
 from arena.scheduler.ladder import Entropy, Ladder
-from arena.submissions.pipeline import Pipeline
+from arena.submissions.pipeline import OperatorSubmissions, Pipeline
 from arena.submissions.receiver import Receiver, Upload
 from arena.submissions.uploads import Uploads
 from tests.builders import finish, host_report
 from tests.databases import sqlite_store
-from tests.db.builders import add_bot
+from tests.db.builders import add_account, add_bot
 from tests.images.builders import NOW, store_in
 from tests.images.test_intake import saved
 
@@ -86,7 +86,7 @@ class Place:
 
     def start(self) -> None:
         """Restart as after a kill: only the store and files remain."""
-        intake = Intake(
+        self.intake = Intake(
             self._images,
             Bases(find=lambda _: "", export=lambda _: iter(())),
             self._folder / "incoming",
@@ -94,7 +94,7 @@ class Place:
             self.time,
             limits=self.limits,
         )
-        keeper = ImageKeeper(
+        self.keeper = ImageKeeper(
             images=self._images,
             store=self.store,
             prune_engine=self.engine.prune_images,
@@ -105,8 +105,8 @@ class Place:
         self.pipeline = Pipeline(
             store=self.store,
             uploads=self.uploads,
-            intake=intake,
-            keeper=keeper,
+            intake=self.intake,
+            keeper=self.keeper,
             engine=self.engine,
             gate=self.gate,
             ladder=self.ladder,
@@ -410,3 +410,30 @@ def test_a_submission_waits_for_house_bots(place: Place, tmp_path: Path) -> None
         lonely.step(RETRY)
         assert len(store.submissions.games(id_)) == 1
     assert place.store.submissions.newest() == ()
+
+
+def test_an_operator_adds_a_file_for_an_author(place: Place, tmp_path: Path) -> None:
+    """The bot belongs to the author's account, if there is one. The same file again is no new version."""
+    account = add_account(place.store, "Ann")
+    file = tmp_path / "whatever-it-is-called"
+    file.write_bytes(saved("packed"))
+    operator = OperatorSubmissions(
+        store=place.store,
+        intake=place.intake,
+        keeper=place.keeper,
+        engine=place.engine,
+        accepted=(),
+        now=place.time,
+    )
+    done = [
+        operator.submit(bot, author, file)
+        for bot, author in (("mine", "ann"), ("mine", "ann"), ("his", "ben"))
+    ]
+    assert [(each.bot, each.version, each.new) for each in done] == [
+        ("mine", 1, True),
+        ("mine", 1, False),
+        ("his", 1, True),
+    ]
+    assert {each.image.id for each in done} < place.store.bots.sources_in_use()
+    bots = [place.store.bots.find(bot) for bot in ("mine", "his")]
+    assert [(bot.author, bot.account) for bot in bots if bot] == [("Ann", account.id), ("ben", None)]
