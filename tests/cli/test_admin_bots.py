@@ -55,14 +55,14 @@ def test_bots_are_listed(operator: Operator) -> None:
 
 def test_bots_leave_and_come_back(operator: Operator) -> None:
     """Each command prints the bot's state, and is in the audit log."""
-    assert operator.does("bench", "mine", "--reason", "it prints\nnonsense") == "mine@2 benched\n"
+    assert operator.does("bench", "mine", "--reason", " it\x1b[2J prints\nnonsense ") == "mine@2 benched\n"
     (benched,) = operator.reads("bots", "--state", "benched")["bots"]
-    assert benched["reason"] == "it prints nonsense"
+    assert benched["reason"] == "it [2J prints nonsense"
     assert operator.does("unbench", "mine") == "mine@2 active\n"
     assert operator.does("retire", "mine") == "mine@2 retired\n"
     assert operator.does("play-version", "mine", "1") == "mine@1 active\n"
     assert operator.log() == [
-        ("bench", "bot:mine", "it prints nonsense"),
+        ("bench", "bot:mine", "it [2J prints nonsense"),
         ("unbench", "bot:mine", ""),
         ("retire", "bot:mine", ""),
         ("play-version", "bot:mine", "version 1"),

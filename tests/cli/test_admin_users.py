@@ -1,7 +1,7 @@
 """``arena admin`` on accounts, invitations and the audit log."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -13,6 +13,7 @@ from arena.platform.settings import RegistrationMode
 from arena.protocol.states import Scope
 from tests.cli.operator import Operator
 from tests.db.builders import START, add_account, present
+from tests.db.test_people import token as expired_token
 from tests.db.test_submissions import new
 from tests.kinds import BOTH
 
@@ -135,18 +136,20 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
 
 
 def test_an_account_is_shown(operator: Operator) -> None:
-    """The output has its bots, and the numbers of its submissions, tokens and sessions."""
+    """The output has its bots, and the numbers of its recent submissions, valid tokens and sessions."""
     with operator.store() as store:
         eve = add_account(store, "Eve")
         accounts = open_accounts(store, RegistrationMode.OPEN)
         accounts.sessions.open(present(store.people.account("Eve")), "", instead_of=None)
         for name in ("laptop", "server"):
             accounts.tokens.create(eve, name=name, scopes={Scope.READ}, days=1)
+        store.credentials.add_token(expired_token(eve), most=3)
         store.bots.add_version(
             NewVersion(bot="hers", author="Eve", house=False, source="s", created=START, account=eve.id)
         )
-        sent = replace(new("u1", "hers", "Eve", eve.id), received=datetime.now(UTC))
-        store.submissions.add(sent, Quota(submissions_a_day=9, bots=9, open_submissions=9))
+        quota = Quota(submissions_a_day=9, bots=9, open_submissions=9)
+        for id_, received in (("u1", datetime.now(UTC)), ("u2", datetime.now(UTC) - timedelta(days=1))):
+            store.submissions.add(replace(new(id_, "hers", "Eve", eve.id), received=received), quota)
     told = operator.reads("show-user", "eve")
     assert (told["name"], told["role"], told["created"][:4]) == ("Eve", "user", str(eve.created.year))
     assert [(bot["name"], bot["state"]) for bot in told["bots"]] == [("hers", "active")]

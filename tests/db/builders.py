@@ -154,10 +154,10 @@ def put_aside(store: Store, *, minute: int = 1) -> str:
     return spec.match
 
 
-def add_account(store: Store, name: str, *, invitation: str | None = None) -> KnownAccount:
+def add_account(store: Store, name: str) -> KnownAccount:
     """Add an account."""
     new = NewAccount(name=name, password=f"hash of {name}'s", role=Role.USER, created=START)
-    return store.people.register(new, invitation=invitation)
+    return store.people.register(new)
 
 
 def run_sql(url: str, *statements: str) -> list[int]:

@@ -12,7 +12,7 @@ from arena.db import audit, people
 from arena.db.audit import NewAuditEntry
 from arena.db.credentials import MAX_INVALID, KnownAccount, NewApiToken, NewSession
 from arena.db.database import Database
-from arena.db.errors import BotTaken, InvitationRefused, LastOperator, NameTaken, TooManyTokens
+from arena.db.errors import BotTaken, LastOperator, NameTaken, TooManyTokens
 from arena.db.people import RateLimit
 from arena.db.store import Store
 from arena.protocol.states import BotState, Role
@@ -92,18 +92,6 @@ def test_a_bot_that_an_operator_added_becomes_its_authors(store: Store) -> None:
     assert (found.account, found.newest) == (ann.id, 2)
     with pytest.raises(BotTaken):
         add_bot(store, "by-hand", source="sha256:3")
-
-
-def test_an_invitation_lets_one_person_in_once(store: Store) -> None:
-    """An unknown, used or expired invitation creates no account."""
-    entry = NewAuditEntry(at=START, who="terminal:root", what="invite")
-    store.people.invite("a" * 64, START, LATER, entry)
-    store.people.invite("b" * 64, START, START, entry)
-    assert add_account(store, "ann", invitation="a" * 64).name == "ann"
-    for invitation in ("a" * 64, "b" * 64, "c" * 64):
-        with pytest.raises(InvitationRefused):
-            add_account(store, "ben", invitation=invitation)
-    assert [account.name for account in store.people.accounts()] == ["ann"]
 
 
 @on_both
