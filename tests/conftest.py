@@ -32,6 +32,7 @@ from arena.protocol.languages import JAVASCRIPT, PYTHON
 from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten
+from tests.folders import short_folder
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
@@ -154,6 +155,13 @@ def _no_engine_without_the_marker(request: pytest.FixtureRequest, monkeypatch: p
     """Hide the engine from tests without the marker, so that one that needs it fails on every host."""
     if request.node.get_closest_marker("docker") is None:
         monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+
+
+@pytest.fixture
+def run_dir() -> Iterator[Path]:
+    """Yield a folder for sockets."""
+    with short_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 """Tests of the lock that only one coordinator with containers has on a database, from its start on."""
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -22,11 +20,9 @@ Make = Callable[[str, str], Settings]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    """Yield a function that returns the settings of an installation, from its name and its database."""
-    sockets = Path(tempfile.mkdtemp(prefix="kaiten-h-"))
-    yield lambda name, url: settings_in(tmp_path / name, sockets).model_copy(update={"database_url": url})
-    shutil.rmtree(sockets)
+def make(tmp_path: Path, run_dir: Path) -> Make:
+    """Return a function that returns the settings of an installation, from its name and its database."""
+    return lambda name, url: settings_in(tmp_path / name, run_dir).model_copy(update={"database_url": url})
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -1,11 +1,8 @@
 """Whole games against bots in a real browser: by touch, by keyboard, by roles and names, without scripts."""
 
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -14,6 +11,7 @@ from arena.play.botfiles import samples
 from tests.browser.visits import Windows, come, follow
 from tests.databases import sqlite_store
 from tests.db.builders import add_bot
+from tests.folders import short_folder
 from tests.scheduler.test_person_games import host
 from tests.web.site import opened
 
@@ -28,13 +26,11 @@ LAST_TURNS = {2: 10, 4: 8, 5: 7}
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Yield the site of an arena with house bots and a table for people."""
     folder = tmp_path_factory.mktemp("play")
-    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-b-"))
-    with closing(sqlite_store(folder / "arena.sqlite3")) as store:
+    with short_folder() as run_dir, closing(sqlite_store(folder / "arena.sqlite3")) as store:
         for name in ("greedy", "random", "spoiler"):
             add_bot(store, name, source=str(samples() / name), author="house")
         with host(store, run_dir), opened(folder, ARENA_ANALYSIS_PLAYOUTS="0") as site:
             yield site.url
-    shutil.rmtree(run_dir)
 
 
 def table(page: Page) -> Locator:

@@ -3,10 +3,8 @@
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -106,15 +104,15 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path, docker_client: docker.DockerClient, base_image: str) -> Iterator[Home]:
+def home(
+    tmp_path: Path, run_dir: Path, docker_client: docker.DockerClient, base_image: str
+) -> Iterator[Home]:
     """Yield a host on which another arena's data directory is in use."""
     assert base_image
     (tmp_path / "tmp").mkdir()
-    sockets = Path(tempfile.mkdtemp(prefix="kaiten-c-"))
     with data_dir_lock(tmp_path / "data"):
-        yield Home(docker_client, tmp_path, sockets)
+        yield Home(docker_client, tmp_path, run_dir)
     assert [file.name for file in (tmp_path / "data").iterdir()] == ["lock"]
-    shutil.rmtree(sockets)
 
 
 @pytest.mark.docker

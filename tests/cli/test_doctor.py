@@ -3,11 +3,8 @@
 import json
 import os
 import re
-import shutil
 import socket
 import subprocess
-import tempfile
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -18,14 +15,6 @@ from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.status import Host
 from tests.cli import forked
 from tests.cli.command import environment, worded
-
-
-@pytest.fixture
-def run_dir() -> Iterator[Path]:
-    """Yield a short folder for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
-    yield folder
-    shutil.rmtree(folder)
 
 
 def doctor(folder: Path, *args: str, **settings: str) -> "subprocess.CompletedProcess[str]":

@@ -1,7 +1,6 @@
 """Fixtures that give every test its own place."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +15,9 @@ from tests.demo.running import Place
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    """Yield a data directory and a short folder for sockets."""
-    sockets = Path(tempfile.mkdtemp(prefix="kaiten-d-"))
-    yield Place(tmp_path / "data", sockets)
-    shutil.rmtree(sockets)
+def place(tmp_path: Path, run_dir: Path) -> Place:
+    """Return a data directory and a folder for sockets."""
+    return Place(tmp_path / "data", run_dir)
 
 
 With = Callable[..., Place]

@@ -19,9 +19,10 @@ from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
 from arena.protocol.submissions import Stage
-from tests.faults.installation import QUICK, Installation, own_folder
+from tests.faults.installation import QUICK, Installation
 from tests.faults.killing import installed
 from tests.faults.tally import Tally
+from tests.folders import short_folder
 
 _WORK: Final = ("--cpu", "16", "--vm", "2", "--vm-bytes", "128M", "--io", "2")
 """Load for two cores, at normal priority. It takes little enough memory for a small host."""
@@ -95,7 +96,7 @@ def _honest(number: int) -> bytes:
 
 def _build(sleeper: _Sleeper) -> tuple[str, str]:
     """Build a sleeper; return its name and the id of its image."""
-    with own_folder() as folder, closing(docker.from_env()) as client:
+    with short_folder() as folder, closing(docker.from_env()) as client:
         context = folder / f"sleeper-{sleeper.seconds:g}".replace(".", "-")
         shutil.copytree(_SLEEPS, context)
         bot = context / "bot.py"

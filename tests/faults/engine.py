@@ -18,10 +18,10 @@ from requests.exceptions import RequestException
 from arena.images.build.context import CANARY_IMAGE
 from arena.protocol.languages import PYTHON
 from arena.protocol.match import RuntimeName
-from tests.faults.installation import own_folder
 from tests.faults.killing import installed
 from tests.faults.processes import Popen, begin, below, bury, is_orphan, wait_until
 from tests.faults.tally import Tally
+from tests.folders import short_folder
 
 _START_SECONDS: Final = 60.0
 
@@ -112,7 +112,7 @@ def _program(name: str) -> str:
 @contextmanager
 def engine_alone() -> Iterator[Engine]:
     """Start an engine that the test may stop."""
-    with own_folder() as folder:
+    with short_folder() as folder:
         engine = Engine(folder)
         try:
             engine.start()

@@ -8,8 +8,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,16 +53,6 @@ class Again:
 
     seconds: float
     waited: float = 0.0  # the part of `seconds` in which the starting process waited for a processor
-
-
-@contextmanager
-def own_folder() -> Iterator[Path]:
-    """Create a folder, and remove it at the end. Its name is short: a socket's path may have 107 bytes."""
-    folder = Path(tempfile.mkdtemp(prefix="kf-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Installation:

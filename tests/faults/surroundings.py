@@ -19,10 +19,11 @@ from arena.db.schema import GameRow, MatchRow
 from arena.images.image import IntakeError
 from arena.images.store import ImageStore
 from arena.protocol.match import Clock, Decision, GameRecord, RuntimeName, decode
-from tests.faults.installation import Installation, own_folder
+from tests.faults.installation import Installation
 from tests.faults.killing import installed
 from tests.faults.processes import stop_tree, wait_until
 from tests.faults.tally import Tally
+from tests.folders import short_folder
 from tests.images.builders import image, keep, store_in
 from tests.postgresql import Cluster, find_programs
 
@@ -80,7 +81,7 @@ def _wait_for_more(arena: Installation, event: str, *, than: int) -> None:
 @contextmanager
 def small_disk() -> Iterator[Path]:
     """Mount a disk of a few MiB, and return its folder."""
-    with own_folder() as folder:
+    with short_folder() as folder:
         _call("mount", "-t", "tmpfs", "-o", f"size={_DISK_MIB}m", "tmpfs", str(folder))
         try:
             yield folder
@@ -221,7 +222,7 @@ def _possible(decision: Decision) -> bool:
 @contextmanager
 def jumping_clock() -> Iterator[tuple[tuple[str, ...], Path]]:
     """Return a command that runs Python with a shifted wall clock, and the file with the shift in seconds."""
-    with own_folder() as folder:
+    with short_folder() as folder:
         folder.chmod(0o755)  # referees and bots run as other users
         library, offset, python = folder / "clock.so", folder / "offset", folder / "python"
         _call("cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(_CLOCK))

@@ -1,8 +1,5 @@
 """At its start an arena checks its host's controls, stores and logs the result, and opens the gate or not."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,11 +14,9 @@ ACCEPTED = frozenset({"swap"})
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Iterator[Settings]:
-    """Yield the settings of a separate arena, with a short path for its sockets."""
-    run_dir = Path(tempfile.mkdtemp(prefix="kaiten-h-"))
-    yield Settings(data_dir=tmp_path, run_dir=run_dir, accept_missing=ACCEPTED)
-    shutil.rmtree(run_dir)
+def settings(tmp_path: Path, run_dir: Path) -> Settings:
+    """Return the settings of a separate arena."""
+    return Settings(data_dir=tmp_path, run_dir=run_dir, accept_missing=ACCEPTED)
 
 
 def silent(_words: str) -> None:

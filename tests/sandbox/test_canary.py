@@ -2,10 +2,8 @@
 
 import copy
 import json
-import shutil
-import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -55,12 +53,10 @@ def image(docker_client: docker.DockerClient, base_image: str) -> str:
 
 
 @pytest.fixture
-def run_dir() -> Iterator[Path]:
-    """Yield a folder with a short path, for sockets."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-k-"))
-    folder.chmod(0o711)
-    yield folder
-    shutil.rmtree(folder)
+def run_dir(run_dir: Path) -> Path:
+    """Return a folder for sockets that bots can enter."""
+    run_dir.chmod(0o711)
+    return run_dir
 
 
 def missing(

@@ -2,12 +2,12 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from arena.db.store import Store
 from arena.platform.periodic import Backoff
 from arena.play.launcher.slots import SlotPool
 from arena.scheduler.settling import (
@@ -20,8 +20,6 @@ from arena.scheduler.settling import (
     RetryDelays,
 )
 from arena.scheduler.workers import HOST_BACKOFF, local_workers
-from tests.databases import sqlite_store
-from tests.faults.installation import own_folder
 from tests.patience import WAIT_SECONDS
 from tests.scheduler.test_coordinator import Notes, QuickLauncher, coordinator_of, ladder_of
 
@@ -134,43 +132,42 @@ class Mending(Notes):
 
 
 @pytest.mark.parametrize("all_wait", [False, True])
-def test_a_failed_match_waits(tmp_path: Path, *, all_wait: bool) -> None:
+def test_a_failed_match_waits(store: Store, run_dir: Path, *, all_wait: bool) -> None:
     """Other matches are played, unless all are in backoff. The coordinator does not exit in either case."""
     long = Backoff(first=LONG, most=LONG)
     delays = RetryDelays(per_match=long, shared=long if all_wait else NONE)
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as folder:
-        ladder = ladder_of(store)
-        while store.activity.totals().matches_waiting < 4:
-            ladder.add_match()
-        waiting = store.activity.totals().matches_waiting
-        blocked = folder / "run"
-        blocked.write_text("no folder yet")
-        # A second match may start before the first failure is noticed. If it succeeded, it would end the
-        # backoff, so the folder stays blocked.
-        notes = Mending(blocked=None if all_wait else blocked)
-        launcher = QuickLauncher(blocked)
-        with (
-            ThreadPoolExecutor(1) as thread,
-            local_workers(launcher, SlotPool(3, 0.4), "host") as workers,
-        ):
-            coordinator = coordinator_of(store, workers, notes, delays)
-            run = thread.submit(coordinator.run, lambda: False)
-            try:
-                end = time.monotonic() + WAIT_SECONDS
-                while time.monotonic() < end and not run.done():
-                    if notes.voided and (all_wait or len(notes.finished) + len(notes.voided) >= waiting):
-                        break
-                    time.sleep(0.05)
-                for _ in range(3):
-                    before = coordinator.last_tick
-                    while coordinator.last_tick == before and time.monotonic() < end:
-                        time.sleep(0.01)
-                assert not run.done()
-            finally:
-                coordinator.stop()
-            run.result(WAIT_SECONDS)
-        failed = [text.partition(":")[0] for text in notes.voided]
-        assert len(failed) == len(set(failed)) > 0
-        assert store.activity.totals().matches_waiting == waiting - len(notes.finished)
-        assert bool(notes.began) is not all_wait
-        assert all_wait or len(notes.finished) + len(failed) == waiting
+    ladder = ladder_of(store)
+    while store.activity.totals().matches_waiting < 4:
+        ladder.add_match()
+    waiting = store.activity.totals().matches_waiting
+    blocked = run_dir / "run"
+    blocked.write_text("no folder yet")
+    # A second match may start before the first failure is noticed. If it succeeded, it would end the
+    # backoff, so the folder stays blocked.
+    notes = Mending(blocked=None if all_wait else blocked)
+    launcher = QuickLauncher(blocked)
+    with (
+        ThreadPoolExecutor(1) as thread,
+        local_workers(launcher, SlotPool(3, 0.4), "host") as workers,
+    ):
+        coordinator = coordinator_of(store, workers, notes, delays)
+        run = thread.submit(coordinator.run, lambda: False)
+        try:
+            end = time.monotonic() + WAIT_SECONDS
+            while time.monotonic() < end and not run.done():
+                if notes.voided and (all_wait or len(notes.finished) + len(notes.voided) >= waiting):
+                    break
+                time.sleep(0.05)
+            for _ in range(3):
+                before = coordinator.last_tick
+                while coordinator.last_tick == before and time.monotonic() < end:
+                    time.sleep(0.01)
+            assert not run.done()
+        finally:
+            coordinator.stop()
+        run.result(WAIT_SECONDS)
+    failed = [text.partition(":")[0] for text in notes.voided]
+    assert len(failed) == len(set(failed)) > 0
+    assert store.activity.totals().matches_waiting == waiting - len(notes.finished)
+    assert bool(notes.began) is not all_wait
+    assert all_wait or len(notes.finished) + len(failed) == waiting

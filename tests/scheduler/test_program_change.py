@@ -1,21 +1,18 @@
 """Tests of a new version of the program, installed while a coordinator runs."""
 
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from arena.app.arena import ProgramFiles
 from arena.db.matches import FinishedMatch
+from arena.db.store import Store
 from arena.play.launcher import MatchVoid
 from arena.play.launcher.slots import SlotPool
 from arena.protocol.match import MatchRecord, RuntimeName
 from arena.scheduler.coordinator import ArenaError
 from arena.scheduler.settling import MatchEvent
 from arena.scheduler.workers import local_workers
-from tests.databases import sqlite_store
-from tests.faults.installation import own_folder
 from tests.scheduler.test_coordinator import AT_ONCE, Notes, QuickLauncher, coordinator_of, ladder_of
 
 
@@ -51,40 +48,37 @@ def _program(tmp_path: Path) -> Path:
     return folder
 
 
-def _play(
-    tmp_path: Path, notes: Notes, launcher: Callable[[Path], QuickLauncher], program: Path
-) -> dict[str, int]:
+def _play(store: Store, notes: Notes, launcher: QuickLauncher, program: Path) -> dict[str, int]:
     """Play two matches, one after the other.
 
     Return how many matches wait afterwards, and the number of games.
     """
     files = ProgramFiles(program)
-    with closing(sqlite_store(tmp_path / "arena.sqlite3")) as store, own_folder() as run_dir:
-        ladder = ladder_of(store)
-        ladder.add_match()
-        ladder.add_match()
-        with local_workers(launcher(run_dir), SlotPool(5, 0.4), "host") as workers:
-            coordinator = coordinator_of(store, workers, notes, AT_ONCE, program_changed=files.changed)
-            with pytest.raises(ArenaError, match="files have changed since it started"):
-                coordinator.run(ladder.add_match)
-        return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
+    ladder = ladder_of(store)
+    ladder.add_match()
+    ladder.add_match()
+    with local_workers(launcher, SlotPool(5, 0.4), "host") as workers:
+        coordinator = coordinator_of(store, workers, notes, AT_ONCE, program_changed=files.changed)
+        with pytest.raises(ArenaError, match="files have changed since it started"):
+            coordinator.run(ladder.add_match)
+    return {"waiting": store.queue.waiting(RuntimeName.PROCESS), "games": store.activity.totals().games}
 
 
-def test_matches_in_progress_are_played_and_no_more(tmp_path: Path) -> None:
+def test_matches_in_progress_are_played_and_no_more(store: Store, run_dir: Path, tmp_path: Path) -> None:
     """The coordinator, which would otherwise play forever, exits after storing the matches in progress."""
     program = _program(tmp_path)
     notes = _Upgrade(program)
-    left = _play(tmp_path, notes, QuickLauncher, program)
+    left = _play(store, notes, QuickLauncher(run_dir), program)
     assert left["games"] == sum(len(match.games) for match in notes.finished) > 0
     assert not notes.voided
     assert not notes.lost
 
 
-def test_a_match_that_fails_after_an_upgrade_is_requeued(tmp_path: Path) -> None:
+def test_a_match_that_fails_after_an_upgrade_is_requeued(store: Store, run_dir: Path, tmp_path: Path) -> None:
     """The attempt doesn't count, so that an upgrade can't quarantine matches."""
     program = _program(tmp_path)
     notes = Notes()
-    left = _play(tmp_path, notes, lambda run_dir: _NewReferee(run_dir, program), program)
+    left = _play(store, notes, _NewReferee(run_dir, program), program)
     assert left["waiting"] >= 2  # the coordinator may have drawn a third match before it noticed
     assert left["games"] == 0
     assert not notes.voided

@@ -1,7 +1,5 @@
 """Fixtures for the tests of submissions."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,12 +12,10 @@ from tests.submissions.opened import settings_in
 
 
 @pytest.fixture
-def settings(tmp_path: Path, docker_client: docker.DockerClient) -> Iterator[Settings]:
+def settings(tmp_path: Path, run_dir: Path, docker_client: docker.DockerClient) -> Iterator[Settings]:
     """Yield the settings of a new arena, whose containers and images are removed after the test."""
-    sockets = Path(tempfile.mkdtemp(prefix="kaiten-s-"))
-    settings = settings_in(tmp_path / "data", sockets)
+    settings = settings_in(tmp_path / "data", run_dir)
     yield settings
-    shutil.rmtree(sockets)
     install = (settings.data_dir / "install").read_text().strip()
     left = docker_client.containers.list(
         all=True, ignore_removed=True, filters={"label": f"{INSTALL_LABEL}={install}"}

@@ -10,11 +10,14 @@ from fastapi.testclient import TestClient
 
 from arena.db.credentials import KnownAccount
 from arena.db.store import Store
+from tests.accounts.conftest import world
 from tests.accounts.world import World
 from tests.builders import host_report
 from tests.databases import sqlite_store
 from tests.web.app import site_of
 from tests.web.stable import Stable, fill_games, fill_stable
+
+__all__ = ["world"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,13 +42,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with closing(World.at(tmp_path_factory.mktemp("store"))) as world:
         world.filled(fill_games)
         yield world.store
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    """Yield accounts over an empty store, open for registration."""
-    with closing(World.at(tmp_path)) as world:
-        yield world
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Fixtures that play matches with a launcher on each runtime."""
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from arena.protocol.match import (
     played_again,
 )
 from arena.rules import Rules, asked, view
+from tests.folders import short_folder
 from tests.sandbox.stage import DockerStage, ProcessStage, Stage
 
 SEEDS = tuple(f"{number:032x}" for number in range(1, 9))
@@ -96,15 +95,14 @@ def referees() -> list[int]:
 @contextmanager
 def hall_over(stage: Stage) -> Iterator[Hall]:
     """Yield a hall on this stage, then check that its matches left nothing behind."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-h-"))  # short: a socket path is at most 107 bytes
-    folder.chmod(0o711)
-    hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
-    try:
-        yield hall
-        assert hall.leftovers() == []
-    finally:
-        stage.runtime.sweep(stage.install)
-        shutil.rmtree(folder)
+    with short_folder() as folder:
+        folder.chmod(0o711)
+        hall = Hall(stage, Launcher(stage.runtime, stage.install, folder), folder)
+        try:
+            yield hall
+            assert hall.leftovers() == []
+        finally:
+            stage.runtime.sweep(stage.install)
 
 
 @pytest.fixture

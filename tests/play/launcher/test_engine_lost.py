@@ -1,9 +1,7 @@
 """A Docker engine that fails in the middle of a match."""
 
 import gc
-import shutil
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -86,14 +84,6 @@ class EngineLine:
             sink.shutdown(socket.SHUT_WR)
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Yield a folder with a short path."""
-    folder = Path(tempfile.mkdtemp(prefix="kaiten-e-"))
-    yield folder
-    shutil.rmtree(folder)
-
-
 @contextmanager
 def _hall_on(client: docker.DockerClient, base_image: str, folder: Path) -> Iterator["_Place"]:
     """Yield a worker whose connection to the engine can be cut."""
@@ -151,10 +141,10 @@ def _kill_all(at: _Place) -> None:
 
 
 def test_bots_that_end_with_their_engine_are_not_to_blame(
-    docker_client: docker.DockerClient, base_image: str, folder: Path
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
     """The cause of their end is unknown, so the match is void; no other begins until the engine is back."""
-    with _hall_on(docker_client, base_image, folder) as at:
+    with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
         await_that(lambda: len(at.running()) == 2, "two containers")
         assert at.workers.status()[0].busy == 2
@@ -171,10 +161,10 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
 
 
 def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
-    docker_client: docker.DockerClient, base_image: str, folder: Path
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
     """The match ends at once, even if much of the bots' time to greet is left."""
-    with _hall_on(docker_client, base_image, folder) as at:
+    with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
         await_that(lambda: len(at.running()) == 2, "two containers")
         at.line.cut()
@@ -183,10 +173,10 @@ def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
 
 
 def test_no_match_is_played_while_the_engine_shuts_down(
-    docker_client: docker.DockerClient, base_image: str, folder: Path
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path
 ) -> None:
     """The engine's ping still succeeds, but other requests fail. The host is blamed, and no match starts."""
-    with _hall_on(docker_client, base_image, folder) as at:
+    with _hall_on(docker_client, base_image, run_dir) as at:
         at.line.ending = True
         assert isinstance(at.play(programs.TOO_SLOW, programs.TOO_SLOW).exception(60), HostFailed)
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and the engine's ping succeeds
@@ -196,12 +186,12 @@ def test_no_match_is_played_while_the_engine_shuts_down(
 
 
 def test_an_engine_that_hangs_blocks_nothing(
-    docker_client: docker.DockerClient, base_image: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    docker_client: docker.DockerClient, base_image: str, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Requests for slots don't wait for the engine, and the host's state is soon reported as failed."""
     monkeypatch.setattr(engine, "_PING_SECONDS", 1)
     with (
-        _hall_on(docker_client, base_image, folder) as at,
+        _hall_on(docker_client, base_image, run_dir) as at,
         ThreadPoolExecutor(2) as threads,
         closing_line(at.line),
     ):
