@@ -57,14 +57,14 @@ class Channel:
 
 CHANNELS: Final = (
     Channel("cache", "flush+reload of shared pages", 0.008, 500, bits=16),
-    Channel("zeros", "flush+reload of the kernel's page of zeros", 0.008, 500, bits=16),
-    Channel("names", "missing names in a shared layer", 0.05, 12, bits=512),
+    Channel("zeros", "flush+reload of the kernel's zero page", 0.008, 500, bits=16),
+    Channel("names", "negative dentries in a shared layer", 0.05, 12, bits=512),
     Channel("inodes", "inode numbers of pipes", 0.1, 150),
     Channel("processes", "number of processes", 0.1, 150, crowded=True),
     Channel("gaps", "gaps in processor time", 1.0, 40),
     Channel("preemptions", "preemptions", 1.0, 40),
     Channel("moves", "moves to another core", 1.0, 40),
-    Channel("caches", "contention for a core's own caches", 1.0, 40),
+    Channel("caches", "contention for per-core caches", 1.0, 40),
     Channel("memory", "contention for memory", 1.0, 40),
     Channel("futexes", "table of futexes", 0.1, 150, crowded=True),
     Channel("sockets", "sockets in flight", 0.01, 500),

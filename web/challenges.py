@@ -67,7 +67,7 @@ class ChallengeList:
 
     Attributes:
         challenges: Newest first.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     challenges: tuple[ChallengeSummary, ...]

@@ -36,7 +36,7 @@ DAYS_SHOWN: Final = 100
 
 COLUMNS: Final = (
     ("game", "string", "The game's id; its page is /games/ID."),
-    ("match", "string", "The match's id. The deals of a match have the same bots."),
+    ("match", "string", "The match's id. All games of a match have the same bots."),
     ("number", "int64", "Position in the order in which games were rated, from 1."),
     ("ended", "timestamp (UTC)", "End of the match."),
     ("players", "int32", "Number of players."),

@@ -36,7 +36,7 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
     @router.get("/games")
     def games(request: Request) -> Response:
         news = [_game_news(each) for each in store.activity.current(now()).remarkable]
-        return _feed(request, "Remarkable games", "/games", news)
+        return _feed(request, "Notable games", "/games", news)
 
     @router.get("/bots/{bot}")
     def bot(request: Request, bot: BotName) -> Response:

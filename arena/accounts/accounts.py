@@ -170,7 +170,7 @@ class OperatorActions:
     def reset_quota(self, who: str, name: str) -> None:
         """Return an account to the arena's default quota. Raises NoSuchAccount."""
         account = self._find(name)
-        entry = self._entry(who, "set-quota", f"account:{account.name}", "the arena's own")
+        entry = self._entry(who, "set-quota", f"account:{account.name}", "reset to the default")
         self._people.reset_quota(account.id, entry)
 
     def invite(self, who: str, days: int) -> str:
@@ -196,7 +196,7 @@ class OperatorActions:
     def _find(self, name: str) -> KnownAccount:
         found = self._people.account(name)
         if found is None:
-            raise NoSuchAccount(f"no account is called {name}")
+            raise NoSuchAccount(f"there is no account called {name}")
         return found.account
 
     def _entry(self, who: str, what: str, subject: str = "", detail: str = "") -> NewAuditEntry:

@@ -102,7 +102,9 @@ def check_new_password(password: str, name: str) -> None:
     The error contains the reason, but not the password.
     """
     if len(password) < MIN_LENGTH:
-        raise PasswordRefused(f"use at least {MIN_LENGTH} characters for the password; 15 or more are better")
+        raise PasswordRefused(
+            f"use at least {MIN_LENGTH} characters for the password; 15 or more are recommended"
+        )
     if len(password) > MAX_LENGTH:
         raise PasswordRefused(f"use at most {MAX_LENGTH} characters for the password")
     folded = password.lower()

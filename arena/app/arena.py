@@ -47,8 +47,8 @@ _LOCK_HELD: Final = (
     "worker. If its host is down, try again in 30 seconds"
 )
 _LOCK_LOST: Final = (
-    "this host could not reach the database, and another coordinator took it over, so this one has stopped: "
-    "stop the other one before you restart this one, or add this host to the other one as a worker"
+    "this host could not reach the database, and another coordinator took over, so this one has stopped: "
+    "stop that coordinator before you restart this one, or add this host to it as a worker"
 )
 
 

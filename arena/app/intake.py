@@ -59,7 +59,7 @@ def pipeline_of(
 
     Raises RuntimeFailure, or CannotStart if images can't be stored.
     """
-    with _intake_of(settings, lambda text: _log.info("bot image progress", doing=text)) as intake:
+    with _intake_of(settings, lambda text: _log.info("building bot image", doing=text)) as intake:
         yield Pipeline(
             store=store,
             uploads=uploads_of(settings),

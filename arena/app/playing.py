@@ -39,7 +39,7 @@ def house_bots(runtime: RuntimeName, say: Callable[[str], None]) -> tuple[tuple[
     """
     folders = [samples() / name for name in known(samples())]
     if not folders:
-        say(f"WARNING: no sample bots in {samples()}. Games start once other bots are entered.")
+        say(f"WARNING: no sample bots in {samples()}. Games start once other bots have been added.")
     if runtime is RuntimeName.PROCESS:
         return tuple((folder.name, str(folder.resolve())) for folder in folders)
     with closing(docker.from_env()) as client:
@@ -124,7 +124,7 @@ def prepare(arena: Arena, say: Callable[[str], None]) -> None:
     Raises ImageError or RuntimeFailure.
     """
     if arena.swept:
-        say(f"sandboxes left by an earlier run, now removed: {arena.swept}")
+        say(f"removed sandboxes left over from an earlier run: {arena.swept}")
     if arena.requeued:
         say(f"unfinished matches of an earlier run, now requeued: {arena.requeued}")
     arena.enter_house_bots(house_bots(arena.ladder.runtime, say), say)

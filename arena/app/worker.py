@@ -59,7 +59,7 @@ def work(settings: Settings, port: int, say: Say) -> None:
         health = SchedulerHealth("this host's controls have not been checked yet")
         with _health_server(settings, runtime, seating, health):
             if setup.swept:
-                say(f"sandboxes left by an earlier run, now removed: {setup.swept}")
+                say(f"removed sandboxes left over from an earlier run: {setup.swept}")
             post = _worker_options(settings, scheduler, port, _checked_host(settings, runtime, say))
             with (
                 sweeper(runtime, install, seating.owns),

@@ -177,13 +177,13 @@ def disqualify(
     with _operating() as operators:
         known = operators.find(bot)
         if not yes:
-            _confirm(f"Disqualify {known.name} of {known.author}, and recompute all ratings?")
+            _confirm(f"Disqualify {known.name} by {known.author}, and recompute all ratings?")
         _print_rebuilt(operators.disqualify(operator_name(), bot, reason))
         _print(operators.find(bot))
 
 
 def reinstate(bot: Bot) -> None:
-    """Revoke a disqualification, and recompute all ratings with the bot's games."""
+    """Lift a disqualification, and recompute all ratings with the bot's games."""
     with _operating() as operators:
         _print_rebuilt(operators.reinstate(operator_name(), bot))
         _print(operators.find(bot))

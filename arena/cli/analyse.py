@@ -52,7 +52,7 @@ def analyse(
     Example: arena analyse 475
     """
     if out == "-" and as_json:
-        fail("--json and the replays can't both go to stdout: name a file with -o")
+        fail("--json and the replays can't both go to stdout: specify a file with -o")
     games = list(_games(word))
     analyses, bots = [], house_bots(samples())
     with exit_on_write_error(out), open_output(out) if out else nullcontext() as file:

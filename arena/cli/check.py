@@ -28,7 +28,7 @@ def check(
 ) -> None:
     """Check on this machine whether an arena would accept a bot, before you submit it.
 
-    Exit codes: 0 the bot qualifies; 1 it does not; 2 wrong usage, or the check can't run on this machine.
+    Exit codes: 0 the bot qualifies; 1 it does not; 2 incorrect usage, or the check can't run on this machine.
     """
     from arena.app.at_home import check_bot
     from arena.platform.settings import read_settings

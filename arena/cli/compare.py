@@ -75,7 +75,7 @@ def compare(  # noqa: PLR0913 - one argument per option
     """Find out whether one bot beats another, with as few games as possible.
 
     Exit codes: 0 the first bot is better; 1 it is not better by at least --effect, or the test was undecided
-    after --games; 2 wrong input or a bot that can't play.
+    after --games; 2 invalid input or a bot that can't play.
 
     Example: arena compare mybot.py old/mybot.py --players 2,4 --results mybot.jsonl
     """
@@ -185,7 +185,7 @@ class _Session:
             echo(_answer(self._comparison.bots, evidence, self._comparison.hypotheses))
             bot, other = self._comparison.bots[:2]
             mine, others = self._progress.shares
-            echo(f"{bot} beat {100 * mine:.1f} % of its opponents, {other} {100 * others:.1f} %")
+            echo(f"{bot} beat {100 * mine:.1f}% of its opponents, {other} {100 * others:.1f}%")
             for name, faults in zip((bot, other), self._progress.faults, strict=True):
                 if faults:
                     echo(f"{name} has {faults} fault{'' if faults == 1 else 's'}")
@@ -224,17 +224,17 @@ def _answer(bots: Sequence[str], evidence: SprtState, hypotheses: Hypotheses) ->
     if evidence.verdict is SprtVerdict.BETTER:
         return f"{bot} is better than {other}"
     if evidence.verdict is SprtVerdict.OPEN:
-        return f"it is undecided whether {bot} is better than {other}: play more games"
+        return f"it is unclear whether {bot} is better than {other}: play more games"
     worse = evidence.within is not None and evidence.mean + evidence.within < 0
-    by = "" if worse else f" by {100 * hypotheses.effect:g} points or more"
+    by = "" if worse else f" by {100 * hypotheses.effect:g} percentage points or more"
     return f"{bot} is {'worse' if worse else 'not better'} than {other}{by}"
 
 
 def _line(evidence: SprtState, hypotheses: Hypotheses) -> str:
     within = "" if evidence.within is None else f" ± {100 * evidence.within:.1f}"
     return (
-        f"difference {100 * evidence.mean:+.1f}{within} points, {evidence.observed} deals, "
-        f"test {evidence.ratio:+.2f} of ±{hypotheses.bound:.2f}"
+        f"difference {100 * evidence.mean:+.1f}{within} percentage points, {evidence.observed} deals, "
+        f"LLR {evidence.ratio:+.2f} (bounds ±{hypotheses.bound:.2f})"
     )
 
 

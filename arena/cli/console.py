@@ -22,7 +22,7 @@ from arena.platform.speech import log_message, visible
 WRONG: Final = 1
 """Exit code: what was checked or run is faulty."""
 USAGE: Final = 2
-"""Exit code: wrong usage or unusable input."""
+"""Exit code: incorrect usage or unusable input."""
 
 INTERRUPTED: Final = 130
 """Exit code: Ctrl-C."""
@@ -121,7 +121,7 @@ def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
         return
     path = Path(target).resolve()
     if path.is_dir():
-        raise IsADirectoryError(f"{target} is a folder: name a file in it")
+        raise IsADirectoryError(f"{target} is a folder: specify a file in it")
     if path.exists() and not path.is_file():
         with path.open("wb") as device:
             yield device

@@ -61,7 +61,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
         if no_follow:
             say(f"progress: {_page(site, known)}")
     if known.state is ChallengeState.FAILED:
-        say("challenge failed because of an arena fault: try again")
+        say("the challenge failed: its page says why")
         raise typer.Exit(WRONG)
 
 
@@ -125,7 +125,7 @@ def _print(known: ChallengeSummary, page: str) -> None:
 
 
 def logs(
-    game: Annotated[str | None, typer.Argument(help="The game's id, number or URL.")] = None,
+    game: Annotated[str | None, typer.Argument(help="The game's ID, number or URL.")] = None,
     *,
     last: Annotated[bool, typer.Option("--last", help="Use your bots' newest rated game.")] = False,
     as_json: Json = False,

@@ -45,7 +45,7 @@ def league(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Play a rated league between all bots in a folder, and print its table.
 
-    Match-making and ratings work as on the ladder. Running the command again adds games.
+    Matchmaking and ratings work as on the ladder. Running the command again adds games.
 
     Example: arena league ./bots --house greedy,expected --games 600
     """

@@ -90,13 +90,13 @@ def login(
     if missing := [scope for scope in _NEEDED if scope not in account.scopes]:
         say(f"this token lacks scopes that some commands need: {' and '.join(missing)}")
     if os.environ.get(TOKEN_VARIABLE):
-        say(f"{TOKEN_VARIABLE} is set and takes precedence")
+        say(f"{TOKEN_VARIABLE} is set and takes precedence over this login")
 
 
 def logout() -> None:
     """Revoke and delete the token for the last site or, if set, ARENA_SITE."""
     if os.environ.get(TOKEN_VARIABLE):
-        fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's page /account")
+        fail(f"{TOKEN_VARIABLE} is set: unset it. To revoke that token, use the site's /account page")
     with exit_on_error():
         sites = users_sites()
         known = chosen(sites, os.environ)

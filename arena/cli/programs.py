@@ -115,10 +115,10 @@ def conformance(
     else:
         for each in found:
             kept = f"{each.tried - each.wrong} of {each.tried}"
-            mark = "wrong" if each.wrong else "ok   " if each.tried else "-    "
+            mark = "FAIL" if each.wrong else "ok  " if each.tried else "-   "
             echo(f"{mark}  {each.rule} ({kept})")
             if each.first is not None:
-                echo(f"       {each.first}")
+                echo(f"      {each.first}")
     wrong = any(each.wrong for each in found)
     if wrong and end.stderr:
         show(end.stderr)

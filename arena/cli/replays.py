@@ -63,7 +63,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     Example: arena simulate --bots ./mybot,greedy,random --games 10000 -o games.jsonl
     """
     if as_json and out == "-":
-        fail("--json and the replays can't both go to stdout: name a file with -o")
+        fail("--json and the replays can't both go to stdout: specify a file with -o")
     seed = secrets.randbits(32) if seed is None else seed
     summary = _Summary()
     rules, table = _table(bots, players, soy_sauce=soy_sauce, pass_both_ways=pass_both_ways, dummy=dummy)
@@ -165,7 +165,7 @@ def verify(
 
 @app.command(cls=PlainCommand)
 def get(
-    game: Annotated[str, typer.Argument(help="The game's id, number or URL.")],
+    game: Annotated[str, typer.Argument(help="The game's ID, number or URL.")],
     *,
     out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
 ) -> None:

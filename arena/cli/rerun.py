@@ -31,7 +31,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     ] = None,
     *,
     command: OneCommand = None,
-    lost: Annotated[bool, typer.Option("--lost", help="Use your bots' newest lost games.")] = False,
+    lost: Annotated[bool, typer.Option("--lost", help="Use your bots' latest lost games.")] = False,
     count: Annotated[
         int, typer.Option("--games", "-n", min=1, help="Maximum number of games for --lost.")
     ] = 20,
@@ -49,7 +49,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a bot for the decisions of played games, and list where it plays differently.
+    """Ask a bot what it would have played in past games, and list the differences.
 
     Whatever the bot answers, the games continue as they were played. If the bot plays illegally or fails, the
     command stops with exit code 1.

@@ -137,7 +137,7 @@ def _one(site: "SiteClient", name: str, *, as_json: bool) -> None:
             raise
     submissions = list(islice(site.pages("/submissions", "submissions", bot=name, limit=_LAST), _LAST))
     if bot is None and not submissions:
-        fail(f"no bot is called {visible(name)}, and you have not submitted one with this name")
+        fail(f"there is no bot called {visible(name)}, and you have not submitted one")
     if as_json:
         print_json({"bot": bot, "versions": versions, "submissions": submissions})
         return

@@ -41,7 +41,7 @@ _WIDTH: Final = 120
 """Table width that fits every column. Narrower terminals wrap lines instead of cutting them."""
 
 _MANY: Final = 100
-"""Number of submissions to search, more than can be in progress."""
+"""Number of recent submissions to search. An account can't have this many in progress."""
 
 Document = Mapping[str, Any]
 
@@ -66,7 +66,7 @@ _COLUMNS: Final = (
 
 
 class ProgressReporter:
-    """Reports each stage of a submission once, with the seconds since the command started."""
+    """Reports each stage of a submission once, with the seconds that ``elapsed`` returns."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
@@ -113,7 +113,7 @@ def print_verdict(submission: Document, taken: str) -> None:
     for name, value in _rows(cause):
         console.print(Text(f"  {name:10} ").append(visible(value)))
     if stderr := str(cause.get("stderr", "")).rstrip():
-        console.print(Text("  the end of its stderr:"))
+        console.print(Text("  the end of the bot's stderr:"))
         for line in stderr.split("\n"):
             console.print(Text(f"    {visible(line)}".rstrip()))
 
@@ -145,7 +145,7 @@ def _game(number: int, game: Document, *, again: bool) -> str:
         words.append(f"slowest decision {millis(figures['slowest_millis'])} ms")
     if late := figures.get("late"):
         words.append(f"{late} late decision{'s' * (late != 1)}")
-    why = ", again because the host was busy" if again else ""
+    why = " (repeated because the host was busy)" if again else ""
     return f"game {number} of {GAMES}{why}: {', '.join(words)}"
 
 
@@ -195,7 +195,7 @@ def submit(
 ) -> None:
     """Send a bot to the arena, and wait until it plays or is rejected.
 
-    Exit codes: 0 the bot plays, or was sent with --no-follow; 1 it was rejected, or the arena failed.
+    Exit codes: 0 if the bot plays, or with --no-follow was sent; 1 if it was rejected or the arena failed.
     """
     with logged_in_site() as site:
         response = _sent(site, bot, name, note)
@@ -228,7 +228,7 @@ def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any: 
 
 
 def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
-    """Send a payload, retrying while the site is out of room, and verify that it arrived intact."""
+    """Send a payload, retrying while the site is at capacity, and verify that it arrived intact."""
     retries = RetryPolicy()
     query = {"kind": payload.kind, "note": note}
     if payload.sha256 is not None:
@@ -248,7 +248,7 @@ def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any
         received = site.read(response, Submission)
         if received.sha256 != body.sha256:
             raise SiteError(
-                f"{site.address} received different data from what was sent (SHA-256 {received.sha256} "
+                f"{site.address} received data that differs from what was sent (SHA-256 {received.sha256} "
                 f"instead of {body.sha256}): submit again"
             )
         return response
@@ -256,7 +256,7 @@ def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any
 
 def _stopped(body: Body | None) -> NoReturn:
     if body is not None and body.whole:
-        say("stopped after sending the last byte: check with `arena status` whether the bot arrived")
+        say("stopped after sending the last byte: use `arena status` to check whether the bot arrived")
     else:
         say("stopped; the arena has stored nothing")
     raise typer.Exit(INTERRUPTED)

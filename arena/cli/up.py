@@ -57,7 +57,7 @@ def demo(
         RuntimeName | None, typer.Option(help="Isolation of bots; process isolates nothing.")
     ] = None,
 ) -> None:
-    """Play a rated round between the sample bots, print the leaderboard, serve the site and keep playing."""
+    """Play rated games between the sample bots, print the leaderboard, serve the site and keep playing."""
     from arena.app.arena import open_arena
     from arena.app.playing import check_port, prepare, serve
 

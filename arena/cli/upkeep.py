@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def rebuild_ratings() -> None:
-    """Recompute the ratings from the game log and correct differences. Exits with 1 if there were any."""
+    """Recompute the ratings from the game log and correct differences.
+
+    The exit code is 1 if there were any.
+    """
     with open_arena_store() as (_, store):
         rebuilt = store.ladder.rebuild()
     record_action("rebuild-ratings", detail=f"{rebuilt.differing} differed")
@@ -62,7 +65,7 @@ def fit_beta() -> None:
 def odd_results() -> None:
     """List pairs of bots or authors whose results contradict their ratings.
 
-    Being listed is a reason to review the pair's games, not a proof of collusion.
+    Being listed is a reason to review the pair's games, not proof of collusion.
     """
     from arena.ladder.odd_results import odd_pairs
 
@@ -88,7 +91,7 @@ def odd_results() -> None:
     ]
     if rows:
         print_table(
-            ("pair", "ahead", "behind", "games", "observed", "expected", "standard errors", "chance"), rows
+            ("pair", "ahead", "behind", "games", "observed", "expected", "standard errors", "p-value"), rows
         )
     else:
         typer.echo(f"No odd results in the newest {len(games)} rated games.")
@@ -106,7 +109,9 @@ def ladder(  # noqa: PLR0913 - one argument per option
     start_millis: Annotated[
         int | None, typer.Option(help="Time limit from a bot's start to its Hello, in ms.")
     ] = None,
-    move_millis: Annotated[int | None, typer.Option(help="Free time per decision, in ms.")] = None,
+    move_millis: Annotated[
+        int | None, typer.Option(help="Move time: time for each decision before the bank is used, in ms.")
+    ] = None,
     bank_millis: Annotated[
         int | None, typer.Option(help="Time bank per game for longer decisions, in ms.")
     ] = None,
@@ -178,7 +183,7 @@ def _rows(settings_data: dict[str, Any]) -> list[tuple[str, str]]:
         ("players", ", ".join(map(str, settings_data["players"]))),
         (
             "deals",
-            f"{settings_data['deals']} per match; 1 if a bot has no rated game yet, fewer at slow tables",
+            f"{settings_data['deals']} per match; 1 if a bot has no rated games yet, fewer at slow tables",
         ),
         ("start", f"{clock['start_millis']} ms"),
         ("decision", f"{clock['move_millis']} ms, plus a bank of {clock['bank_millis']} ms per game"),
@@ -205,7 +210,7 @@ def quarantine(*, as_json: Json = False) -> None:
         print_table(_COLUMNS, [_match_row(match) for match in found])
 
 
-def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="Id of the match.")]) -> None:
+def release(match: Annotated[str, typer.Argument(metavar="MATCH", help="The match's ID.")]) -> None:
     """Return a quarantined match to the queue, as if it had never failed."""
     from arena.app.folders import utc_now
     from arena.db.audit import NewAuditEntry
@@ -260,7 +265,7 @@ def _line(submission: "KnownSubmission") -> str:
 
 
 def rebuild_statistics() -> None:
-    """Recount the cards of all games and correct differences. Exits with 1 if there were any."""
+    """Recount the cards of all games and correct differences. The exit code is 1 if there were any."""
     with open_arena_store() as (_, store):
         rebuilt = store.cards.rebuild()
     settings_data = f"{rebuilt.games} games counted, {rebuilt.differing} sums differed"

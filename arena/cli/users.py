@@ -35,7 +35,7 @@ def reset_password(name: Name) -> None:
     """Set a new password for an account, and revoke its sessions and tokens."""
     with operating() as operators:
         operators.reset_password(operator_name(), name, _new_password())
-    say(f"{name} has a new password; its sessions and tokens are revoked")
+    say(f"{name} has a new password; its sessions and tokens have been revoked")
 
 
 def set_role(name: Name, role: Annotated[Role, typer.Argument(help="New role: user or operator.")]) -> None:
@@ -85,7 +85,7 @@ def show_user(name: Name, *, as_json: Json = False) -> None:
     account = status.account
     rows = [
         ("role", account.role.value),
-        ("since (UTC)", f"{account.created:%Y-%m-%d}"),
+        ("created (UTC)", f"{account.created:%Y-%m-%d}"),
         ("submissions within 24 hours", str(status.submissions)),
         ("valid tokens", str(status.tokens)),
         ("browser sessions", str(status.sessions)),
@@ -118,7 +118,7 @@ def list_users(*, as_json: Json = False) -> None:
         )
         for user in users
     ]
-    print_table(("name", "role", "since (UTC)", "deleted (UTC)"), rows)
+    print_table(("name", "role", "created (UTC)", "deleted (UTC)"), rows)
 
 
 def invite(
@@ -130,7 +130,10 @@ def invite(
     with operating() as operators:
         code = operators.invite(operator_name(), days)
     typer.echo(code)
-    say(f"valid for one account and {days} days, at the site's page /register?invitation={code}")
+    say(
+        f"valid for one registration within {days} day{'s' * (days != 1)}, "
+        f"on the site's page /register?invitation={code}"
+    )
     if read_settings().registration is not RegistrationMode.INVITATION:
         say("the site requires invitations only if ARENA_REGISTRATION=invitation")
 

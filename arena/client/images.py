@@ -54,14 +54,16 @@ def found(name: str) -> Iterator[Image]:
         client = docker.from_env(timeout=_ANSWER_SECONDS)
     except DockerException as error:
         raise CannotSend(
-            f"no file or folder is called {name}, and the Docker engine can't be queried for an "
+            f"there is no file or folder called {name}, and the Docker engine can't be queried for an "
             f"image with that name ({error}): start Docker, or check the name"
         ) from error
     with closing(client):
         try:
             image = client.images.get(name)
         except ImageNotFound as error:
-            raise CannotSend(f"no file, folder or image is called {name}: see `docker images`") from error
+            raise CannotSend(
+                f"there is no file, folder or image called {name}: see `docker images`"
+            ) from error
         except (DockerException, requests.RequestException) as error:
             raise CannotSend(f"the Docker engine can't send the image {name} ({error})") from error
         yield image

@@ -62,7 +62,9 @@ def target_of(text: str) -> Target:
     if text.startswith((".", os.sep)) or language_of(text) or text.endswith(_ARCHIVES):
         raise CannotSend(f"no such file or folder: {text}")
     if not _NAME_OF_IMAGE.fullmatch(text):
-        raise CannotSend(f"no such file or folder: {text!a}, and no image can have that name. Check the name")
+        raise CannotSend(
+            f"{text!a} is neither an existing file or folder nor a possible name of an image. Check the name"
+        )
     return Target(kind=TargetKind.IMAGE, text=text, path=None, language=None, name=repository(text))
 
 

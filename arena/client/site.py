@@ -85,9 +85,11 @@ def connection_error(address: str, error: requests.RequestException) -> str:
         case requests.exceptions.ProxyError():
             return f"the proxy for {address} can't be used ({_reason(error)}): check HTTPS_PROXY and NO_PROXY"
         case requests.exceptions.ReadTimeout():
-            return f"{address} does not answer: try again later"
+            return f"{address} is not responding: try again later"
         case requests.exceptions.ConnectTimeout():
-            return f"{address} can't be reached: nothing answers there; check the address and your network"
+            return (
+                f"{address} can't be reached: nothing is responding there; check the address and your network"
+            )
         case _:
             return f"{address} can't be reached ({_reason(error)}): check the address and your network"
 

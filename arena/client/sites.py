@@ -176,7 +176,7 @@ def chosen(sites: Sites, environ: Mapping[str, str]) -> Login:
         site = check_address(named)
         known = tuple(each for each in known if each.site == site)
         if not known:
-            raise WrongLogin(f"you are not logged in to {site}: arena login {site}")
+            raise WrongLogin(f"you are not logged in to {site}: run arena login {site}")
     if not known:
         raise WrongLogin(
             "you are not logged in to any site: run arena login with a site's URL, such as https://arena.example"

@@ -124,7 +124,7 @@ class BotStates(Repository):
         return self._recompute_ratings(name, change, entry, counts=False)
 
     def reinstate(self, name: str, at: datetime, entry: NewAuditEntry) -> Rebuilt:
-        """Revoke a disqualification, so that the bot's games count again.
+        """Lift a disqualification, so that the bot's games count again.
 
         This takes as long as :meth:`disqualify`. The bot returns to the ladder, or is benched until the next
         submission if its image was removed. Raises WrongState.
@@ -228,7 +228,7 @@ def _find(connection: Connection, name: str, *, disqualified: bool | None = None
     """
     bot = connection.execute(select(BotRow.__table__).where(BotRow.name == name)).one_or_none()
     if bot is None:
-        raise NoSuchBot(f"no bot is called {name}")
+        raise NoSuchBot(f"there is no bot called {name}")
     if bot.house:
         raise WrongState(f"{name} is a house bot, which always plays")
     if disqualified is True and bot.state != BotState.DISQUALIFIED:

@@ -1,13 +1,13 @@
-"""Leases on matches: which coordinator plays a match, and how long it may keep it without a renewal.
+"""Leases on matches: which coordinator plays a match, and how long its claim lasts without renewal.
 
     waiting ──claim──▶ running ──record──▶ done
        ▲                  │
        ├──release─────────┤
        └──void, expire────┴── at the limit ──▶ quarantined
 
-``attempt`` rises with every claim and is the fencing token: a write for an earlier attempt changes
+Every claim increments ``attempt``, which is the fencing token: a write for an earlier attempt changes
 nothing. An overdue lease is lost only once :meth:`Leases.expire` finds it; until then, a slow worker can
-still record its result.
+still have its result stored.
 """
 
 import time
@@ -39,15 +39,15 @@ class LeaseTime:
     """A moment by the leases' clock."""
 
     seconds: float  # since an epoch that all users of this clock share
-    clock: str  # the clock's identity; a lease by another clock counts as overdue
+    clock: str  # the clock's identity; a lease by another clock counts as expired
 
 
 LeaseClock = Callable[[Connection], LeaseTime]
-"""Returns the time, given a connection to the store."""
+"""Returns the time, given a connection to the database."""
 
 
 def database_time(connection: Connection) -> LeaseTime:
-    """Return the database's lease time."""
+    """Return the present lease time: the host's boot-time clock for SQLite, the server's for PostgreSQL."""
     if connection.dialect.name == "sqlite":
         return LeaseTime(time.clock_gettime(time.CLOCK_BOOTTIME), _BOOT.read_text().strip())
     seconds = connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
@@ -61,11 +61,11 @@ RENEW_SECONDS: Final = 4.0
 """Seconds between renewals of a lease, and between searches for expired leases."""
 
 _VOIDS: Final = 3
-"""Arena faults in one match before it is quarantined."""
+"""Number of arena faults at which a match is quarantined."""
 
 _LOSSES: Final = 20
-"""Number of times that a match may lose its worker or coordinator before it is quarantined. The match is
-rarely the cause of such a loss."""
+"""Number of lost workers and coordinators at which a match is quarantined. The match is rarely the cause of
+such a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class KnownWorker:
 class Leases:
     """The running matches and their leases.
 
-    A coordinator may run for months, and a newer program may migrate the tables in the meantime. In that
-    case, every method except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
+    A coordinator may run for months, and a newer version of the program may migrate the tables in the
+    meantime. In that case, every method except :meth:`workers` and :meth:`refused` raises DatabaseChanged.
     """
 
     def __init__(self, database: Database, clock: LeaseClock) -> None:
@@ -157,7 +157,7 @@ class Leases:
     def publish_workers(
         self, coordinator: str, workers: Sequence[WorkerStatus], refused: Sequence[RefusedWorker] = ()
     ) -> None:
-        """Publish a coordinator's workers, only for display. Entries expire like leases."""
+        """Publish a coordinator's workers, for display only. Entries expire like leases."""
         with self._write() as connection:
             until = _until(self._clock(connection))
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
@@ -191,7 +191,7 @@ class Leases:
             return len(released)
 
     def expire(self, at: datetime) -> dict[tuple[str, int], MatchState]:
-        """Requeue overdue matches, or quarantine them after too many losses; remove silent workers.
+        """Requeue or quarantine matches with an expired lease, and remove silent workers.
 
         Returns the matches' new states, keyed by id and the attempt that ended.
         """
@@ -209,7 +209,7 @@ class Leases:
                 state = _requeue(connection, (row.id, row.attempt), "losses", reason, at)
                 if state is not None:
                     found[row.id, row.attempt] = state
-            # Don't wait for a worker whose heartbeat is being written: the matches above are locked.
+            # Skip workers whose heartbeat is being written, because this transaction locks the matches above.
             silent = select(WorkerRow.coordinator, WorkerRow.name).where(_is_overdue(WorkerRow, now))
             gone = silent.with_for_update(skip_locked=True)
             connection.execute(

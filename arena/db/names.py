@@ -27,7 +27,7 @@ def check_bot(connection: Connection, name: str, account: int | None) -> None:
     )
     other = connection.execute(taken.limit(1)).one_or_none()
     if other is not None:
-        raise BotTaken(f"the name {name} looks like the name of {other.what} {other.name}: choose another")
+        raise BotTaken(f"the name {name} is too similar to that of {other.what} {other.name}: choose another")
 
 
 def check_house_bot(connection: Connection, name: str) -> None:
@@ -53,7 +53,7 @@ def check_account(connection: Connection, name: str) -> None:
 
 def taken_by_another(name: str) -> NameTaken:
     """Return the error for a name that is taken or looks like another."""
-    return NameTaken(f"the name {name} is taken or looks like a taken one: choose another")
+    return NameTaken(f"the name {name} is taken, or too similar to one that is: choose another")
 
 
 def _skeleton(column: Any) -> ColumnElement[str]:  # noqa: ANN401 - a column of SQLAlchemy's

@@ -121,7 +121,7 @@ def _last_fault(finished: FinishedMatch, bot: int) -> str:
         for step in game.record.steps
         if (decision := step[game.bots.index(bot)]) is not None and decision.fault is not None
     ]
-    return faults[-1] if faults else "the bot was lost"
+    return faults[-1] if faults else "the connection to the bot was lost"
 
 
 def _check_seats(finished: FinishedMatch, players: int) -> None:

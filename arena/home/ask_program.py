@@ -69,7 +69,7 @@ class ProgramRun:
     """The result of an interview."""
 
     hello: Hello
-    lost: str | None  # why the bot was lost before the end
+    lost: str | None  # why the connection to the bot was lost before the end
     exit_code: int | None  # None if it was still running shortly after the end
     stderr: str  # the end of its stderr
 
@@ -140,7 +140,7 @@ class _MessageQueue:
         self._arrived.put_nowait(answers)
 
     def lost(self, seat: int, lost: Lost) -> None:  # noqa: ARG002 - as above
-        """Queue the reason why the bot was lost."""
+        """Queue the reason why the connection to the bot was lost."""
         self._arrived.put_nowait(lost)
 
     def failed(self, error: Exception) -> None:
@@ -183,7 +183,7 @@ async def _ask_all(
     clock: Clock,
     on_reply: Callable[[Reply], object],
 ) -> str | None:
-    """Request every decision. Return why the bot was lost, or None."""
+    """Request every decision. Return why the connection to the bot was lost, or None."""
     for portion in conversation(games, clock):
         player.send(portion.events)
         if portion.ask is not None:
@@ -240,7 +240,7 @@ class _RecordedTable:
 
 
 async def _reply(line: _MessageQueue, ask: DecisionRequested, clock: Clock) -> tuple[Reply, str | None]:
-    """Wait for an answer. Return it, and why the bot was lost or None."""
+    """Wait for an answer. Return it, and why the connection to the bot was lost or None."""
     allowed = (clock.move_millis + clock.bank_millis) / 1000
     began = time.monotonic()
     answer, fault, trouble, lost = None, None, None, None
@@ -249,7 +249,7 @@ async def _reply(line: _MessageQueue, ask: DecisionRequested, clock: Clock) -> t
         while not got:  # a message without moves
             got = await line.next(allowed)
     except TimeoutError:
-        fault, trouble = Fault.TIMEOUT, f"no answer in {allowed:g} s"
+        fault, trouble = Fault.TIMEOUT, f"no answer within {allowed:g} s"
         lost = trouble
     else:
         if isinstance(got, Lost):

@@ -60,7 +60,7 @@ def find_bot(word: str) -> HomeBot:
     near = get_close_matches(word, names, 1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise UnusableBot(
-        f"no bot is called {word!r}.{meant} House bots: {', '.join(names) or 'missing here'}. "
+        f"there is no bot called {word!r}.{meant} House bots: {', '.join(names) or 'none installed'}. "
         "Give your own bot by its file or folder, such as mybot.py or ./mybot"
     )
 
@@ -76,7 +76,9 @@ def bot_of_command(line: str) -> HomeBot:
     # `arena` itself may be missing from the path.
     program = shutil.which(words[0]) or shutil.which(words[0], path=str(Path(sys.executable).parent))
     if program is None:
-        raise UnusableBot(f"no program {words[0]!r} for the command {line!r}: is it built and executable?")
+        raise UnusableBot(
+            f"the program {words[0]!r} of the command {line!r} doesn't exist or isn't executable"
+        )
     command = (str(Path(program).absolute()), *words[1:])
     named = f"--bot {shlex.quote(line)}"
     return HomeBot(

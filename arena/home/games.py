@@ -169,7 +169,7 @@ class GameInThisProcess:
             return
         self._now = asked + self._timer.seconds
         count = len(move.cards)
-        broken = None if count in {1, 2} else f"{count} cards named: name one, or two with chopsticks"
+        broken = None if count in {1, 2} else f"{count} cards given: give one, or two with chopsticks"
         answer = PlayerAnswer(self._game.number, seen.round, seen.turn, move, "", broken, ask.nonce)
         self._table.answer(seat, answer, self._now)
 

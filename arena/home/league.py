@@ -1,4 +1,4 @@
-"""A rated league of the bots in a folder: the ladder's match-making and ratings, with the log in a file.
+"""A rated league of the bots in a folder: the ladder's matchmaking and ratings, with the log in a file.
 
 The first line describes the league; each of the others is a new version or a game. Ratings are
 computed from the log, so a league can be resumed.

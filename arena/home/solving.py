@@ -59,7 +59,7 @@ def answers(bot: HomeBot, games: Sequence[Sequence[View]]) -> Iterator[Solution]
                     yield Solution(move=move, millis=timer.seconds * 1000, trouble=refusal(seen, move))
         except TimeLimitExceeded as error:
             where, trace = locate(error, loaded.folder)
-            late = f"no answer in {allowed:.1f} s"
+            late = f"no answer within {allowed:.1f} s"
             yield Solution(move=None, millis=timer.seconds * 1000, trouble=late, where=where, trace=trace)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the author's code raises
             where, trace = locate(error, loaded.folder)
@@ -142,11 +142,11 @@ def rerun(bot: HomeBot, seats: Sequence[RecordedSeat], on_answer: Callable[[Answ
 
 
 class DecisionTimeout(Exception):
-    """A bot exceeded the ladder's free time and bank. The cause's traceback shows where."""
+    """A bot exceeded the ladder's move time and bank. The cause's traceback shows where."""
 
 
 def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
-    """Load a bot for one seat. Decisions that exceed free time and bank raise :class:`DecisionTimeout`.
+    """Load a bot for one seat. Decisions that exceed move time and bank raise :class:`DecisionTimeout`.
 
     Raises BotUnloadable if it can't be loaded.
     """
@@ -164,7 +164,7 @@ def simulated_player(bot: HomeBot, timer: DecisionTimer) -> SimulatedPlayer:
             try:
                 return timer.call(allowed, lambda: choose(seen))
             except TimeLimitExceeded as error:
-                raise DecisionTimeout(f"no answer in {allowed:.0f} s") from error
+                raise DecisionTimeout(f"no answer within {allowed:.0f} s") from error
 
         return in_time
 

@@ -189,7 +189,7 @@ esac
 _README_CPP: Final = """\
 # NAME
 
-A bot for the Sushi Go! arena Kaiten. Its moves are chosen in `bot.cpp`.
+A bot for Kaiten, the Sushi Go! arena. Its moves are chosen in `bot.cpp`.
 
 It needs a compiler and the library nlohmann-json. On Debian or Ubuntu:
 
@@ -221,7 +221,7 @@ _PACKAGE: Final = """\
 _README: Final = """\
 # NAME
 
-A bot for the Sushi Go! arena Kaiten. Its moves are chosen in `FILE`.
+A bot for Kaiten, the Sushi Go! arena. Its moves are chosen in `FILE`.
 SETUP
     TEST                             # in this folder: its tests
     arena play FILE greedy expected  # some games

@@ -1,1 +1,1 @@
-"""Ratings, ranks, match-making, qualification and card statistics. Does no I/O."""
+"""Ratings, ranks, matchmaking, qualification and card statistics. Does no I/O."""

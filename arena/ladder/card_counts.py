@@ -46,7 +46,7 @@ def earned(end: State, seat: int) -> Earned:
 
 
 def _round(cards: Sequence[Card], score: RoundScore, pudding: int) -> list[int]:
-    """Return each card's share of a round's points, in the order of placing."""
+    """Return each card's share of a round's points, in the order in which they were placed."""
     tempura, sashimi = cards.count(Card.TEMPURA), cards.count(Card.SASHIMI)
     dumplings = min(cards.count(Card.DUMPLING), _DUMPLINGS)
     icons = sum(MAKI_ICONS.get(card, 0) for card in cards)

@@ -22,15 +22,14 @@ DEALS = 12
 
 _SECONDS = 20
 """Maximum total decision time of a match, estimated from the bots' most recent games. A slow table gets fewer
-deals: starting a match costs little in comparison, so more deals would save no time and keep other bots
-waiting."""
+deals: starting a match is cheap in comparison, so more deals would only keep other bots waiting."""
 
 _MICROS = 1_000_000
 
 _NEAR = 3
 """Distance at which an opponent's weight falls to 1/e, in standard deviations of the difference between two
-skills. This is nearly the whole ladder if one of the versions is new, and a few rating points once both have
-settled."""
+skills. The distance spans nearly the whole ladder if one of the versions is new, and a few rating points once
+both have settled."""
 
 _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
@@ -39,10 +38,10 @@ _NEW_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its current match is over."""
 
 _WAITING = 0.35
-"""Share of the possible opponents to choose from: those that have waited longest."""
+"""Fraction of the possible opponents from which one is drawn: those that have waited longest."""
 
 _CHOICE = 8
-"""Minimum number of opponents to choose from."""
+"""Minimum number of opponents from which one is drawn."""
 
 
 class TooFewBots(ValueError):
@@ -57,7 +56,7 @@ class Candidate:
     bot: str
     author: str
     house: bool  # whether it is a house bot; house bots may meet each other
-    mean: float  # of its overall rating, like `deviation`
+    mean: float  # mean of the overall rating; `deviation` likewise
     deviation: float
     last_played: datetime | None  # UTC; None before the first rated game
     games: Mapping[int, int]  # rated games, by number of players
@@ -70,7 +69,7 @@ class Candidate:
 
 
 def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER_COUNTS) -> int:
-    """Return the number of players for which the longest-waiting version has the fewest games.
+    """Return the number of players for which a version that has waited longest has the fewest games.
 
     Queued games count too. This makes every version play about equally often with each number of players.
     Raises TooFewBots.
@@ -88,7 +87,7 @@ def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> 
         raise TooFewBots(
             f"not enough bots for a table of {min(counts)}: apart from house bots, each author may have only "
             f"one bot at a table, so at most {most} of the {len(candidates)} bots can play together. Add "
-            "bots of other authors"
+            "bots by other authors"
         )
     return possible
 
@@ -133,7 +132,7 @@ def rotations(order: Sequence[int]) -> tuple[tuple[int, ...], ...]:
 
 
 def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
-    """Return True if a version at the table has no rated game yet."""
+    """Return True if a version at the table has no rated games yet."""
     return any(candidate.played == 0 and candidate.version in table for candidate in candidates)
 
 
@@ -180,7 +179,7 @@ def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int
     if len(table) < players:
         raise TooFewBots(
             f"not enough bots for a table of {players}: apart from house bots, each author may have only one "
-            f"bot at a table, so at most {len(table)} can play together. Add bots of other authors"
+            f"bot at a table, so at most {len(table)} can play together. Add bots by other authors"
         )
     order = [candidate.version for candidate in table]
     rng.shuffle(order)

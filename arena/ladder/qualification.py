@@ -182,7 +182,7 @@ def _deciding(played: Sequence[Played]) -> _Failure | None:
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
     final = [failure for failure in failures if failure.fault in FINAL_FAULTS]
     wrong = [failure for failure in failures if failure not in late]
-    # Report why the bot was lost rather than its earlier faults.
+    # Report why the connection to the bot was lost rather than its earlier faults.
     counted = final or wrong or (late if len(late) > MAX_TIMEOUTS else [])
     return counted[0] if counted else None
 
@@ -357,7 +357,7 @@ def _where_it_played(fault: Fault, request: Request, stderr: str) -> Iterator[st
 
 
 def _played_nothing(failure: _Failure, report: SeatReport) -> bool:
-    """Return True if the bot was lost before its Hello or, if its report names no SDK, at its first decision.
+    """Return True if the bot was lost before its Hello or, without the name of an SDK, at its first decision.
 
     A bot that crashes before its Hello also has its fault at its first decision. Only the name of an SDK,
     which comes with the Hello, tells the two apart.

@@ -67,7 +67,7 @@ class Mailer:
         message["List-Unsubscribe"] = f"<{link}>"
         message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
         if notice.topic == CONFIRM:
-            paragraphs = [f"{visible(news.text)}\nTo confirm it, open", link, _NOT_YOU]
+            paragraphs = [f"{visible(news.text)}\nTo confirm the address, open this link:", link, _NOT_YOU]
         else:
             paragraphs = [visible(news.text), f"{self.site}{news.place}", f"-- \nUnsubscribe: {link}"]
         message.set_content("\n\n".join(paragraphs) + "\n", cte="quoted-printable")
@@ -80,7 +80,7 @@ class Mailer:
         return smtplib.SMTP(host, port, timeout=_SECONDS)
 
 
-_NOT_YOU: Final = "If it wasn't you, do nothing: no further mail will come."
+_NOT_YOU: Final = "If this wasn't you, ignore this email: you won't receive any more."
 
 
 def mailer_of(settings: Settings, tls: Callable[[], ssl.SSLContext]) -> Mailer | None:

@@ -3,7 +3,7 @@
 A runnable thread that isn't running waits in a queue. The kernel adds this wait to the thread's run delay
 (``/proc/TID/schedstat``) once the thread runs again. There are three reasons to be in the queue:
 
-* Other programs use the processors. That is the host's share, which this module measures.
+* Other programs use the processors. That is the host's delay, which this module measures.
 * Threads of the same sandbox use them. That counts against the sandbox.
 * The sandbox has used up its quota. That counts against the sandbox too. The kernel includes it in the run
   delay, and also counts it in ``cpu.stat`` of the control group, so that it can be subtracted.
@@ -22,20 +22,21 @@ _NANO: Final = 1e-9
 _MICRO: Final = 1e-6
 
 _MAX_UNMATCHED_SECONDS: Final = 0.2
-"""Maximum throttled time that may become run delay only later. The quota's period is 0.1 s."""
+"""Maximum throttled time that may become run delay only in a later measurement. The quota's period is 0.1
+s."""
 
 _IDLE_SECONDS: Final = 0.001
 """A sandbox that used less than this since the last measurement counts as idle."""
 
 _MAX_IDLE_WORK_SECONDS: Final = 0.002
-"""Maximum processor time that the runtime of a sleeping bot uses itself, between two measurements that
+"""Maximum processor time that a sleeping bot's language runtime may use between two measurements that
 find all threads asleep."""
 
 _SLACK_SECONDS: Final = 0.02
 """The kernel assigns a quota in slices of 5 ms, and may leave some of it unused."""
 
 _THROTTLE_SECONDS: Final = 0.25
-"""If a quota has stopped a sandbox this recently, it may still do so. Its period is 0.1 s."""
+"""If the quota throttled a sandbox this recently, it may still be throttled. The quota's period is 0.1 s."""
 
 _MAX_DEBT_SECONDS: Final = 0.5
 """Maximum time that a sandbox can owe. If a host doesn't enforce the quota, nothing limits what it uses."""
@@ -43,7 +44,7 @@ _MAX_DEBT_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuFiles:
-    """The files that count a sandbox's processor time. Every user of the host may read them."""
+    """The files with the counters of a sandbox's processor time. Every user of the host may read them."""
 
     threads: str  # lists the ids of its threads: a file, or a folder such as `/proc/PID/task`
     usage: str = ""  # their total usage: `cpuacct.usage` or `cpu.stat`; empty if not counted
@@ -61,7 +62,7 @@ class CpuSample(NamedTuple):
 
 
 class _Thread(NamedTuple):
-    """Seconds that a thread has run and waited since its start, and how often it began to run."""
+    """Seconds that a thread has run and waited since its start, and how many time slices it has run."""
 
     ran: float
     waited: float
@@ -69,19 +70,19 @@ class _Thread(NamedTuple):
 
 
 class _ActivePeriod(NamedTuple):
-    """The time since all threads last slept: the seconds that threads have waited and run in it."""
+    """How long threads have waited and run, in seconds, since all threads were last asleep."""
 
     waited: float
     spent: float
 
 
 class HostDelayMeter:
-    """Measures for how long the host kept a runnable sandbox from running.
+    """Measures how long the host kept a runnable sandbox from running.
 
-    The measurement errs in the host's favour. The running and throttled time of a sandbox's threads, on any
-    core, is subtracted from the wait of the thread that waited longest. The waits of threads that have ended
-    since the last measurement are ignored. So a bot that spins or forks until its quota is used up gains
-    nothing. ``clock`` is monotonic, in seconds; it must not stop while the caller doesn't run.
+    The measurement errs in the host's favour. From each thread's wait, the running time of all other threads
+    on any core is subtracted; the longest rest counts, less the throttled time. The waits of threads that
+    have ended since the last measurement are ignored. So a bot that spins or forks until its quota is used up
+    gains nothing. ``clock`` is monotonic, in seconds; it must not stop while the caller isn't running.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
@@ -132,7 +133,7 @@ class HostDelayMeter:
         return CpuSample(most - own - self._idle_waits(threads, most - own, spent), needed)
 
     def message_passed(self) -> None:
-        """Record that the bot gets or has sent a message, so that the waits around it count."""
+        """Record that the bot will get or has just sent a message, so that the waits around it count."""
         self._slept = False
 
     @property
@@ -141,7 +142,7 @@ class HostDelayMeter:
         return any(thread.ran for thread in self._threads.values())
 
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits between two sleeps that delayed nothing, including those counted earlier."""
+        """Return the waits between two sleeps if they delayed nothing, including those counted earlier."""
         period = _ActivePeriod(self._since_slept.waited + waited, self._since_slept.spent + spent)
         if not self._sleeps(threads):
             self._since_slept = period
@@ -155,12 +156,12 @@ class HostDelayMeter:
         return _states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
     def is_waiting(self) -> bool:
-        """Return True if the host keeps the sandbox waiting: it has a runnable thread, but was idle recently.
+        """Return True if the host is keeping the sandbox waiting: it is runnable, but was idle recently.
 
         The length of such a wait is known only afterwards. A sandbox stopped by its own quota is also
         runnable and idle, and the kernel counts that time only afterwards. But a sandbox stopped by its quota
         has used more than the quota allows for that time, while one stopped by the host has used less. If it
-        used far more, in one long system call, the kernel counts a stop per period until that is paid off.
+        used far more, in one long system call, the kernel counts one stop per period until that is paid off.
         """
         now = self._clock()
         if not self._idle or now < max(
@@ -203,13 +204,13 @@ class HostDelayMeter:
 
 
 def unmeasured_reason(files: CpuFiles) -> str | None:
-    """Return why the host's share of a running sandbox can't be measured, or None if it can.
+    """Return why the host's delay of a running sandbox can't be measured, or None if it can.
 
-    Call this while a thread of the sandbox runs.
+    Call this while a thread of the sandbox is running.
     """
     meter = HostDelayMeter(files)
     if not meter.found_threads:
-        return f"no thread with a run delay is visible in {files.threads}"
+        return f"no thread with scheduler statistics is visible in {files.threads}"
     for path, name in ((files.usage, "usage"), (files.quota, "throttled")):
         if path and math.isnan(_count(path, math.nan, name)):
             return f"{path} can't be read"
@@ -217,7 +218,7 @@ def unmeasured_reason(files: CpuFiles) -> str | None:
 
 
 class OwnRunDelay:
-    """Seconds for which the creating thread has waited for a processor since its start."""
+    """How long the thread that created this has waited for a processor since its start, in seconds."""
 
     def __init__(self) -> None:
         try:
@@ -233,7 +234,7 @@ class OwnRunDelay:
 
 
 def _count(path: str, before: float, name: str = "usage") -> float:
-    """Return a count of a control group in seconds, or ``before`` if the group was removed."""
+    """Return a control group's processor time in seconds, or ``before`` if the group was removed."""
     try:
         text = _read(path)
     except OSError:
@@ -248,14 +249,14 @@ def _counts(text: str) -> dict[str, int]:
 
 
 def _seconds(counts: dict[str, int], name: str) -> float:
-    # Version 2 counts microseconds, version 1 nanoseconds.
+    # cgroup v2 counts microseconds, v1 nanoseconds.
     if f"{name}_usec" in counts:
         return counts[f"{name}_usec"] * _MICRO
     return counts.get(f"{name}_time", 0) * _NANO
 
 
 def _states(numbers: Iterable[int]) -> set[str]:
-    """Return the states of threads, such as R for running or ready to run, and D for waiting for a disk."""
+    """Return the states of threads, such as R for running or runnable, and D for uninterruptible sleep."""
     states = set()
     for number in numbers:
         with suppress(OSError, IndexError):  # the thread has ended

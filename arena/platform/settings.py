@@ -162,7 +162,7 @@ class Settings(BaseSettings):
         default=20,
         ge=1,
         description=(
-            "Maximum total size of submitted images, in GiB. Above it, images that no longer play [are "
+            "Maximum total size of submitted images, in GiB. Above it, images no longer in use [are "
             "pruned](intake.md#pruning)."
         ),
     )
@@ -365,7 +365,7 @@ class Settings(BaseSettings):
     def _known(cls, value: frozenset[str]) -> frozenset[str]:
         if unknown := sorted(value - set(CONTROL_NAMES)):
             known = ", ".join(CONTROL_NAMES)
-            raise ValueError(f"no control is called {', '.join(unknown)}: the controls are {known}")
+            raise ValueError(f"there is no control called {', '.join(unknown)}: the controls are {known}")
         return value
 
     @field_validator("trusted_proxies", mode="after")

@@ -87,7 +87,7 @@ class BotList:
 
     Attributes:
         bots: Sorted by name.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     bots: tuple[Bot, ...]
@@ -102,7 +102,7 @@ class RatedResult:
         players: Number of players, or 0 for all games.
         games: Number of games.
         wins: Games in which it was first or tied for first.
-        mean_place: Mean place, 1 is best; null without a game.
+        mean_place: Mean place (1 is best); null if no games were played.
         faulty: Games in which it had a fault.
         mean: μ.
         deviation: σ.
@@ -152,7 +152,7 @@ class VersionList:
 
     Attributes:
         versions: Newest first.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     versions: tuple[Version, ...]
@@ -201,7 +201,7 @@ class GameList:
 
     Attributes:
         games: Newest first.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     games: tuple[GameLine, ...]
@@ -312,8 +312,8 @@ class Entrant:
         version: Version number, from 1.
         games: Number of games played.
         wins: Games in which it was first or tied for first.
-        mean_place: Mean place, 1 is best; null without a game.
-        points: Mean final points; null without a game.
+        mean_place: Mean place (1 is best); null if no games were played.
+        points: Mean final points; null if no games were played.
     """
 
     bot: str
@@ -419,7 +419,7 @@ class SubmissionList:
 
     Attributes:
         submissions: Newest first.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     submissions: tuple[Submission, ...]
@@ -470,9 +470,9 @@ class Row:
         rank_best: Best rank of the bot's 95% rank interval; None without a game.
         rank_worst: Worst rank of that interval; None without a game.
         tied: Whether the ratings can't distinguish it from the bot directly above or below.
-        bot: The bot's name, cleaned.
+        bot: The bot's name, shortened and without invisible characters.
         version: Version number, from 1.
-        author: The author's name, cleaned.
+        author: The author's name, shortened and without invisible characters.
         house: Whether it is a house bot.
         benched: Whether it is benched.
         mean: μ.
@@ -519,7 +519,7 @@ class Leaderboard:
     Attributes:
         players: The list: 2 to 5 players, or null for all games.
         rows: In the requested order. Bots with equal scores share a rank; the ranks after them are skipped.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     players: int | None

@@ -33,7 +33,7 @@ _MEANINGS: Final = {
     Fault.PROTOCOL: "a message that breaks the protocol",
     Fault.CRASH: "exited, or closed its stream",
     Fault.ABSENT: "no valid Hello in time",
-    Fault.EXPELLED: "disconnected by the referee for what it sent",
+    Fault.EXPELLED: "disconnected by the referee for sending something that the protocol doesn't allow",
 }
 
 FINAL_FAULTS: Final = frozenset({Fault.CRASH, Fault.ABSENT, Fault.EXPELLED})

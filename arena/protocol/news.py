@@ -17,7 +17,7 @@ class Topic(StrEnum):
     OVERTAKEN = "overtaken"
     """Another bot has taken its rank."""
     SUBMISSION = "submission"
-    """A submission or check is accepted or rejected."""
+    """A submission is accepted or rejected, or a check ends."""
     LADDER = "ladder"
     """The ladder is paused or resumed."""
 
@@ -45,7 +45,7 @@ def version_joined(bot: str, number: int, at: datetime) -> News:
     return News(
         bot=bot,
         place=f"/bots/{bot}?version={number}",
-        title=f"{bot}: version {number}",
+        title=f"{bot}: version {number} joined the ladder",
         text=f"Version {number} of {bot} joined the ladder.",
         at=at,
     )
@@ -83,9 +83,10 @@ def submission_done(  # noqa: PLR0913 - the outcome of a submission
     what = "check" if check_only else "submission"
     if cause is not None:
         why = cause.text.partition("\n")[0].removesuffix(".")
-        outcome, text = "rejected", f"The {what} of {bot} was rejected: {why}."
+        outcome, verb = ("failed", "failed") if check_only else ("rejected", "was rejected")
+        text = f"The {what} of {bot} {verb}: {why}."
     elif version is None:
-        outcome, text = "passed", f"The {what} of {bot} has qualified."
+        outcome, text = "passed", f"{bot} passed its check: it would qualify."
     else:
         outcome, text = "accepted", f"Version {version} of {bot} joined the ladder."
     return News(
@@ -112,7 +113,7 @@ def ladder_changed(*, paused: bool, at: datetime) -> News:
 
 def sample(at: datetime) -> News:
     """Return the news that a test of a subscription sends."""
-    return News(bot="", place="/account", title="Test", text="You asked for this test.", at=at)
+    return News(bot="", place="/account", title="Test notification", text="You asked for this test.", at=at)
 
 
 def please_confirm(at: datetime) -> News:
@@ -121,7 +122,7 @@ def please_confirm(at: datetime) -> News:
         bot="",
         place="/account",
         title="Confirm your address",
-        text="Someone, probably you, wants notifications about bots at this address.",
+        text="Someone, probably you, asked for Kaiten notifications to be sent to this address.",
         at=at,
     )
 

@@ -74,7 +74,7 @@ class CauseKind(StrEnum):
     SILENT = "silent"
     """The bot ran but sent no Hello."""
     EXPELLED = "expelled"
-    """The bot was disconnected for what it sent."""
+    """The bot was disconnected for sending something that the protocol doesn't allow."""
     SLOW = "slow"
     """The bot took too long to decide."""
     ILLEGAL = "illegal"
@@ -157,7 +157,7 @@ def decode_cause(data: bytes) -> Cause:
 HINTS: Final = {
     CauseKind.FILE: "Fix the problem above and submit again. `arena check` reports it on your machine, too.",
     CauseKind.NAME: "Choose another name for your bot.",
-    CauseKind.BARRED: "Ask the arena's operator.",
+    CauseKind.BARRED: "Contact the arena's operator.",
     CauseKind.SAME: (
         "Submitting the same file or image again creates no new version. To choose which version plays, use "
         "the bot's page, `arena rollback` or `arena return`."
@@ -175,20 +175,20 @@ HINTS: Final = {
         "also plays without a network."
     ),
     CauseKind.CRASH: (
-        "Fix the error above; the end of stderr shows where it occurred. `arena check` plays three games on "
-        "your machine in the same sandbox; `arena simulate` plays hundreds without one."
+        "Fix the error above; the last lines of stderr show where it occurred. `arena check` plays three "
+        "games on your machine in the same sandbox; `arena simulate` plays hundreds without one."
     ),
     CauseKind.SILENT: (
         "Start faster, or connect before you load data. A bot usually has 10 seconds to connect to the "
-        "socket in ARENA_REFEREE and send Hello; an operator can set another time."
+        "socket in ARENA_REFEREE and send Hello; the operator may have set a different limit."
     ),
-    CauseKind.EXPELLED: ("Use the arena's library for your language, or follow docs/protocol.md."),
+    CauseKind.EXPELLED: ("Use the arena's SDK for your language, or follow docs/protocol.md."),
     CauseKind.SLOW: (
         "Decide faster. A bot usually has 1 second per decision, plus a bank of 10 seconds per game, on 0.4 "
-        "of a core; an operator can set another clock. `arena check` applies the usual clock and shows how "
-        "long decisions took."
+        "of a core; the operator may have set different limits. `arena check` applies the usual clock and "
+        "shows how long decisions took."
     ),
-    CauseKind.ILLEGAL: "Play one card of the hand, or two with chopsticks on the table.",
+    CauseKind.ILLEGAL: "Play one card from the hand, or two if the bot has chopsticks on the table.",
     CauseKind.PROTOCOL: "Answer every request once, with its game, round and turn; see docs/protocol.md.",
     CauseKind.LOST: "Submit the bot again.",
     CauseKind.WITHDRAWN: "No action needed.",

@@ -80,7 +80,7 @@ Hand = tuple[Card, ...]
 """Cards in a hand, always in the order of the table of kinds, so that the order discloses nothing."""
 
 Table = tuple[Card, ...]
-"""Cards in front of a player in this round, in the order of placing."""
+"""Cards in front of a player in this round, in the order in which they were placed."""
 
 MAKI_ICONS: Final[Mapping[Card, int]] = {Card.MAKI_1: 1, Card.MAKI_2: 2, Card.MAKI_3: 3}
 NIGIRI_POINTS: Final[Mapping[Card, int]] = {

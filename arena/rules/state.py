@@ -10,11 +10,11 @@ from arena.rules.cards import Card, Hand, IllegalMove, Rules, Table
 from arena.rules.scoring import RoundScore
 
 Play = tuple[Card, ...]
-"""The cards that one player placed in one turn, in the order of placing."""
+"""The cards that one player placed in one turn, in order."""
 
 
 class Move(NamedTuple):
-    """A choice: the cards in the order of placing, and the dummy's card if the seat is in control of it."""
+    """A choice: the cards in order, and the dummy's card if the seat is in control of it."""
 
     cards: Play
     dummy: Card | None = None
@@ -127,12 +127,12 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
         _check_chopsticks(seat, hand, table, control=control)
     elif len(cards) != 1:
         raise IllegalMove(
-            "Course of a game", seat, f"{len(cards)} cards named: name one, or two with chopsticks"
+            "Course of a game", seat, f"{len(cards)} cards given: give one, or two with chopsticks"
         )
     if control is (dummy is None):
-        what = "no card named for the dummy, which this seat controls"
+        what = "no card given for the dummy, which this seat controls"
         if not control:
-            what = "a card named for the dummy, which this seat does not control"
+            what = "a card given for the dummy, which this seat does not control"
         raise IllegalMove("Variants: two players with a dummy", seat, what)
     named = cards if dummy is None else (*cards, dummy)
     for card in named:
@@ -142,16 +142,18 @@ def check_move(seat: int, hand: Hand, table: Table, move: Move, *, control: bool
 
 def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> None:
     if _CHOPSTICKS not in table:
-        raise IllegalMove("Chopsticks", seat, "two cards named without chopsticks from an earlier turn")
+        raise IllegalMove("Chopsticks", seat, "two cards given without chopsticks from an earlier turn")
     if len(hand) < 2 + control:
         raise IllegalMove(
-            "Chopsticks", seat, f"two cards named, but a hand of {len(hand)} is too small for that"
+            "Chopsticks", seat, f"two cards given, but a hand of {len(hand)} is too small for that"
         )
 
 
 def _missing(hand: Hand, card: Card, times: int) -> str:
-    wanted = card.label if times == 1 else f"{times} {card.label}"
-    return f"{wanted} named, but the hand is {', '.join(held.label for held in hand)}"
+    missing = (
+        f"{card.label} is not in the hand" if times == 1 else f"the hand doesn't have {times} {card.label}"
+    )
+    return f"{missing}, which is {', '.join(held.label for held in hand)}"
 
 
 def _without(hand: Hand, *cards: Card) -> list[Card]:

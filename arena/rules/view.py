@@ -23,7 +23,7 @@ class View(NamedTuple):
     round: int  # from 1
     turn: int  # in the round, from 1
     hand: Hand  # in the order of the table of kinds; includes the drawn card if in control of the dummy
-    tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order of placing
+    tables: tuple[Table, ...]  # cards in front of every participant in this round, in the order placed
     puddings: tuple[int, ...]  # from earlier rounds; puddings of this round are on the tables
     scores: tuple[int, ...]  # points of earlier rounds
     hand_sizes: tuple[int, ...]  # cards in every hand; for the dummy, cards left in its pile

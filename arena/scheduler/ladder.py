@@ -38,7 +38,7 @@ _BATCH: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entropy:
-    """Sources of UTC time, short unique ids, unpredictable 16-byte seeds, and dice for match-making."""
+    """Sources of UTC time, short unique ids, unpredictable 16-byte seeds, and dice for matchmaking."""
 
     now: Callable[[], datetime]
     new_id: Callable[[], str]

@@ -13,7 +13,7 @@ from arena.rules import Card, Move, Result, Rules, Turn, View
 class Answer(NamedTuple):
     """A choice with a note."""
 
-    cards: Card | Iterable[Card]  # a card, or two in the order of placing
+    cards: Card | Iterable[Card]  # a card, or two in the order in which they were placed
     dummy: Card | None = None  # the dummy's card, for the seat in control of it
     note: str = ""  # free text that only the bot's owner can see
 

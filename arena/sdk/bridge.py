@@ -57,7 +57,7 @@ async def _run(call: Call, command: Sequence[str]) -> int:
         if received.done():
             received.result()
             return 0
-        print_notice(spoken.result() or f"the program ended with exit code {await program.wait()}")
+        print_notice(spoken.result() or f"the program exited with code {await program.wait()}")
         return 1
     finally:
         for task in (spoken, received):

@@ -49,7 +49,7 @@ class BotOperators:
         """Return a bot. Raises NoSuchBot."""
         known = self._store.bots.find(bot)
         if known is None:
-            raise NoSuchBot(f"no bot is called {bot}")
+            raise NoSuchBot(f"there is no bot called {bot}")
         return known
 
     def bench(self, who: str, bot: str, reason: str) -> KnownBot:
@@ -97,7 +97,7 @@ class BotOperators:
         return self._store.bot_states.disqualify(bot, reason, entry.at, entry)
 
     def reinstate(self, who: str, bot: str) -> Rebuilt:
-        """Revoke a disqualification and recompute all ratings. This takes as long as :meth:`disqualify`."""
+        """Lift a disqualification and recompute all ratings. This takes as long as :meth:`disqualify`."""
         entry = self._entry(who, "reinstate", bot)
         return self._store.bot_states.reinstate(bot, entry.at, entry)
 
@@ -169,7 +169,7 @@ def user_status(
     """
     found = store.people.account(name)
     if found is None:
-        raise NoSuchAccount(f"no account is called {name}")
+        raise NoSuchAccount(f"there is no account called {name}")
     account = found.account
     own = store.people.quota(account.id)
     sends = receiver.allowance(account.name, account.id)

@@ -108,7 +108,7 @@ class Owners:
         """Return a bot that belongs to an account."""
         known = self._store.bots.find(bot)
         if known is None:
-            raise NoSuchBot(f"no bot is called {bot}")
+            raise NoSuchBot(f"there is no bot called {bot}")
         if known.account != account:
             raise NotYours(f"{bot} belongs to {known.author}")
         return known
@@ -160,7 +160,7 @@ class Owners:
         bot, at, number = name.partition("@")
         known = self._store.bots.find(bot)
         if known is None:
-            raise ChallengeRefused(f"no bot is called {bot}")
+            raise ChallengeRefused(f"there is no bot called {bot}")
         if known.account != account and known.state not in {BotState.ACTIVE, BotState.BENCHED}:
             raise ChallengeRefused(f"{bot} is {known.state} and no longer plays: choose another opponent")
         if at and not _NUMBER.fullmatch(number):

@@ -197,7 +197,7 @@ def _card(number: int) -> Card:
 
 
 def _no_card(number: int) -> str:
-    return f"{number} is not the number of a card: they go from {min(_CARDS)} to {max(_CARDS)}"
+    return f"{number} is not a card number: card numbers run from {min(_CARDS)} to {max(_CARDS)}"
 
 
 def _numbers(cards: tuple[Card, ...]) -> tuple["pb.Card.ValueType", ...]:

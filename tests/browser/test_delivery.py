@@ -317,7 +317,7 @@ def test_an_author_gets_news_and_ends_each_subscription(visit: Visit, place: Pla
     page.context.clear_cookies()
     place.deliver(lambda: len(place.post.mails) == 1)
     page.goto(place.link())
-    page.get_by_role("button", name="Confirm the address").click()
+    page.get_by_role("button", name="Confirm address").click()
     expect(page.get_by_role("status")).to_have_text("The address is confirmed.")
     place.post.mails.clear()
 

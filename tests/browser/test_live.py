@@ -184,7 +184,7 @@ def to_the_replay(page: Page, hall: Hall) -> None:
     for key in ("Home", "ArrowRight", "q"):
         page.keyboard.press(key)
     expect(page.locator("#film")).to_have_attribute("data-view", "seat:0")
-    expect(page.get_by_role("link", name="Watch the next table")).to_have_attribute(
+    expect(page.get_by_role("link", name="Watch another match")).to_have_attribute(
         "href", f"/live?after={MATCH}"
     )
     page.get_by_role("link", name="Watch the replay from here").click()
@@ -216,12 +216,12 @@ def test_kaiten_tv_waits_for_the_first_game(windows: Windows, tmp_path: Path) ->
         claim = claimed(store, [add_bot(store, name) for name in ("eel", "tuna")])
         plain = windows.open(site.url, "phone", "dark", script=False)
         plain.open("/tv")
-        expect(plain.page.get_by_role("link", name="Load it again")).to_be_visible()
+        expect(plain.page.get_by_role("link", name="Reload")).to_be_visible()
         visit = windows.open(site.url, "desktop", "light")
         visit.page.clock.install()
         visit.open("/tv")
         expect(visit.page.get_by_role("heading", name="No games yet")).to_be_visible()
-        expect(visit.page.get_by_role("link", name="Load it again")).not_to_be_visible()
+        expect(visit.page.get_by_role("link", name="Reload")).not_to_be_visible()
         show(store, claim, 1)
         come(visit.page, visit.page.locator("#film[data-ready]"))
         expect(visit.page).to_have_url(f"{site.url}/tv/live/s-0/1")

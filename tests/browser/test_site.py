@@ -84,8 +84,8 @@ def test_games_are_found_by_a_form_and_rows_lead_to_them(plain: Visit, url: str)
     page.goto(f"{url}/games")
     page.get_by_text("Filter and sort").click()
     page.get_by_label("Players").select_option("5")
-    page.get_by_label("Order").select_option("highest")
-    follow(page, page.get_by_role("button", name="Show"))
+    page.get_by_label("Sort by").select_option("highest")
+    follow(page, page.get_by_role("button", name="Apply"))
     row = page.locator("tbody tr").first
     expect(row.get_by_role("listitem")).to_have_count(5)
     assert len({box["y"] for box in (each.bounding_box() for each in row.locator("li").all()) if box}) == 1
@@ -103,11 +103,11 @@ def test_games_are_found_by_author_result_and_date(plain: Visit, url: str) -> No
     page = plain.page
     page.goto(f"{url}/games?players=2")
     page.get_by_label("Author").fill("AMY")
-    page.get_by_label("Points from").fill("45")
+    page.get_by_label("Min. points").fill("45")
     page.get_by_label("Margin up to").fill("9")
     page.get_by_label("Faults").select_option("without")
-    page.get_by_label("Ended to (UTC)").fill("2026-11-03")
-    follow(page, page.get_by_role("button", name="Show"))
+    page.get_by_label("Ended on or before (UTC)").fill("2026-11-03")
+    follow(page, page.get_by_role("button", name="Apply"))
     rows = page.locator(".games tbody tr")
     assert 0 < rows.count() < 30
     for row in rows.all():
@@ -116,8 +116,8 @@ def test_games_are_found_by_author_result_and_date(plain: Visit, url: str) -> No
         assert max(int(points) for points in row.locator(".points").all_inner_texts()) >= 45
         expect(row.locator("time")).to_contain_text("2026-11-03")
     expect(page.get_by_label("Margin up to")).to_have_value("9")
-    page.get_by_label("Ended from (UTC)").fill("2026-11-04")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_label("Ended on or after (UTC)").fill("2026-11-04")
+    page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("No games match.")).to_be_visible()
 
 
@@ -128,7 +128,7 @@ def test_first_picks_are_limited_to_hands_with_a_card(plain: Visit, url: str) ->
     hands = page.locator(".hands li")
     before = hands.count()
     page.get_by_label("Wasabi").check()
-    follow(page, page.get_by_role("button", name="Show"))
+    follow(page, page.get_by_role("button", name="Apply"))
     expect(page.get_by_label("Wasabi")).to_be_checked()
     assert 0 < hands.count() <= before
     for hand in hands.all():

@@ -316,7 +316,7 @@ def test_the_page_reports_a_lost_connection_and_recovers(windows: Windows, town:
     # Without the page's script, nothing would notice the lost connection.
     follow(page, page.get_by_role("button", name="Submit"))
     expect(page.locator("[aria-current=step]")).to_contain_text("received")
-    note = page.get_by_text("Not connected.")
+    note = page.get_by_text("Connection lost.")
     expect(note).to_be_hidden()
     if SOAK:
         page.route(page.url, lambda _: None)  # requests get no response

@@ -339,11 +339,11 @@ def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
     expect(page.locator("#film")).to_have_attribute("data-view", "all")
 
     page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
     page.keyboard.press("]")
     assert shown(page) == start
-    dialog.get_by_label("Use these keys").uncheck()
+    dialog.get_by_label("Enable keyboard shortcuts").uncheck()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     page.keyboard.press("ArrowRight")
@@ -354,8 +354,8 @@ def test_keys_leave_inputs_alone_and_can_be_switched_off(visit: Visit) -> None:
     page.locator("#film[data-ready]").wait_for()
     page.keyboard.press("ArrowRight")
     assert shown(page) == start
-    page.get_by_role("button", name="Keys").click()
-    dialog.get_by_label("Use these keys").check()
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    dialog.get_by_label("Enable keyboard shortcuts").check()
     dialog.get_by_role("button", name="Close").click()
     page.keyboard.press("ArrowRight")
     assert shown(page) == start + 1
@@ -387,7 +387,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(visit: Visit) -> 
     assert set(wanted) <= set(reached)
     page.locator("#help").focus()
     page.keyboard.press("Space")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
 
 
 SHEET_IN_SIGHT: str = """() => {
@@ -450,7 +450,7 @@ def test_the_end_shows_who_has_won_and_every_name(visit: Visit, size: str, theme
     [
         (
             "tie17-0-1",
-            r"tuna wins.* tuna and eel have 56 points each; their puddings decide: tuna \d, eel \d\.",
+            r"tuna wins.* tuna and eel have 56 points each; puddings break the tie: tuna \d, eel \d\.",
         ),
         ("tie27-0-1", r"tuna and eel have 41 points and \d puddings? each, and share place 1\."),
     ],

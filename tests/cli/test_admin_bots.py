@@ -12,7 +12,7 @@ from tests.cli.operator import Operator
 from tests.kinds import BOTH
 
 REFUSED = (
-    (("bench", "yours", "--reason", "why"), "no bot is called yours"),
+    (("bench", "yours", "--reason", "why"), "there is no bot called yours"),
     (("bench", "greedy", "--reason", "why"), "greedy is a house bot"),
     (("bench", "mine", "--reason", " "), "no reason was given"),
     (("bench", "mine", "--reason", "x" * 201), "the reason has 201 characters (limit 200)"),
@@ -23,7 +23,7 @@ REFUSED = (
     (("play-version", "mine", "3"), "mine has no version 3: its versions are 1 to 2"),
     (("disqualify", "mine", "--reason", "why"), "stdin is not a terminal: pass --yes"),
     (("disqualify", "greedy", "--reason", "why", "--yes"), "greedy is a house bot"),
-    (("disqualify", "yours", "--reason", "why", "--yes"), "no bot is called yours"),
+    (("disqualify", "yours", "--reason", "why", "--yes"), "there is no bot called yours"),
     (("reinstate", "mine"), "mine is active, not disqualified"),
 )
 """Commands while ``other`` is retired, and their messages."""

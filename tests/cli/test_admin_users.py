@@ -50,7 +50,7 @@ def test_an_operator_creates_accounts_and_it_is_logged(empty: Operator) -> None:
         (("create-user", "ann"), "short\n", "at least 8 characters"),
         (("create-user", "ann"), "", "at least 8 characters"),
         (("create-user", "house"), PASSWORD, "reserved for the arena"),
-        (("reset-password", "nobody-here"), PASSWORD, "no account is called nobody-here"),
+        (("reset-password", "nobody-here"), PASSWORD, "there is no account called nobody-here"),
     ],
 )
 def test_what_can_not_be_done_says_why(empty: Operator, words: tuple[str, ...], text: str, why: str) -> None:
@@ -86,7 +86,7 @@ def test_roles_are_given_and_taken(operator: Operator) -> None:
     operator.does("set-role", "adam", "operator")
     assert operator.does("set-role", "eve", "user") == "Eve user\n"
     assert operator.is_refused("set-role", "eve", "user") == "Eve already has the user role"
-    assert operator.is_refused("set-role", "cain", "user") == "no account is called cain"
+    assert operator.is_refused("set-role", "cain", "user") == "there is no account called cain"
     assert operator.types("set-role", "eve", "king").code == 2
     told = operator.reads("list-users")["accounts"]
     assert [(user["name"], user["role"], user["deleted"]) for user in told] == [
@@ -127,11 +127,11 @@ def test_quotas_are_set_and_reset(operator: Operator) -> None:
         assert "--challenges-a-day, or --reset" in operator.is_refused("set-quota", "eve", *words)
     for number in ("-1", "many", "1000001"):
         assert operator.types("set-quota", "eve", "--bots", number).code == 2
-    assert operator.is_refused("set-quota", "adam", "--bots", "1") == "no account is called adam"
+    assert operator.is_refused("set-quota", "adam", "--bots", "1") == "there is no account called adam"
     assert operator.log() == [
         ("set-quota", "account:Eve", "0 bots, 3 challenges a day"),
         ("set-quota", "account:Eve", "7 submissions a day"),
-        ("set-quota", "account:Eve", "the arena's own"),
+        ("set-quota", "account:Eve", "reset to the default"),
     ]
 
 
@@ -161,4 +161,4 @@ def test_an_account_is_shown(operator: Operator) -> None:
         "hers@1  Eve     active",
     ):
         assert words in shown
-    assert operator.is_refused("show-user", "adam") == "no account is called adam"
+    assert operator.is_refused("show-user", "adam") == "there is no account called adam"

@@ -101,12 +101,12 @@ def test_status_of_a_bot_shows_versions_and_submissions(ann: Author) -> None:
     assert rows[2][:3] == ["version", "active", "created"]
     assert [row[:2] for row in rows[3:6]] == [["3", "active"], ["2", rows[4][1]], ["1", rows[5][1]]]
     assert "note of mine@2 <i>" in said.out
-    assert "crash: it ended with exit code 3" in said.out
+    assert "crash: it exited with code 3" in said.out
     told = json.loads(ann.types("status", "mine", "--json").out)
     assert (told["bot"]["version"], len(told["versions"]), len(told["submissions"])) == (3, 3, 1)
     assert "a2" in ann.types("status", "never").out
     assert json.loads(ann.types("status", "never", "--json").out)["bot"] is None
-    assert "no bot is called nobody" in refused(ann.types("status", "nobody"), 2)
+    assert "there is no bot called nobody" in refused(ann.types("status", "nobody"), 2)
 
 
 def test_versions_are_listed_with_their_results(reader: Author) -> None:

@@ -29,7 +29,7 @@ def test_a_bot_is_not_better_than_itself(folder: Path) -> None:
     """The report shows no difference. A worse bot is reported as worse."""
     same = arena("compare", "first.py", "first.py", folder=folder)
     assert same.returncode == 1
-    assert b"first is not better than first#2 by 5 points or more" in same.stdout
+    assert b"first is not better than first#2 by 5 percentage points or more" in same.stdout
     worse = arena("compare", "random", "expected", "--field", "first.py", "--players", "3", folder=folder)
     assert worse.returncode == 1
     assert b"random is worse than expected" in worse.stdout

@@ -81,5 +81,5 @@ def test_an_unknown_control_is_named_with_the_known_ones(tmp_path: Path) -> None
     done = doctor(tmp_path, accept_missing="swap,swop")
     assert done.returncode == 2
     assert "ARENA_ACCEPT_MISSING" in done.stderr
-    assert "no control is called swop: the controls are" in done.stderr
+    assert "there is no control called swop: the controls are" in done.stderr
     assert all(name in done.stderr for name in CONTROL_NAMES)

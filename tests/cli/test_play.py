@@ -104,7 +104,7 @@ def test_an_endless_loop_ends_the_run(folder: Path) -> None:
     done = arena("play", "loop.py", "first.py", folder=folder)
     message = done.stderr.decode()
     assert done.returncode == 1
-    assert "loop: timeout in game 0: no answer in 11.0 s" in message
+    assert "loop: timeout in game 0: no answer within 11.0 s" in message
     assert "(loop.py, line " in message
     assert "loop was taken over after a timeout" in message
     assert "first" in done.stdout.decode()

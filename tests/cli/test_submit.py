@@ -281,7 +281,7 @@ def test_data_that_changed_on_the_way_is_detected(author: Author) -> None:
         author.redirect(other.url)
         line = refused(author.types("submit", author.source("altered.py")), 1)
         assert len(other.asked) == 1
-    assert "received different data from what was sent" in line
+    assert "received data that differs from what was sent" in line
     assert "submit again" in line
 
 

@@ -65,8 +65,8 @@ def test_each_event_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None
         "arena:  12.3 s  game 1 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 late decision",
         "arena:  12.3 s  game 2 of 3: 5 players, seat 4, placed 2nd, slowest decision 12 ms, 1 late decision",
         (
-            "arena:  12.3 s  game 2 of 3, again because the host was busy: 3 players, seat 1, placed 2nd, "
-            "slowest decision 12 ms, 1 late decision"
+            "arena:  12.3 s  game 2 of 3 (repeated because the host was busy): 3 players, seat 1, placed "
+            "2nd, slowest decision 12 ms, 1 late decision"
         ),
         "arena:  12.3 s  game 3 of 3: 3 players, seat 1, placed 2nd, slowest decision 12 ms, 1 late decision",
         "arena:  12.3 s  resting",
@@ -87,7 +87,7 @@ def test_a_rejection_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> N
         "  decision   game 1 of 3 (2 players, seat 0), round 1, turn 3",
         r"  hand       maki_2, egg\r",
         "  hint       Load less.",
-        "  the end of its stderr:",
+        "  the end of the bot's stderr:",
         "    [bold]last[/bold]",
         "",
         r"    \x1b]0;title\x07\u202ewords",

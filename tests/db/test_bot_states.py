@@ -38,7 +38,7 @@ def line(store: Store, name: str = "mine") -> Standing | None:
 
 
 def playing(store: Store) -> set[int]:
-    """Return the versions that match-making may draw."""
+    """Return the versions that matchmaking may draw."""
     return {candidate.version for candidate in store.ratings.candidates()}
 
 
@@ -49,7 +49,7 @@ def other(store: Store) -> int:
 
 
 def test_a_rollback_lets_an_older_version_play_with_the_rating_that_it_had(store: Store, other: int) -> None:
-    """Leaderboard, match-making and retained images change with the version; no rating changes."""
+    """Leaderboard, matchmaking and retained images change with the version; no rating changes."""
     first = add_bot(store, "mine", source="sha256:a")
     play(store, (first, other), 1)
     before = line(store)
@@ -111,7 +111,7 @@ def test_only_available_versions_can_play(store: Store) -> None:
         store.bot_states.play_version("mine", 4, NOW)
     with pytest.raises(VersionGone, match=r"the image of mine@1 was removed on 2026-03-01"):
         store.bot_states.play_version("mine", 1, NOW)
-    with pytest.raises(NoSuchBot, match="no bot is called yours"):
+    with pytest.raises(NoSuchBot, match="there is no bot called yours"):
         store.bot_states.play_version("yours", 1, NOW)
     assert store.bots.version_id("mine", 1) is None
     add_bot(store, "mine", source="sha256:a")
@@ -333,7 +333,7 @@ def test_an_unknown_bot_can_not_be_changed(store: Store) -> None:
         lambda: store.bot_states.disqualify("mine", "", NOW, ENTRY),
         lambda: store.bot_states.reinstate("mine", NOW, ENTRY),
     ):
-        with pytest.raises(NoSuchBot, match="no bot is called mine"):
+        with pytest.raises(NoSuchBot, match="there is no bot called mine"):
             act()
 
 

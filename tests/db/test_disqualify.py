@@ -193,7 +193,7 @@ WON = Table((0, 1, 2), (3, 2, 1), (0, 0, 0))
 
 
 def test_a_disqualified_bot_leaves_but_its_games_stay(store: Store) -> None:
-    """It leaves the leaderboard and match-making. Its games stay visible, and are marked as not counting."""
+    """It leaves the leaderboard and matchmaking. Its games stay visible, and are marked as not counting."""
     known = life(store, [WON, Table((1, 2), (3, 2), (0, 0)), WON])
     before = known.kept()
     done = store.bot_states.disqualify("cheat", "it is a twin", NOW, ENTRY)

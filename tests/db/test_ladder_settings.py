@@ -142,7 +142,7 @@ def test_only_tables_of_the_set_sizes_are_filled(store: Store, ladder: Ladder) -
 
 
 def test_a_match_has_as_many_deals_as_the_ladder_says(store: Store, ladder: Ladder) -> None:
-    """A match with a bot that has no rated game yet has one deal."""
+    """A match with a bot that has no rated games yet has one deal."""
     change(store, deals=3, players=(2,))
     assert ladder.add_match()
     assert {deals for _, deals in play(store)} == {3}

@@ -75,7 +75,7 @@ def test_a_name_that_looks_like_another_is_taken(store: Store, name: str) -> Non
 def test_a_bot_can_have_no_accounts_name_except_its_owners(store: Store) -> None:
     """Reserved names are refused too. An account's name stays free for its owner's bots."""
     ann, ben = add_account(store, "ann"), add_account(store, "ben")
-    for bot, why in (("Ann", "looks like the name of the account ann"), ("nu11", "reserved for the arena")):
+    for bot, why in (("Ann", "too similar to that of the account ann"), ("nu11", "reserved for the arena")):
         with pytest.raises(BotTaken, match=why):
             bot_of(store, bot, ben)
     bot_of(store, "ann", ann)
@@ -241,7 +241,7 @@ def test_a_match_in_progress_is_recorded_under_the_pseudonym(store: Store) -> No
 
 
 def test_bots_of_deleted_accounts_no_longer_play(store: Store) -> None:
-    """They are retired with a reason, and leave match-making and the leaderboard."""
+    """They are retired with a reason, and leave matchmaking and the leaderboard."""
     ann = add_account(store, "ann")
     bot_of(store, "mine", ann)
     add_bot(store, "greedy", author="house")

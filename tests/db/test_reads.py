@@ -140,7 +140,7 @@ def test_a_version_has_a_first_game(store: Store) -> None:
 
 
 def test_candidates_have_their_played_and_queued_games(store: Store) -> None:
-    """Match-making gets the newest versions' rated and queued games, by table size."""
+    """Matchmaking gets the newest versions' rated and queued games, by table size."""
     a, b, c = (add_bot(store, name, author="house") for name in ("a", "b", "c"))
     record(store, [a, b], [(1, 2)] * 2)
     add_matches(store, "t", [a, b, c], deals=4)

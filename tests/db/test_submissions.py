@@ -36,7 +36,7 @@ PLENTY = Quota(submissions_a_day=100, bots=100, open_submissions=100)
 CAUSE = Cause(
     stage=Stage.QUALIFYING,
     kind=CauseKind.CRASH,
-    text="it ended with exit code 3",
+    text="it exited with code 3",
     hint="look at stderr",
     exit_code=3,
     stderr="Traceback \N{SNOWMAN}",
@@ -176,7 +176,7 @@ def test_the_queue_prefers_what_people_wait_for(store: Store) -> None:
 
 
 def test_a_submission_is_not_a_house_bot(store: Store) -> None:
-    """While untrusted bots are barred, its match waits, and match-making ignores it."""
+    """While untrusted bots are barred, its match waits, and matchmaking ignores it."""
     house = add_bot(store, "a", author="house")
     submit(store, None, house)
     assert next_claim(store, house_only=True) is None

@@ -85,7 +85,7 @@ def test_sources_of_versions_that_play_are_in_use(store: Store) -> None:
 def test_a_name_that_differs_only_in_case_is_taken(store: Store) -> None:
     """So no bot can be mistaken for another."""
     add_bot(store, "greedy", author="house")
-    with pytest.raises(BotTaken, match="looks like the name of the bot greedy"):
+    with pytest.raises(BotTaken, match="too similar to that of the bot greedy"):
         add_bot(store, "Greedy", author="ann")
     add_bot(store, "mine", author="ann")
     with pytest.raises(BotTaken, match="from the bot mine only in case"):

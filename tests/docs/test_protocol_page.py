@@ -43,7 +43,7 @@ def test_limits_are_those_of_the_code() -> None:
     assert table["note with a move"] == f"{grpc_player.MAX_NOTE_BYTES} bytes of UTF-8"
     assert table["`Hello.sdk`"] == f"{grpc_player.MAX_SDK_BYTES} bytes"
     assert table["metadata of a call"] == f"{options['grpc.max_metadata_size'] // 1024} KiB"
-    assert table["connections at a time"] == str(frames.MAX_CONNECTIONS)
+    assert table["simultaneous connections"] == str(frames.MAX_CONNECTIONS)
 
 
 def test_every_kind_of_message_is_mentioned() -> None:
@@ -73,7 +73,7 @@ def test_allowances_are_those_of_the_code() -> None:
     first, _, each = frames.MESSAGE_BYTES[1:]
     assert table["bytes of messages"] == [f"{first // 1024} KiB", "", f"{each // 1024} KiB"]
     assert table["HTTP/2 frames: DATA"] == cells(frames_[frames.DATA])
-    assert table["SETTINGS, each with its acknowledgement"] == cells(frames_[frames.SETTINGS])
+    assert table["SETTINGS, including acknowledgements"] == cells(frames_[frames.SETTINGS])
     assert table["PING, including acknowledgements"] == cells(frames_[frames.PING])
     assert table["WINDOW_UPDATE"] == cells(frames_[frames.WINDOW_UPDATE])
     assert table["RST_STREAM"] == cells(frames_[frames.RST_STREAM])

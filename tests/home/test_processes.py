@@ -104,7 +104,7 @@ def test_a_program_can_be_named_by_its_file(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("", "--bot needs a command"),
-        ("./nope --fast", "no program './nope'"),
+        ("./nope --fast", "the program './nope'"),
         ("'x", "can't be parsed"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tests of match-making."""
+"""Tests of matchmaking."""
 
 import random
 from collections import Counter

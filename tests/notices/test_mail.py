@@ -146,7 +146,7 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
         assert "do nothing" in mail.get_content()
         visitor, path = browser(world), link(mail)
         answer = visitor.get(path)
-        assert "Confirm the address" in answer.text
+        assert "Confirm address" in answer.text
         assert answer.headers["cache-control"] == "no-store"
         assert only(world, ann).confirmed is None
         assert "is confirmed" in visitor.post(path, data={"action": "confirm"}).text

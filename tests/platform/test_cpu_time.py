@@ -226,7 +226,7 @@ def test_no_more_is_excused_than_there_was() -> None:
     assert uncounted.seconds == 0.5
     uncounted.add(CpuSample(waited=0.0, needed=0.0), 4.0)
     assert uncounted.seconds == 2.5
-    assert uncounted_note(uncounted) == ", not counting 2.5 s in which the host kept it waiting"
+    assert uncounted_note(uncounted) == ", not counting 2.5 s during which the host kept it waiting"
     assert uncounted_note(UncountedTime()) == ""
 
 
@@ -235,7 +235,7 @@ def test_why_the_hosts_share_cannot_be_measured() -> None:
     seen = f"/proc/{os.getpid()}/task"
     assert unmeasured_reason(CpuFiles(threads=seen)) is None
     assert unmeasured_reason(CpuFiles(threads="/nowhere/tasks")) == (
-        "no thread with a run delay is visible in /nowhere/tasks"
+        "no thread with scheduler statistics is visible in /nowhere/tasks"
     )
     for lacking in (
         CpuFiles(threads=seen, usage="/nowhere/usage"),

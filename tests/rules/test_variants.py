@@ -119,7 +119,7 @@ def test_the_controller_draws_plays_for_both_and_hands_are_swapped() -> None:
 def test_the_controller_must_name_a_card_for_the_dummy() -> None:
     """Without one, the move is refused."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"])
-    with pytest.raises(IllegalMove, match="no card named for the dummy") as error:
+    with pytest.raises(IllegalMove, match="no card given for the dummy") as error:
         apply(state, [move("tp"), move("wa")])
     assert error.value.rule == "Variants: two players with a dummy"
 
@@ -151,7 +151,7 @@ def test_the_controllers_chopsticks() -> None:
     assert state.drawn is not None
     assert sorted(state.hands[0]) == sorted((*cards("ch"), state.drawn))
     two = position(DUMMY, ["tp sa", "pu"], ["ch", "", ""])
-    with pytest.raises(IllegalMove, match="two cards named, but a hand of 2 is too small") as error:
+    with pytest.raises(IllegalMove, match="two cards given, but a hand of 2 is too small") as error:
         apply(two, [move("tp sa", "tp"), None])
     assert error.value.rule == "Chopsticks"
 

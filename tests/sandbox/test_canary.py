@@ -68,7 +68,7 @@ def missing(
 ) -> dict[str, str]:
     """Return the controls that fail in changed containers, with their observations.
 
-    The canary must warn that it can't measure the host's share if a container is gone or in another group.
+    The canary must warn that it can't measure the host's delay if a container is gone or in another group.
     """
     weak = WeakClient(version="auto")
     weak.change = change

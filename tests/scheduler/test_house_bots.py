@@ -33,7 +33,7 @@ def ladder(store: Store, folders: dict[str, Path]) -> Ladder:
 
 
 def drawn(store: Store) -> set[str]:
-    """Return the names of the bots that match-making may draw."""
+    """Return the names of the bots that matchmaking may draw."""
     return {candidate.bot for candidate in store.ratings.candidates()}
 
 

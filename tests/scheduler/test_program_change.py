@@ -25,7 +25,7 @@ class _NewReferee(QuickLauncher):
 
     def _play(self, *_: object) -> MatchRecord:
         (self._program / "spec.py").write_text("seats = 2\n")
-        raise MatchVoid("the referee ended with exit code 1")
+        raise MatchVoid("the referee exited with code 1")
 
 
 class _Upgrade(Notes):

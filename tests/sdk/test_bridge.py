@@ -54,7 +54,7 @@ def test_messages_are_lines_in_both_directions() -> None:
         ("print('rubbish', flush=True); sys.stdin.read()", "wrote a line that is not a BotMessage: "),
         ("say({'moves': [{'cards': ['CARD_PIZZA']}]}); sys.stdin.read()", "CARD_PIZZA"),
         ("print('x' * 70_000, flush=True); sys.stdin.read()", "wrote a line of more than 64 KiB"),
-        ("sys.exit(3)", "kaiten: the program ended with exit code 3\n"),
+        ("sys.exit(3)", "kaiten: the program exited with code 3\n"),
     ],
     ids=["rubbish", "no card", "long line", "exit"],
 )

@@ -124,7 +124,7 @@ run(choose)
 
 
 def test_a_late_bot_shows_where_it_is() -> None:
-    """When the free time and the bank are used up, the stack is printed once, with the bot's current line."""
+    """When the move time and the bank are used up, the stack is printed once, with the bot's current line."""
 
     async def script(talk: Talk) -> None:
         await talk.asked(RULES)

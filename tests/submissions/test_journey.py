@@ -133,7 +133,7 @@ if SOAK:
             programs.SLOW.encode(),
             Stage.QUALIFYING,
             CauseKind.SLOW,
-            "too slow in game 1 of 3, round 1, turn 1: no answer in 11.0 s .* late 3 times",
+            "too slow in game 1 of 3, round 1, turn 1: no answer within 11.0 s .* late 3 times",
         ),
     }
 

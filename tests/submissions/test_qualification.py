@@ -90,14 +90,14 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
         (
             [late(3)],
             Kind.SLOW,
-            r"in game 1 of 3, round 1, turn 1: no answer in 11\.0 s .* late 3 times \(limit 2\)",
+            r"in game 1 of 3, round 1, turn 1: no answer within 11\.0 s .* late 3 times \(limit 2\)",
         ),
         ([late(2), well, late(1)], Kind.SLOW, "in game 1 of 3.*late 3 times"),
         ([well, forbidden], Kind.ILLEGAL, "in game 2 of 3, round 1, turn 1: .*soy_sauce named"),
         (
             [well, well, chatter],
             Kind.PROTOCOL,
-            "in game 3 of 3, round 1, turn 1: an answer to game 0",
+            "in game 3 of 3, round 1, turn 1: an answer for game 0",
         ),
         (
             [gone(Fault.EXPELLED, "it flooded", 2)],
@@ -126,7 +126,7 @@ def test_a_faulty_bot_gets_the_cause(plays: Sequence[Play], kind: Kind, words: s
 
 ABSENT = gone(Fault.ABSENT, "no valid Hello within 10 s of its start")
 NEVER = replace(RAN, sdk="", trouble="no valid Hello within 10 s of its start")
-ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
+ENDED = replace(NEVER, exit_code=1, trouble="it exited with code 1")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it ended with exit code 1")
             gone(Fault.CRASH, "it ended"),
             replace(ENDED, stderr="OSError: [Errno 101] Network is unreachable\n"),
             Kind.NETWORK,
-            "before its first move: it ended with exit code 1; it tried to use the network, .*Errno 101",
+            "before its first move: it exited with code 1; it tried to use the network, .*Errno 101",
         ),
         (
             gone(Fault.CRASH, "it ended"),
@@ -251,7 +251,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
         (INSIDE + WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
         (WRONG.replace(PLACE, ""), Kind.CRASH, r"exit code 1; TypeError: .*choose\(\) returned None$"),
         (INSIDE + FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
-        (LATE + "Fatal Python error: none_dealloc\n", Kind.CRASH, "ended with exit code 1$"),
+        (LATE + "Fatal Python error: none_dealloc\n", Kind.CRASH, "exited with code 1$"),
         (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),
         (
             INSIDE,
@@ -260,14 +260,14 @@ Extension modules: grpc._cython.cygrpc (total: 1)
         ),
         (SYNTAX, Kind.CRASH, r"SyntaxError: expected ':' \(bot\.py, line 3: def choose\(view\)\)"),
         (NESTED, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2"),
-        ("Error: Cannot find module 'enotfound'\n", Kind.CRASH, "it ended with exit code 1"),
+        ("Error: Cannot find module 'enotfound'\n", Kind.CRASH, "it exited with code 1"),
         (
             "socket.gaierror: [Errno -3] Temporary failure in name resolution\n",
             Kind.NETWORK,
             "name resolution",
         ),
         ("Error: getaddrinfo ENOTFOUND weights.example\n", Kind.NETWORK, "ENOTFOUND weights"),
-        ("ImportError: cannot import name 'gaierror' from 'sockets'\n", Kind.CRASH, "ended with exit code 1"),
+        ("ImportError: cannot import name 'gaierror' from 'sockets'\n", Kind.CRASH, "exited with code 1"),
     ],
 )
 def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -> None:
@@ -280,7 +280,7 @@ def test_a_verdict_names_the_authors_line(stderr: str, kind: Kind, words: str) -
 
 def test_a_program_that_ends_well_has_never_called_run() -> None:
     """Exit code 0 without a Hello means that the bot never called run."""
-    ended = replace(ENDED, exit_code=0, trouble="it ended with exit code 0")
+    ended = replace(ENDED, exit_code=0, trouble="it exited with code 0")
     cause = judge([played(gone(Fault.CRASH, "it ended"), ended)])
     assert cause is not None
     assert "never called" in cause.text
@@ -289,7 +289,7 @@ def test_a_program_that_ends_well_has_never_called_run() -> None:
     assert "run()" not in crashed.text
 
 
-WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s in which the host kept it waiting"
+WAITED = "no valid Hello within 10 s of its start, not counting 3.2 s during which the host kept it waiting"
 
 
 def test_games_that_a_busy_host_delayed_are_repeated() -> None:

@@ -18,7 +18,7 @@ STDERR: Final = "ready\x1b[2J\nKeyError: '\N{RIGHT-TO-LEFT OVERRIDE}</pre><scrip
 CRASH: Final = Cause(
     stage=Stage.QUALIFYING,
     kind=CauseKind.CRASH,
-    text="the bot disconnected in game 2 of 3, round 1, turn 4: it ended with exit code 3",
+    text="the bot disconnected in game 2 of 3, round 1, turn 4: it exited with code 3",
     hint="The end of stderr shows what it last said; `docker run` shows it at home.",
     exit_code=3,
     request=Request(game=2, players=3, seat=1, round=1, turn=4, hand=("maki_2", "squid_nigiri", "wasabi")),

@@ -122,10 +122,10 @@ def test_a_bots_page_lists_its_costliest_decisions(
     assert found
     text = visitor.get("/bots/random").text
     part = text[text.index('<h2 id="mistakes">') : text.index('<h2 id="faults">')]
-    assert f"The newest {len(found):,} are counted" in part
+    assert f"Counted: the latest {len(found):,}" in part
     links = [f"/games/{it.game}/{it.round}/{it.turn}?view=infer:{it.seat}" for it in found[:SHOWN_MISTAKES]]
     assert re.findall(r'href="(/games/[^"]*view[^"]*)"', part) == links
     assert visitor.get(links[0]).status_code == 200
     assert sum(int(times) for times in re.findall(r"(\d+) in round \d", part)) == len(found)
     assert "Cards most often missed: " in part
-    assert "Cards most often taken by mistake: " in part
+    assert "Cards most often taken wrongly: " in part

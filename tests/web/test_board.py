@@ -167,8 +167,8 @@ def test_a_badge_says_what_the_leaderboard_says(visitor: TestClient) -> None:
 
 
 def test_a_badge_without_a_rank_says_why(world: World, visitor: TestClient) -> None:
-    """The bot has no rated game yet, or is off the ladder."""
-    assert "new-1 on Kaiten: no rated game yet" in visitor.get("/bots/new-1/badge.svg").text
+    """The bot has no rated games yet, or is off the ladder."""
+    assert "new-1 on Kaiten: no rated games yet" in visitor.get("/bots/new-1/badge.svg").text
     world.store.bot_states.retire("loser-1", START)
     assert "loser-1 on Kaiten: retired" in visitor.get("/bots/loser-1/badge.svg").text
 

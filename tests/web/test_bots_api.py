@@ -202,7 +202,7 @@ def banned(world: World) -> None:
     [
         (None, "other", {"state": "retired"}, 403, "other belongs to ben"),
         (None, "greedy", {"version": 1}, 403, "greedy belongs to house"),
-        (None, "nobody", {"version": 1}, 404, "no bot is called nobody"),
+        (None, "nobody", {"version": 1}, 404, "there is no bot called nobody"),
         (gone, "mine", {"version": 1}, 409, "the image of mine@1 was removed"),
         (gone, "mine", {"state": "active"}, 409, "the image of mine@3 was removed"),
         (banned, "mine", {"version": 1}, 409, "it cheated"),

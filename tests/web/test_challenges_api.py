@@ -112,10 +112,10 @@ def test_a_game_has_to_be_one_of_the_challenge(world: World, stable: Stable) -> 
         ({"opponents": ["greedy"] * 5}, "opponents"),
         ({"opponents": ["greedy", "greedy"]}, "give each version once"),
         ({"opponents": ["mine"]}, "give each version once"),
-        ({"opponents": ["nobody"]}, "no bot is called nobody"),
+        ({"opponents": ["nobody"]}, "there is no bot called nobody"),
         ({"opponents": ["greedy@7"]}, "greedy@7 can't play"),
         ({"opponents": ["greedy@first"]}, "give a version number after @, such as greedy@1"),
-        ({"opponents": ["\N{SNOWMAN}@"]}, "no bot is called \N{SNOWMAN}"),
+        ({"opponents": ["\N{SNOWMAN}@"]}, "there is no bot called \N{SNOWMAN}"),
         ({"opponents": ["gr\0edy"]}, "pattern"),
         ({"opponents": ["gr\ud800edy"]}, "unicode"),
         ({"opponents": ["retired"]}, "retired is retired"),
@@ -145,7 +145,7 @@ def test_an_invalid_challenge_is_refused(
     ("earlier", "bot", "status", "words"),
     [
         (None, "other", 403, "other belongs to ben"),
-        (None, "nobody", 404, "no bot is called nobody"),
+        (None, "nobody", 404, "there is no bot called nobody"),
         (lambda world: disqualify(world.store, "mine", "it cheated"), "mine", 409, "it cheated"),
         (
             lambda world: world.store.activity.record_host(host_report("swap"), ()),

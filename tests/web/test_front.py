@@ -38,7 +38,7 @@ def test_the_arena_introduces_itself(world: World) -> None:
     stranger = browser(world)
     front = text_of(stranger)
     assert "Where bots play Sushi&nbsp;Go!" in front
-    assert '<a class="button" href="/start">Submit a bot</a>' in front
+    assert '<a class="button" href="/start">Write a bot</a>' in front
     assert '<a class="button second" href="/play">Play against the bots</a>' in front
     assert not re.search(r"worker|waiting|quarantine|slot", front)
     assert stranger.get("/start").status_code == 200
@@ -65,7 +65,7 @@ def test_only_sections_with_content_have_a_heading(world: World) -> None:
     assert ("Most points" in text, "Against the odds" in text) == (True, False)
     assert len(Page(text).tables[0][1:]) == 2
     assert "cyd-s" not in text
-    assert '<a class="button second" href="/start">Submit a bot</a>' in text
+    assert '<a class="button second" href="/start">Write a bot</a>' in text
 
 
 def test_running_matches_are_shown(world: World) -> None:

@@ -119,7 +119,7 @@ def test_a_match_without_logs_is_shown_as_silent(world: World) -> None:
     fill_stable(world, silent=True)
     text = logged_in(world, "ann").get(GAME).text
     assert "Nothing." in text
-    assert "still running at the end" in text
+    assert "still running when the match ended" in text
 
 
 def test_a_long_note_can_be_scrolled_with_the_keyboard(world: World) -> None:

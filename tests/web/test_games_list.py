@@ -52,7 +52,7 @@ def test_headers_sort_the_list(client: TestClient) -> None:
     assert re.search(r'aria-sort="descending"><a [^>]*>Result<span class="way" aria-hidden="true">▾<', most)
     assert re.findall(r'aria-current="page">([^<]*)</a> ', most) == ["3 players"]
     assert "Most points: " in most
-    assert '<a href="/feeds/games">Feed of remarkable games</a>' in most
+    assert '<a href="/feeds/games">Feed of notable games</a>' in most
     assert '(UTC)</label><input id="since"' in text
 
 

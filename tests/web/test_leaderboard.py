@@ -214,7 +214,7 @@ def test_a_game_is_on_every_list_at_once(world: World) -> None:
             [row["games"] for row in visitor.get("/api/v1/leaderboard").json()["rows"]],
             [int(line["games"]) for line in table],
             [int(row[5]) for row in Page(visitor.get("/leaderboard").text).tables[0][1:]],
-            "no game yet" not in visitor.get("/bots/ann-s/badge.svg").text,
+            "no games yet" not in visitor.get("/bots/ann-s/badge.svg").text,
         ]
 
     assert games() == [[0, 0], [0, 0], [0, 0], False]

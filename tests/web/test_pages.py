@@ -289,7 +289,7 @@ def test_an_internal_error_reveals_no_details(store: Store, monkeypatch: pytest.
     monkeypatch.setattr(store.ratings, "changes", fail)
     answer = TestClient(site_of(store), raise_server_exceptions=False).get("/leaderboard")
     assert answer.status_code == 500
-    assert "The arena failed to make this page" in answer.text
+    assert "An internal error occurred" in answer.text
     assert "secret detail" not in answer.text
     for name, value in SECURITY_HEADERS.items():
         assert answer.headers[name] == value

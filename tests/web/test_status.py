@@ -66,8 +66,8 @@ def test_before_the_first_check_it_says_so(client: TestClient) -> None:
     text = client.get("/status").text
     assert "No host has been checked yet" in text
     assert "Until then, untrusted bots are refused" in text
-    assert "No rated game in the last 24 hours" in text
-    assert "No match is running" in text
+    assert "No rated games in the last 24 hours" in text
+    assert "No matches are running" in text
     found = client.get("/api/v1/status").json()
     assert [hour["games"] for hour in found.pop("hours")] == [0] * 24
     assert found == {

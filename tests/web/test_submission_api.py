@@ -119,7 +119,7 @@ def test_a_disqualified_bot_gets_no_new_version(world: World, ann: KnownAccount)
     world.store.bot_states.disqualify("mine", "it cheated", world.now, entry)
     code, problem = put(owner(world, ann))
     assert (code, problem["detail"]) == (409, "mine was disqualified: it cheated.")
-    assert problem["hint"] == "Ask the operator of the arena."
+    assert problem["hint"] == "Contact the arena's operator."
     assert not world.uploads.exists() or list(world.uploads.iterdir()) == []
 
 

@@ -160,7 +160,7 @@ def test_a_rejected_submission_shows_the_cause_and_what_to_try(
     play(store, "a1", 1)
     store.submissions.reject("a1", CRASH, START)
     text = read(visitor, "/submissions/a1")
-    assert "The bot disconnected in game 2 of 3, round 1, turn 4: it ended with exit code 3." in text
+    assert "The bot disconnected in game 2 of 3, round 1, turn 4: it exited with code 3." in text
     assert "<code>docker run</code> shows it at home" in text
     assert "<code>arena check mine.py</code>" in text
     assert "<dt>Exit code</dt><dd>3</dd>" in text
@@ -178,10 +178,10 @@ def test_a_rejected_check_is_called_a_check(world: World, ann: KnownAccount, vis
     store = world.store
     store.submissions.add(replace(new("c1", "mine", ann.name, ann.id), check_only=True), PLENTY)
     send(store, ann, "a1")
-    for id_, what in (("c1", "check"), ("a1", "submission")):
+    for id_, what in (("c1", "check failed"), ("a1", "submission was rejected")):
         play(store, id_, 1)
         store.submissions.reject(id_, CRASH, START)
-        assert f"The {what} was rejected." in read(visitor, f"/submissions/{id_}")
+        assert f"The {what}." in read(visitor, f"/submissions/{id_}")
 
 
 def test_memory_and_the_arenas_own_faults_are_named(

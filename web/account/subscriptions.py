@@ -32,7 +32,7 @@ _ENDED: Final = "This subscription has ended, or nobody confirmed it within a we
 _TOPICS: Final = {
     Topic.BENCHED: "one of your bots is benched or disqualified",
     Topic.OVERTAKEN: "another bot takes the rank of one of your bots, reported at most once a day per bot",
-    Topic.SUBMISSION: "a submission or check is accepted or rejected",
+    Topic.SUBMISSION: "a submission is accepted or rejected, or a check ends",
     Topic.LADDER: "the ladder is paused or resumed",
 }
 

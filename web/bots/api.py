@@ -195,7 +195,7 @@ class OpponentList:
 
     Attributes:
         opponents: Opponents, sorted by games in descending order.
-        next: The address of the next page, or null.
+        next: The URL of the next page, or null.
     """
 
     opponents: tuple[OpponentLine, ...]

@@ -89,7 +89,7 @@ CHAPTERS: Final = (
             "docs/channels.md",
             "docs/intake.md",
             "docs/reliability.md",
-            "docs/match-making.md",
+            "docs/matchmaking.md",
         ),
     ),
     (
@@ -279,7 +279,7 @@ def document_pages(documentation: Documentation) -> APIRouter:
 def _find(documentation: Documentation, address: str) -> Page:
     found = documentation.find(address)
     if found is None:
-        raise HTTPException(404, "There is no such documentation page. The index at /docs lists all of them.")
+        raise HTTPException(404, "There is no such documentation page. The index at /docs lists all pages.")
     return found
 
 

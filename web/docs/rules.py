@@ -204,7 +204,7 @@ _A_TURN: Final = turn(
 )
 
 _TWO_AT_ONCE: Final = turn(
-    "Seat 0 uses chopsticks and names wasabi first, then squid nigiri. The chopsticks go back into the hand.",
+    "Seat 0 uses chopsticks and plays wasabi first, then squid nigiri. The chopsticks go back into the hand.",
     Rules(players=2),
     (
         ((_MAKI[1], _SQUID, _PUDDING, _WASABI), (_SASHIMI, _CHOPSTICKS), Move((_WASABI, _SQUID))),
@@ -231,7 +231,7 @@ PICTURES: Final[dict[str, tuple[Picture | ExampleTurn, ...]]] = {
     "course-of-a-game": (_A_TURN,),
     "wasabi": (
         worth(
-            "From the left, in the order of placing.",
+            "From the left, in the order in which they were placed.",
             (_WASABI, _SQUID),
             (_SQUID, _WASABI),
             (_WASABI, _EGG, _SQUID),

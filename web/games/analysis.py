@@ -51,7 +51,7 @@ class Graph:
 class ShownMove:
     """A move with its value."""
 
-    cards: tuple[Placed, ...]  # in the order of placing
+    cards: tuple[Placed, ...]  # in the order in which they were placed
     dummy: Placed | None  # the dummy's card, or None
     chance: float  # share of first place
     points: float  # expected points at the end of the game

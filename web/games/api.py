@@ -134,7 +134,7 @@ def logs_api(repository: GameLogs) -> APIRouter:
             raise Problem(
                 410,
                 "The logs of this game have been deleted.",
-                hint="The operator sets how long logs are stored. Download them sooner next time.",
+                hint="The operator decides how long logs are stored.",
             )
         return Logs(game=log.game, match=log.match, seats=tuple(_seat(log, seat) for seat in seats))
 

@@ -28,7 +28,7 @@ _KINDS: Final = ("tempura", "sashimi", "dumpling", "maki", "nigiri", "soy_sauce"
 class Cell:
     """A participant's move in one turn."""
 
-    cards: tuple[Placed, ...]  # in the order of placing
+    cards: tuple[Placed, ...]  # in the order in which they were placed
     chopsticks: bool  # whether chopsticks were returned for the second card
     standin: bool  # whether the stand-in played
     fault: str | None  # the kind of fault, or None

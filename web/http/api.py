@@ -189,7 +189,7 @@ def _text(text: str | None) -> str:
 
 def _add_problems(method: str, operation: Document) -> None:
     parameters = operation.get("parameters", [])
-    texts = {500: "The arena failed.", 503: "The arena's database is not responding."}
+    texts = {500: "An internal error occurred.", 503: "The arena's database is not responding."}
     if any(parameter["in"] == "path" for parameter in parameters):
         texts[404] = "Not found, or it belongs to another account."
     if "security" in operation:
@@ -198,7 +198,7 @@ def _add_problems(method: str, operation: Document) -> None:
         if method != "get":
             texts[429] = "The session, or the account's tokens, made too many changes within an hour."
     if any(parameter["in"] != "path" for parameter in parameters) or "requestBody" in operation:
-        texts[422] = "The request doesn't match this description."
+        texts[422] = "The request is invalid: it doesn't match this schema."
     if "requestBody" in operation:
         texts[400] = "The body can't be read."
         texts[413] = "The body is too large."
@@ -313,14 +313,14 @@ _PROBLEMS: Final[dict[type[Exception], tuple[int, str]]] = {
     NotYours: (403, "GET /api/v1/account/bots lists your bots."),
     NoSuchBot: (404, ""),
     BotTaken: (409, "Submit it under another name."),
-    BotDisqualified: (409, "Ask the operator of the arena."),
+    BotDisqualified: (409, "Contact the arena's operator."),
     SameContent: (409, f"Nothing was queued. {HINTS[CauseKind.SAME]}"),
     VersionGone: (409, "Submit it again, or choose another version."),
     TooLarge: (413, "Make the file smaller; docs/submitting.md has the limits."),
     ChallengeRefused: (422, ""),
     NoSuchVersion: (422, ""),
     WrongName: (422, ""),
-    QuotaReached: (429, "Wait, or ask the operator of the arena for more."),
+    QuotaReached: (429, "Wait, or ask the arena's operator to raise your quota."),
     SlotLost: (408, "Send it again over a faster connection, or when fewer uploads are in progress."),
     DiskFull: (507, "Wait, or contact the operator of the arena."),
     NoRoom: (503, ""),  # must follow its subclasses, which have their own status
@@ -343,7 +343,7 @@ def refusal(error: Exception) -> Problem:
     status, hint = next(told for kind, told in _PROBLEMS.items() if isinstance(error, kind))
     if isinstance(error, UntrustedBotsRefused):
         # The full text is for the operator: it names what the host lacks.
-        return Problem(status, "This arena accepts no untrusted bots at the moment.", hint=hint)
+        return Problem(status, "This arena isn't accepting submissions at the moment.", hint=hint)
     if isinstance(error, QuotaReached) and error.wait is not None:
         return too_many_requests(f"{error}.", error.wait, hint=hint)
     headers = {"Retry-After": _RETRY_AFTER_SECONDS} if status == _BUSY else None

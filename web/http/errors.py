@@ -29,13 +29,13 @@ _MAX_MINUTES: Final = 120
 
 _HINTS: Final = {
     HTTPStatus.UNAUTHORIZED: "Send a token as Authorization: Bearer kaiten_…. Create tokens at /account.",
-    HTTPStatus.FORBIDDEN: "Use an account or a token with permission.",
+    HTTPStatus.FORBIDDEN: "Use an account or token that has the required permission.",
     HTTPStatus.NOT_FOUND: "Check the address. You can't see other accounts' private pages.",
     HTTPStatus.METHOD_NOT_ALLOWED: "The Allow header lists the methods for this address.",
     413: "Send a smaller body.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "Correct what the detail describes, and try again.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Fix the problem described in `detail`, and try again.",
     HTTPStatus.TOO_MANY_REQUESTS: "Wait for the number of seconds in the Retry-After header.",
-    HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator when this happened; the log has the details.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "Tell the operator the time of this error; the log has the details.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Try again in a moment.",
 }
 
@@ -53,7 +53,7 @@ class Problem(HTTPException):
         *,
         hint: str = "",
         headers: Mapping[str, str] | None = None,
-        instead: tuple[str, str] = ("/", "Front page"),
+        instead: tuple[str, str] = ("/", "Home page"),
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.hint = hint
@@ -177,5 +177,7 @@ async def _no_store(request: Request, error: Exception) -> Response:
 
 async def _unexpected(request: Request, _: Exception) -> Response:
     # The framework's outermost layer sends this response, and logs the error.
-    detail = "The arena failed to make this page. The arena's log has the details."
+    detail = (
+        "An internal error occurred. If it happens again, tell the operator; the arena's log has the details."
+    )
     return answer_problem(request, Problem(HTTPStatus.INTERNAL_SERVER_ERROR, detail))

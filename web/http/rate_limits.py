@@ -20,16 +20,16 @@ from web.http.authentication import Caller, browser_mark
 from web.http.errors import too_many_requests
 
 _NETWORK: Final = 48
-"""Prefix length of the IPv6 addresses that one customer of a provider may have: 65,536 /64 networks."""
+"""Length of the IPv6 prefix that a provider may assign to one customer: 65,536 /64 networks."""
 
 
 def address_of(request: Request) -> str:
-    """Return the client's address; behind a trusted proxy, the visitor's."""
+    """Return the visitor's address, also behind a trusted proxy."""
     return request.client.host if request.client else ""
 
 
 def network_of(host: str) -> str:
-    """Return the source of an address: for IPv6, its /48, since one person may have all of its addresses."""
+    """Return what limits count an address by: for IPv6, its /48, since one person may control all of it."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -42,7 +42,7 @@ def network_of(host: str) -> str:
 
 
 def source_of(request: Request) -> str:
-    """Return the client's source, as limits count it."""
+    """Return what limits count the visitor by: an IPv4 address or an IPv6 network."""
     return network_of(address_of(request))
 
 
@@ -52,13 +52,13 @@ _DAY: Final = timedelta(days=1)
 _MAX_NAME_LENGTH: Final = 64
 _MAX_ADDRESS_LENGTH: Final = 500
 _MAX_FULL_WINDOWS: Final = 10_000
-"""Maximum number of full windows that this process remembers."""
+"""Maximum number of exhausted limits that this process remembers."""
 
 
 class RateLimits:
     """Refuses attempts beyond the limits, before a password is checked. Thread-safe.
 
-    Refused logins go to the audit log, once per window.
+    Refused logins are recorded in the audit log, once per window.
     """
 
     def __init__(self, people: People, accounts: Accounts, now: Callable[[], datetime]) -> None:
@@ -70,7 +70,7 @@ class RateLimits:
 
     @contextmanager
     def log_in(self, request: Request, name: str) -> Iterator[None]:
-        """Count the login attempt made in the context. Some limits count only wrong passwords.
+        """Count the login attempt made in the ``with`` block. Some limits count only wrong passwords.
 
         Browsers that have logged in to the account have their own limits, so other people's attempts can't
         lock them out. Raises Problem (429) after too many attempts.
@@ -100,13 +100,14 @@ class RateLimits:
 
         if mark and self._accounts.sessions.is_known_browser(name, mark):
             with_it = _limit(10, _HOUR, "log in", "with", mark)
-            # Correct passwords count towards the second limit too, since checking any password costs a hash.
+            # Correct passwords count towards the second limit too, since checking any password requires an
+            # expensive hash.
             self._count(
                 "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
             )
             return (with_it,)
-        # Correct passwords count towards the first limit here, for the same reason. A classroom may share one
-        # address.
+        # Correct passwords count towards the first limit here, for the same reason. It is high, because a
+        # classroom may share one address.
         from_source = _limit(100, _QUARTER, "log in", "from", source)
         from_source_to_name = _limit(10, _QUARTER, "log in", "from", source, "to", key)
         self._count("to log in", from_source, from_source_to_name, refused=refused)
@@ -119,13 +120,13 @@ class RateLimits:
         )
         if self._within(*first):
             return (from_source_to_name, *first)
-        # This limit counts attempts from all addresses. A higher one would help guessers.
+        # This limit counts all other attempts, from any address. A higher one would help guessers.
         to_name = _limit(30, _HOUR, "log in", "to", key)
         self._count("to log in", to_name, refused=refused)
         return (from_source_to_name, to_name)
 
     def confirm_password(self, session: OpenSession) -> None:
-        """Count a password attempt within a session; attempts outside it don't count.
+        """Count a password attempt within a session; attempts outside it don't count here.
 
         Raises Problem (429) after too many attempts.
         """
@@ -134,7 +135,7 @@ class RateLimits:
     def change(self, caller: Caller) -> None:
         """Count a request to change data. Raises Problem (429) after too many.
 
-        Without a limit, one account could slow the site and fill the database. Each session has its own
+        Without a limit, one account could slow down the site and fill the database. Each session has its own
         limit, so that someone with a stolen token can't keep the owner from revoking it.
         """
         by = ("tokens of", caller.account.id) if caller.session is None else ("session", caller.session.id)
@@ -153,8 +154,8 @@ class RateLimits:
     def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
         """Count a new subscription, and the messages to its address. Raises Problem (429) after too many.
 
-        These limits protect other people's mailboxes from confirmation requests: each mailbox from too many,
-        and all of them from a person with many accounts.
+        These limits stop anyone from flooding other people's mailboxes with confirmation requests: one
+        mailbox or, with many accounts, many of them.
         """
         to = _mailbox(address.strip().lower()[:_MAX_ADDRESS_LENGTH])
         self._count(

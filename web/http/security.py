@@ -109,8 +109,9 @@ class SameSite:
 
 _REFUSED: Final = Problem(
     403,
-    "The request was not sent by a page of this site, so nothing was done.",
-    hint="Open the page on this site and send its form again. Programs send a token: Authorization: Bearer …",
+    "The request was not sent from a page on this site, so nothing was done.",
+    hint="Open the page on this site and submit the form again. Programs must send a token: "
+    "Authorization: Bearer …",
 )
 
 

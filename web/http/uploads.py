@@ -122,7 +122,7 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
                 gathered.clear()
     except ClientDisconnect:
         raise Problem(
-            400, "The connection ended before the whole file had arrived.", hint="Send it again."
+            400, "The connection was lost before the whole file had arrived.", hint="Send it again."
         ) from None
     if gathered:
         yield bytes(gathered)

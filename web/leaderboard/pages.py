@@ -252,7 +252,7 @@ def badge_of(bot: str, row: Row | None, bots: int, state: str) -> Badge:
     if row is None:
         return _badge(bot, state, f"{bot} on Kaiten: {state}")
     if not row.games:
-        return _badge(bot, "no game yet", f"{bot} on Kaiten: no rated game yet")
+        return _badge(bot, "no games yet", f"{bot} on Kaiten: no rated games yet")
     rating = f"{fixed(row.mean, 1)} \N{PLUS-MINUS SIGN} {fixed(row.spread, 1)}"
     provisional = ", provisional" if row.provisional else ""
     return _badge(

@@ -283,7 +283,7 @@ class _Play:
         except ValueError as error:
             raise Problem(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"This move isn't possible: {error}.",
+                f"This move isn't legal: {error}.",
                 hint=f"Go back to the table at /play/{game.id} and choose again.",
             ) from error
         if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
@@ -337,7 +337,7 @@ class _Play:
     def _over(self, request: Request, id_: str) -> PersonGame:
         game = self._own(request, id_)
         if game.state is not PersonGameState.OVER:
-            raise HTTPException(404, "This game has no replay, because it was not played to its end.")
+            raise HTTPException(404, "This game has no replay, because it was never finished.")
         return game
 
     def _bots(self, account: int | None) -> tuple[tuple[str, bool], ...]:

@@ -54,7 +54,7 @@ async function send(isCheck) {
       follow(body.id);
     } else refuse(...refusal(status, body));
   } catch {
-    refuse("The upload failed.", "The connection ended. Try again; your code is still here.");
+    refuse("The upload failed.", "The connection was lost. Try again; your code is still here.");
   }
   check.disabled = submit.disabled = false;
 }

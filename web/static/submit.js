@@ -76,7 +76,7 @@ async function attempt() {
     id = await send(file.files[0], stop.signal);
   } catch {
     if (stop.signal.aborted) refuse("Upload cancelled. Nothing was stored.");
-    else refuse("The upload failed.", "The connection ended, or the file has changed since you chose it. Choose it again and resubmit.");
+    else refuse("The upload failed.", "The connection was lost, or the file has changed since you chose it. Choose it again and resubmit.");
   }
   turn(false);
   if (id) location.assign(`/submissions/${id}`);

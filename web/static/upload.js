@@ -37,7 +37,7 @@ export function address(bot, { kind, note, digest, isCheck = false }) {
 
 // Returns the reason why the site refused a file, and a remedy.
 export function refusal(status, body) {
-  if (status === 401) return ["Your session has ended.", "Log in in another tab, then submit again here. The form keeps what you entered."];
+  if (status === 401) return ["Your session has ended.", "Log in again in another tab, then submit again here. The form keeps what you entered."];
   return [body?.detail ?? `The site responded with status ${status}.`, body?.hint ?? "Try again in a moment."];
 }
 

@@ -28,7 +28,7 @@ function link(label, href) {
 function end(words, label, href) {
   const [text, elsewhere] = [document.createElement("p"), link(label, href ?? location.href)];
   if (!href) elsewhere.dataset.here = "";
-  text.append(`${words} `, elsewhere, " ", link("Watch the next table", state().dataset.next));
+  text.append(`${words} `, elsewhere, " ", link("Watch another match", state().dataset.next));
   state().replaceChildren(text);
   say(words);
   document.getElementById("film").dispatchEvent(new Event("gone"));

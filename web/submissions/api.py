@@ -193,7 +193,9 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
         ] = None,
         check_only: Annotated[  # noqa: FBT002 - a query parameter
             bool,
-            Query(description="Qualify the file without making it a version: the last stage is `passed`."),
+            Query(
+                description="Run the qualification without creating a version: the last stage is `passed`."
+            ),
         ] = False,
     ) -> Submission:
         """Send a file for a new version of a bot, or for a check.
@@ -287,7 +289,7 @@ def _cancel(owners: Owners, caller: Caller, known: KnownSubmission) -> None:
     if known.account != caller.account.id:  # operators see all submissions, but cancel only their own
         raise Problem(404, "You have no such submission.")
     if not owners.cancel(known.id):
-        raise Problem(409, f"The submission is not in progress: it is {known.stage}.")
+        raise Problem(409, f"The submission is not in progress: its stage is `{known.stage}`.")
 
 
 def _replay(repository: SubmissionRepository, id_: str, game: str) -> str:

@@ -21,7 +21,7 @@ class FilmStage(StrEnum):
     """
 
     PICK = "pick"
-    """All have chosen; nothing is revealed."""
+    """Everyone has chosen; nothing is revealed."""
     REVEAL = "reveal"
     """The cards are on the tables; the hands have not been passed."""
     PASS = "pass"  # noqa: S105 - not a password

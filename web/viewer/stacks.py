@@ -16,7 +16,7 @@ _ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
 class Stack:
     """Cards that score together."""
 
-    cards: tuple[Card, ...]  # in the order of placing
+    cards: tuple[Card, ...]  # in the order in which they were placed
     new: tuple[bool, ...]  # for each card, whether it was placed in this turn
     points: int | None  # earned so far; None if unknown or zero
     rolls: int  # Maki icons; 0 for other cards
@@ -33,8 +33,8 @@ class Stack:
 def stacks(rules: Rules, table: Table, *, kept: int = 0, new: int = 0) -> tuple[Stack, ...]:
     """Group a table into stacks, in the order in which they began.
 
-    ``table`` has this round's cards in the order of placing, the last ``new`` of them placed in this turn;
-    ``kept`` are puddings of earlier rounds.
+    ``table`` has this round's cards in the order in which they were placed, the last ``new`` of them placed
+    in this turn; ``kept`` are puddings of earlier rounds.
     """
     laid: list[list[tuple[Card, bool]]] = [[(Card.PUDDING, False)] * kept] if kept else []
     for number, card in enumerate(table):

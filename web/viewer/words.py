@@ -38,7 +38,7 @@ def describe_frame(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
         return _passed(film, frame)
     if frame.stage is FilmStage.SCORE:
         scores = film.replay.rounds[frame.round - 1].scores
-        return f"Points of this round: {points_of(film.names, scores)}."
+        return f"Points for this round: {points_of(film.names, scores)}."
     won = film.replay.totals[film.replay.places.index(1)]
     return " ".join([f"{_winners(film)} with {number(won, 'point')}.", *_ties(film)])
 
@@ -55,12 +55,12 @@ def of_unseen(count: int, hidden: int) -> str:
 
 def _choice(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
     automatic = is_automatic(film.rules, frame.turn)
-    yield "The last cards are played automatically." if automatic else "All have chosen."
+    yield "The last cards are played automatically." if automatic else "Everyone has chosen."
     step = film.step(frame)
     for seat, (fault, gone) in enumerate(zip(step.noted.fault, step.gone, strict=True)):
         if fault and viewpoint.seat in (None, seat):
             what = "the stand-in takes over" if gone else "the stand-in chooses"
-            yield f"{film.names[seat]}: {fault}, {what}."
+            yield f"{film.names[seat]}: {fault}; {what}."
 
 
 def _revealed(film: Film, frame: Frame) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _ties(film: Film) -> Iterator[str]:
             yield f"{who} have {number(total, 'point')} and {held} each, and share place {places[tied[0]]}."
         elif len(tied) > 1 and sorted(found, reverse=True) == sorted(found, key=lambda each: each[1]):
             counts = points_of(names, [puddings[seat] for seat in tied])
-            yield f"{who} have {number(total, 'point')} each; their puddings decide: {counts}."
+            yield f"{who} have {number(total, 'point')} each; puddings break the tie: {counts}."
 
 
 def number(count: int, what: str) -> str:

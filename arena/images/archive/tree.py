@@ -117,8 +117,7 @@ class Tree:
         """
         if not parts:
             raise Rejected(
-                "a layer has a mark that empties the whole image, but engines ignore this mark: "
-                "save the image again"
+                "a layer has an opaque whiteout at the root, which engines ignore: save the image again"
             )
         folder = self._folder_of((*parts, ""), "")
         if (folder, "") in self._removed:

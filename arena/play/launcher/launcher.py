@@ -96,7 +96,7 @@ class RefereeProcess:
         try:
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
-            _log.warning("referee held by a bot")
+            _log.warning("referee's exit blocked by a bot")
             self._remove_bots()
             self._process.wait()
 
@@ -140,7 +140,7 @@ class RefereeProcess:
             return (
                 f"the match did not end within {self._killed_after:.0f} s, the maximum that its clocks allow"
             )
-        return f"the referee ended with exit code {code}" + (f": {printed}" if printed else "")
+        return f"the referee exited with code {code}" + (f": {printed}" if printed else "")
 
 
 _REFEREE_MIB: Final = 512
@@ -365,7 +365,7 @@ def _referee_spec(match: MatchSpec, sockets: SeatSockets) -> RefereeSpec:
 def longest_seconds(match: MatchSpec) -> float:
     """Return the seconds after which a match fails with an arena fault.
 
-    This is enough for the start, every turn's free time and all bots' banks on a host that runs bots only a
+    This is enough for the start, every turn's move time and all bots' banks on a host that runs bots only a
     quarter of the time. A spare minute is added, and an hour for a person.
     """
     clock = match.clock

@@ -261,7 +261,7 @@ class Seats:
     def _how_it_ended(self, how: Exit) -> str:
         if how.out_of_memory:
             return f"it ran out of memory (its limit is {self._limits.memory_mib} MiB)"
-        return f"it ended with exit code {how.code}"
+        return f"it exited with code {how.code}"
 
     def _void(self, error: RuntimeFailure) -> MatchVoid:
         """Return HostFailed if this host can't run bots now, otherwise MatchVoid.

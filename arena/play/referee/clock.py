@@ -1,7 +1,7 @@
 """A seat's time in one game.
 
-Source: docs/arena-rules.md, "The clock". Every decision has free time; further time comes from a bank for the
-whole game.
+Source: docs/arena-rules.md, "The clock". Every decision has a move time; further time comes from a bank
+for the whole game.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _MIN_NOTED_SECONDS: Final = 0.05
 
 
 class SeatClock(NamedTuple):
-    """Free time per decision and the rest of the game's bank, in seconds of wall-clock time."""
+    """Move time per decision and the rest of the game's bank, in seconds of wall-clock time."""
 
     move: float
     bank: float
@@ -49,7 +49,7 @@ class UncountedTime:
         self.seconds = max(0.0, min(self._waited, age - self._needed))
 
 
-HOST_DELAY_TEXT: Final = "in which the host kept it waiting"
+HOST_DELAY_TEXT: Final = "during which the host kept it waiting"
 """Part of a fault's text if the host caused part of the delay."""
 
 

@@ -123,7 +123,7 @@ class Conductor:
             # Pauses count from the beginning: a bot may have started before the referee learned that it did.
             missed = self._now.missed
             if missed > _MAX_PAUSE_SECONDS:
-                why = f"the referee did not run for {missed:.1f} s while the bot of seat {seat} started"
+                why = f"the referee did not run for {missed:.1f} s while the bot in seat {seat} started"
                 self.failed(RefereePaused(f"{why}, and the bot then exited: {lost.why}"))
                 return
         self._apply(lambda now: self._match.lose(seat, lost, now))
@@ -164,7 +164,7 @@ class Conductor:
         return asked is not None and now - asked > _TICK_SECONDS
 
     def _deduct_host_delay(self, seat: int, now: float) -> None:
-        """Deduct the host's share since the last call from a bot's time."""
+        """Deduct the host's delay since the last call from a bot's time."""
         if seat not in self._meters:
             return
         sample = self._meters[seat].sample()

@@ -1,8 +1,8 @@
 """The guard of one connection: checks every byte that a bot sends before the gRPC library sees it.
 
-It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the bounds of HTTP/2
-frames and calls (RFC 9113) and of gRPC messages. It doesn't parse headers or messages, and doesn't see
-the bytes that go to the bot. :class:`DataFrames` finds DATA frames among those.
+It does no I/O, and buffers only an incomplete frame header and message prefix. It tracks the boundaries of
+HTTP/2 frames and streams (RFC 9113), and of gRPC messages. It doesn't parse headers or messages, and doesn't
+see the bytes that go to the bot. :class:`DataFrames` finds DATA frames among those.
 """
 
 import struct
@@ -27,7 +27,7 @@ class Breach(Exception):
 
 
 class Limit(NamedTuple):
-    """A limit on what a bot may send: ``first``, and more for every message and decision."""
+    """A limit on what a bot may send: ``first``, plus more for every message and request."""
 
     name: str  # in the plural
     first: int  # allowed from the start
@@ -119,7 +119,7 @@ class SendBudget:
 
 def channel_limit_exceeded(what: str) -> Breach:
     """Return the breach for exceeding a limit of the channel."""
-    return Breach(Fault.CRASH, f"its stream was ended because it broke the channel's limits: {what}")
+    return Breach(Fault.CRASH, f"its stream was closed because it exceeded the channel's limits: {what}")
 
 
 MAX_MESSAGE_BYTES: Final = 16 * 1024
@@ -130,7 +130,7 @@ MAX_FRAME_BYTES: Final = 16 * 1024
 """HTTP/2's default SETTINGS_MAX_FRAME_SIZE. Source: RFC 9113, section 4.2."""
 
 MAX_HEADERS_BYTES: Final = 4 * 1024
-"""A call's headers have about 300 bytes."""
+"""A call's headers take about 300 bytes."""
 
 _MAX_PAYLOAD_BYTES: Final = {
     DATA: MAX_FRAME_BYTES,
@@ -151,7 +151,7 @@ _NAMES[0x5] = "PUSH_PROMISE frame"
 _NAMES[0x9] = "CONTINUATION frame"
 
 _HEAD: Final = struct.Struct(">HBBBL")
-"""Length (24 bits), type, flags, call. Source: RFC 9113, section 4.1."""
+"""Length (24 bits), type, flags, stream identifier. Source: RFC 9113, section 4.1."""
 
 _PREFIX: Final = struct.Struct(">BL")
 """The prefix of every gRPC message: compressed flag, length."""
@@ -162,14 +162,14 @@ class NotHttp2(Exception):
 
 
 class _Frames:
-    """Splits bytes, which come in pieces of any size, into frames."""
+    """Splits bytes, which come in chunks of any size, into frames."""
 
     def __init__(self) -> None:
         self._head = b""
         self._payload = 0
 
     def _split(self, data: bytes, at: int = 0) -> None:
-        """Split the next bytes, from ``at`` on."""
+        """Split the next bytes, starting at ``at``."""
         end = len(data)
         while at < end:
             if self._payload:
@@ -197,7 +197,7 @@ class _Frames:
         raise NotImplementedError
 
     def _on_payload(self, data: bytes, at: int, stop: int) -> None:
-        """Handle a part of a frame's payload."""
+        """Handle a chunk of a frame's payload."""
 
 
 class FrameGuard(_Frames):
@@ -221,10 +221,10 @@ class FrameGuard(_Frames):
         return len(self._head) + sum(body.buffered for body in self._calls.values())
 
     def feed(self, data: bytes) -> None:
-        """Check the next bytes, in pieces of any size.
+        """Check the next bytes, in chunks of any size.
 
         Raises NotHttp2 if the preface is wrong, which is not a fault of the seat, or Breach if a limit is
-        exceeded. After an exception, don't feed more.
+        exceeded. Don't call this again after an exception.
         """
         self._split(data, self._skip_preface(data) if self._preface else 0)
 
@@ -262,7 +262,7 @@ class FrameGuard(_Frames):
 
 
 class DataFrames(_Frames):
-    """Finds the DATA frames that have a payload among the bytes from the server."""
+    """Detects DATA frames with a payload in the bytes from the server."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -279,7 +279,7 @@ class DataFrames(_Frames):
 
 
 class _Body:
-    """The messages of one call."""
+    """Checks the gRPC messages of one call."""
 
     def __init__(self, budget: SendBudget) -> None:
         self._budget = budget

@@ -148,7 +148,7 @@ _OPTIONS: Final = (
     ("grpc.http2.max_ping_strikes", 0),
 )
 
-_DISCONNECTED: Final = "the bot ended, closed its stream, or broke the rules of gRPC"
+_DISCONNECTED: Final = "the bot exited, closed its stream, or broke the rules of gRPC"
 _CONNECTION_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
 """Exceptions that the library raises for a lost connection; which one depends on the timing."""
 
@@ -291,7 +291,7 @@ class GrpcPlayer:
         try:
             message = pb.BotMessage.FromString(data)
         except DecodeError:
-            self._lose(Fault.CRASH, "a message that can't be decoded", _INVALID)
+            self._lose(Fault.CRASH, "it sent a message that can't be decoded", _INVALID)
             return False
         if not self._greeted:
             return self._greet(self._listener, message)

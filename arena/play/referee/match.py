@@ -141,7 +141,7 @@ class RefereedMatch:
         return min((moment for moment in asked if moment is not None), default=None)
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
-        """Deduct the arena's delay from the time of the bot's open decisions."""
+        """Don't count the host's delay towards the time of the bot's open decisions."""
         for game, table in self._active.items():
             table.deduct(self._seat(bot, game), sample, now)
 
@@ -201,7 +201,7 @@ class RefereedMatch:
 
     def _charge_to_open_decision(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
-        text = answer.broken or f"an answer to {where}, which was not asked for"
+        text = answer.broken or f"an unrequested answer for {where}"
         table = self._active.get(answer.game) or next(iter(self._active.values()), None)
         if table is not None:
             table.charge_unrequested(self._seat(bot, table.game), text, now)

@@ -1,6 +1,6 @@
 """One game in progress: which seats are asked, their answers, and the stand-in's moves.
 
-No I/O and no clock: times are arguments, in seconds of a monotonic clock; events are passed to a function.
+No I/O and no clock: times are arguments, in seconds of a monotonic clock; events go to a callback.
 """
 
 import math
@@ -44,7 +44,7 @@ Send = Callable[[int, Event], None]
 """Sends an event to a seat."""
 
 Early = dict[tuple[int, int, int], str]
-"""Faults of answers that came before they were asked for, by seat, round and turn."""
+"""Descriptions of answers that arrived before their request, by seat, round and turn."""
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Seat:
     taken_over: int | None = None
     """The step at which the seat was taken over."""
     breaches: list[str] = field(default_factory=list)
-    """Messages that answer nothing. Each will cost one decision."""
+    """Descriptions of messages that answer no request. Each costs one decision."""
     faulted: set[tuple[int, int]] = field(default_factory=set)
     """Decisions with a fault, by round and turn."""
     answered: dict[tuple[int, int], Move] = field(default_factory=dict)
@@ -85,8 +85,8 @@ class GameTable:
     """A game in progress, and its record once it is over.
 
     ``untimed`` seats have no clock. ``lost`` contains the seats whose bots were lost before the game began.
-    ``breaches`` contains, per seat, a text for every message that it sent before anything was asked.
-    ``early`` contains the faults of answers that came before they were asked for; the game adds to it.
+    ``breaches`` contains, per seat, a description of each message that it sent before the first request.
+    ``early`` contains descriptions of answers that arrived before their request; the game adds to it.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a game needs
@@ -171,7 +171,7 @@ class GameTable:
         return pending is not None and pending.view.turn == answer.turn and pending.view.round == answer.round
 
     def is_ignorable(self, seat: int, answer: PlayerAnswer) -> bool:
-        """Return True if an answer must be ignored: it is a repetition, or the stand-in already played."""
+        """Return True if an answer must be ignored: it is a duplicate, or the stand-in has already moved."""
         player, decision = self._seats[seat], (answer.round, answer.turn)
         if player.taken_over is not None or decision in player.faulted:
             return True
@@ -208,17 +208,17 @@ class GameTable:
         self._advance(now)
 
     def charge_unrequested(self, seat: int, text: str, now: float) -> None:
-        """Charge a fault for a message that answers nothing: to the open decision, or else the next."""
+        """Charge a fault for an unrequested message: to the open decision or, if none, to the next."""
         if seat in self._pending:
-            # The time counts anyway: otherwise a bot could exceed its bank at the cost of one fault.
+            # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
             self._advance(now)
         else:
-            # Each message costs a decision, so the result doesn't depend on the progress of the other seats.
+            # Each message costs one decision even if none is open, so other seats' speed doesn't matter.
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:
-        """Mark a seat's bot as lost, from the open decision on, or else from the next one."""
+        """Mark a seat's bot as lost, from the open decision on or, if none, from the next."""
         self._seats[seat].lost = lost
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)
@@ -230,7 +230,7 @@ class GameTable:
         return None if pending is None else pending.asked_at
 
     def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
-        """Deduct the arena's delay from the time of the seat's open decision."""
+        """Don't count the host's delay towards the time of the seat's open decision."""
         pending = self._pending.get(seat)
         if pending is not None:
             pending.uncounted.add(sample, now - pending.asked_at)
@@ -240,14 +240,14 @@ class GameTable:
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
     def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
-        """Have the stand-in make decisions over ``grace`` seconds late, except those of ``spared`` seats."""
+        """Have the stand-in decide for seats over ``grace`` seconds late, except those in ``exempt``."""
         for seat in self.late(now, grace):
             if seat not in spared:
                 self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))
         self._advance(now)
 
     def _advance(self, now: float) -> None:
-        """Play turns until a seat's answer is needed."""
+        """Play turns until a seat's answer is needed or the game is over."""
         while not self._pending and not self._state.over:
             before = self._state
             self._steps.append(tuple(self._decisions))
@@ -300,7 +300,7 @@ class GameTable:
         answer: PlayerAnswer | None = None,
         taken: float | None = None,
     ) -> None:
-        """Have the stand-in make the seat's open decision, and take the seat over if that is due."""
+        """Have the stand-in make the open decision, and take over the seat after its last permitted fault."""
         player, seen = self._seats[seat], self._pending[seat].view
         player.faulted.add((seen.round, seen.turn))
         if fault is Fault.TIMEOUT:
@@ -338,14 +338,14 @@ def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
     """Return True if a game will ask a seat for that decision, unless the game ends earlier."""
     if not (1 <= round_number <= ROUNDS and 1 <= turn <= rules.turns):
         return False
-    # The last card of a hand is played without asking. The seat that controls the dummy holds one card more.
+    # The last card of a hand is played without asking. The seat that controls the dummy has one more card.
     return turn < rules.turns or (rules.dummy and in_control(rules, round_number, turn) == seat)
 
 
 def too_early(answer: PlayerAnswer) -> str:
-    """Describe the fault of an answer that came before it was asked for."""
+    """Describe an answer that arrived before its request."""
     where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
-    return answer.broken or f"an answer to {where}, sent before it was asked for"
+    return answer.broken or f"an answer for {where}, sent before the request"
 
 
 def _decision(move: Move, pending: _Pending, taken: float | None, note: str | None) -> Decision:
@@ -374,5 +374,5 @@ def _refusal(seen: View, move: Move) -> str | None:
 
 
 def _late(pending: _Pending) -> str:
-    what = "the free time and the rest of the bank"
-    return f"no answer in {pending.allowed:.1f} s ({what})" + uncounted_note(pending.uncounted)
+    what = "the move time and the rest of the bank"
+    return f"no answer within {pending.allowed:.1f} s ({what})" + uncounted_note(pending.uncounted)

@@ -87,7 +87,7 @@ class ReplayTurn:
     Attributes:
         round: From 1.
         turn: Number in the round, from 1.
-        plays: The cards of each participant, in the order of placing.
+        plays: The cards of each participant, in the order in which they were placed.
         standin: Whether the stand-in chose instead of the bot.
         fault: The bot's fault in this decision, or null.
         millis: Each bot's time in milliseconds; null for a seat without an answer, and instead of the list

@@ -135,7 +135,7 @@ def _compare_turn(path: str, turn: ReplayTurn, revealed: Turn) -> None:
 def _compare_end(replay: PublicReplay, state: State, moments: Sequence[int | None]) -> None:
     result = state.result
     if result is None or len(replay.turns) < len(state.turns):
-        raise _Found("turns", f"has {len(replay.turns)} entries, but the game is not over after them")
+        raise _Found("turns", f"has {len(replay.turns)} entries, but the game doesn't end there")
     rounds = [scored(scores) for scores in state.rounds]
     _expect_length("rounds", replay.rounds, len(rounds))
     for number, (recorded, given) in enumerate(zip(replay.rounds, rounds, strict=True)):

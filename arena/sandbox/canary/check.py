@@ -67,8 +67,8 @@ _SLOT: Final = 1_000
 """The canary's first slot: far above the slots of matches, so that the canary can run alongside them."""
 
 _UNMEASURED: Final = (
-    "on a busy host, bots may count as late, because the time they wait for a CPU can't be measured: {}. "
-    "Run the arena on the engine's host, or give its container the host's processes (pid: host) and "
+    "on a busy host, bots may be counted as late, because the time they wait for a CPU can't be measured: "
+    "{}. Run the arena on the engine's host, or give its container the host's PID namespace (pid: host) and "
     "/sys/fs/cgroup"
 )
 
@@ -96,7 +96,7 @@ class Canary:
     ``run_dir``; ``group`` limits all bots together; ``owner`` returns the owner of a slot's socket.
     """
 
-    def __init__(  # noqa: PLR0913 - the same parts as in a match
+    def __init__(  # noqa: PLR0913 - the same dependencies as a match
         self,
         client: docker.APIClient,
         runtime: "DockerRuntime",
@@ -193,7 +193,7 @@ class Canary:
                 sandbox.remove()
 
     def _await_end(self, sandbox: DockerSandbox, name: str, timeout: float) -> Trial:
-        """Wait for a probe to end, and remove it after ``timeout`` seconds."""
+        """Wait for a probe to end; remove it if it is still running after ``timeout`` seconds."""
         late = threading.Event()
 
         def end() -> None:
@@ -254,7 +254,7 @@ class Canary:
         return found
 
     def _log_bytes(self, name: str, found: dict[str, Any]) -> int:
-        """Return the size of a container's stored output."""
+        """Return the size of a container's stored stdout."""
         if found["HostConfig"]["LogConfig"]["Type"] == "none":
             return 0
         with engine_errors(f"read the log of container {name}"):
@@ -268,7 +268,7 @@ class Canary:
         return used
 
     def _disk_rate(self, found: dict[str, Any]) -> int | None:
-        """Return the control group's limit on disk reads, or the engine's if the file can't be read."""
+        """Return the group's limit on disk reads, or the engine's if the group's file can't be read."""
         with suppress(OSError):
             return self._group.disk_rate(found["Id"])
         kept = found["HostConfig"].get("BlkioDeviceReadBps") or ()
@@ -291,7 +291,7 @@ class Canary:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _bounds(self) -> dict[str, int]:
-        """Return the limits by the names that the probe uses."""
+        """Return the limits, keyed by the probe's names."""
         mebibyte = 1024 * 1024
         asked = asdict(self._limits)
         return {
@@ -305,7 +305,7 @@ class Canary:
 
 
 def _is_recent(name: str) -> bool:
-    """Return True if the canary that started a container, given by its name, may still be running."""
+    """Return True if the canary that started the container with this name may still be running."""
     return time.time() - int(name.split("-")[2]) < _STALE_SECONDS
 
 

@@ -66,7 +66,7 @@ def engine_errors(doing: str) -> Iterator[None]:
             f"could not {doing}: the engine reported: {error.explanation or error}"
         ) from error
     except (DockerException, OSError) as error:
-        raise EngineUnavailable(f"could not {doing}: the engine does not answer: {error}") from error
+        raise EngineUnavailable(f"could not {doing}: the engine is not responding: {error}") from error
 
 
 @contextmanager

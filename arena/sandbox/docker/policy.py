@@ -1,7 +1,7 @@
 """The launch template: from a sandbox's spec to the arguments of the engine's create call.
 
-Pure. Only this module sets a container's controls, under the engine's names for them. Everything else is the
-engine's default, such as its AppArmor profile and its read-only paths of /proc and /sys.
+No I/O. Only this module sets a container's controls, and it uses the engine's names for them. Everything else
+keeps the engine's default, such as its AppArmor profile and its read-only paths of /proc and /sys.
 """
 
 import json
@@ -14,14 +14,14 @@ from arena.sandbox.docker.seccomp import profile
 from arena.sandbox.runtime import SOCKET_NAME, SandboxSpec
 
 FIRST_UID: Final = 64_000
-"""The uid of slot 0. Slot k has this number plus k."""
+"""The uid of slot 0. Slot k has ``FIRST_UID + k``."""
 
 SOCKET_MOUNT: Final = "/run/arena"
 """A bot's socket directory, which is read-only."""
 
 INIT_FILE: Final = "kaiten-init"
 INIT_MOUNT: Final = "/run/arena-init"
-"""A container's init, which starts the bot."""
+"""The folder in a container with its init, which starts the bot."""
 
 BOTS_GROUP: Final = "kaiten"
 """The control group of all installations on this host."""
@@ -61,11 +61,11 @@ MASKED: Final = tuple(
 """Empty or missing for bots. Counters there disclose what visitors, the arena and other bots do."""
 
 DISK_BYTES: Final = 32 * _MIB
-"""Bytes per second. Five seats together stay below the rate of a slow disk; a start from a cold page cache
-takes two to three seconds longer."""
+"""Limit on disk reads, in bytes per second. Five seats together stay below the rate of a slow disk; a start
+from a cold page cache takes two to three seconds longer."""
 
 _DISK_READS: Final = 1_000
-"""Operations per second, as needed by a start from a cold page cache."""
+"""Limit on disk reads per second: enough for a start from a cold page cache."""
 
 OPEN_FILES: Final = 256
 TMP_FILES: Final = 1024
@@ -86,7 +86,7 @@ class EngineHost:
 
 
 def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
-    """Return uid and gid of a slot's bot, which must own its socket.
+    """Return the uid and gid of a slot's bot, which must own its socket.
 
     ``uid`` and ``gid`` are the arena's. Only root can change a socket's owner, so if the arena runs as
     another user, bots run as that user too.
@@ -97,7 +97,7 @@ def slot_owner(slot: int, uid: int, gid: int) -> tuple[int, int]:
 
 
 def cgroup_parent(driver: str, install: str = "") -> str:
-    """Return the shared control group of an installation's bots in the engine's form.
+    """Return the shared control group of an installation's bots in the engine's format.
 
     ``driver`` is the engine's cgroup driver, ``cgroupfs`` or ``systemd``. systemd has only slices, which it
     nests by the dashes in their names. ``install`` is the installation's id, for a group with its own limit;
@@ -160,7 +160,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         **({"CpuShares": _MIN_SHARES} if spec.low_priority else {}),
         "Memory": memory,
         "MemorySwap": memory,  # includes memory, so there is no swap
-        "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel ends bots first
+        "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel kills bots first
         "PidsLimit": pids_limit(limits, host),
         **_disk_limits(host.disk),
         "Ulimits": [

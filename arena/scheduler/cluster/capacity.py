@@ -152,6 +152,6 @@ class ClusterCapacity:
             unchecked = max(0, worker.unchecked + unchecked)
             self._change(run, in_flight=worker.in_flight + in_flight, unchecked=unchecked)
 
-    def _change(self, run: str, **changes: Any) -> None:  # noqa: ANN401 - fields of a room
+    def _change(self, run: str, **changes: Any) -> None:  # noqa: ANN401 - fields of `_Worker`
         if run in self._workers:
             self._workers[run] = replace(self._workers[run], **changes)

@@ -27,7 +27,7 @@ from arena.scheduler.workers import Verdict, WorkerLost
 
 @dataclass(slots=True, eq=False)
 class MatchInFlight:
-    """A match in flight."""
+    """A match that was sent to a worker and has no result yet."""
 
     ticket: str  # identifies the match in its worker's messages
     run: str  # the worker's id, unique per join
@@ -51,7 +51,7 @@ class MatchesInFlight:
             self._by_ticket[match.ticket] = match
 
     def mark_sent(self, match: MatchInFlight, answer: Future[Any]) -> bool:
-        """Store the future answer to a match that was sent; return False if the match is already settled."""
+        """Store the future for a sent match's answer; return False if the match is already settled."""
         with self._lock:
             match.answer = answer
             return match.ticket in self._by_ticket
@@ -75,7 +75,7 @@ class MatchesInFlight:
 _log = structlog.get_logger()
 
 _POLL_SECONDS: Final = 0.5
-"""Interval between updates of the workers."""
+"""Interval between polls of the workers."""
 
 _BACKOFF_SECONDS: Final = 4.0
 """Backoff after a worker failed, during which its reported state is not trusted."""
@@ -260,7 +260,7 @@ class ClusterWorkers:
             _log.warning("scheduler unavailable; will retry", error=why)
         self._trouble = why
         self._fail_at_other_workers(
-            (), lambda match: WorkerLost(f"worker {match.worker} was lost with the scheduler")
+            (), lambda match: WorkerLost(f"worker {match.worker} was lost along with the scheduler")
         )
         if link is not None:
             link.close()
@@ -279,7 +279,7 @@ class ClusterWorkers:
             except self._expected:
                 continue
             except Exception:  # noqa: BLE001 - one worker's bad data must not affect the others
-                _log.exception("worker unreadable", worker=member.card.name)
+                _log.exception("worker messages unreadable", worker=member.card.name)
                 reason = "its messages can't be read: see the coordinator's log"
             if reason is None:
                 used.append(member)
@@ -288,7 +288,7 @@ class ClusterWorkers:
         return used
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
-        """Reject workers whose card or state can't be read, because another version wrote it."""
+        """Reject workers whose card or state can't be read, because another version wrote them."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
                 self._add_refused(address, name, "", f"its card or state can't be read: {why}")

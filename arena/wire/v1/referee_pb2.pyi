@@ -5,11 +5,11 @@ The protocol between a referee and one bot, version 1.
 
 The bot is the client. It reads the address from the environment variable
 ARENA_REFEREE (for example "unix:///run/arena/referee.sock"), opens one
-Play stream, sends Hello and receives everything else. One stream carries
-all games of a match.
+Play stream and sends a Hello. It then receives events and sends moves on
+that stream, which carries all games of a match.
 
 Both sides must ignore unknown fields. A change that would break old bots
-becomes a new package, arena.wire.v2.
+goes into a new package, arena.wire.v2.
 """
 
 from collections import abc as _abc
@@ -41,7 +41,7 @@ class _CardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Card.ValueType],
     CARD_SASHIMI: _Card.ValueType  # 2
     """Each set of three scores 10."""
     CARD_DUMPLING: _Card.ValueType  # 3
-    """1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and at least 5."""
+    """1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and 5 or more."""
     CARD_MAKI_1: _Card.ValueType  # 4
     """One maki icon."""
     CARD_MAKI_2: _Card.ValueType  # 5
@@ -73,7 +73,7 @@ CARD_TEMPURA: Card.ValueType  # 1
 CARD_SASHIMI: Card.ValueType  # 2
 """Each set of three scores 10."""
 CARD_DUMPLING: Card.ValueType  # 3
-"""1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and at least 5."""
+"""1, 3, 6, 10 and 15 points for 1, 2, 3, 4 and 5 or more."""
 CARD_MAKI_1: Card.ValueType  # 4
 """One maki icon."""
 CARD_MAKI_2: Card.ValueType  # 5
@@ -169,11 +169,11 @@ class Hello(_message.Message):
     """The bot's protocol version: 1."""
     sdk: _builtins.str
     """Name and version of the bot's library, such as "kaiten-python/0.1.0"; at
-    most 64 bytes, used only in logs.
+    most 64 bytes. Recorded, but has no effect.
     """
     games_at_once: _builtins.int
-    """Number of games of the match that the bot can play at the same time, from
-    1; 0 means 1. The clock of every game with an open request runs, even
+    """Number of games of the match that the bot can play at the same time, at
+    least 1; 0 means 1. The clock of every game with an open request runs, even
     while the bot thinks about another game, so slow bots should say 1. The
     match uses the minimum over all seats.
     """
@@ -212,21 +212,21 @@ class Move(_message.Message):
     turn: _builtins.int
     """Position.turn of the request."""
     dummy_card: Global___Card.ValueType
-    """Variant "dummy", in turns in which this seat controls the dummy: the card
-    of the hand that the dummy gets. Unset otherwise.
+    """Variant "dummy", if this seat controls the dummy in this turn: the card of
+    the hand that the dummy gets. Unset otherwise.
     """
     note: _builtins.str
     """Free text for the owner's log, at most 256 bytes of UTF-8. Only the owner
     and operators see it. A longer note is a protocol fault.
     """
     nonce: _builtins.int
-    """TurnRequest.nonce, sent back. 0 is not compared: bots that do not know the
-    field send 0.
+    """TurnRequest.nonce, sent back. 0 is accepted from bots that do not know the
+    field.
     """
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
         """One card of the hand. If the seat has chopsticks on its own table from an
-        earlier turn, one or two cards, in the order of placing.
+        earlier turn, one or two cards, in the order in which they are placed.
         """
 
     def __init__(
@@ -314,7 +314,7 @@ class Event(_message.Message):
 
     @_builtins.property
     def notice(self) -> Global___Notice:
-        """The bot of this seat made a fault."""
+        """The bot in this seat committed a fault."""
 
     @_builtins.property
     def match_end(self) -> Global___MatchEnd:
@@ -356,7 +356,7 @@ class Welcome(_message.Message):
     protocol: _builtins.int
     """The referee's protocol version: 1."""
     games: _builtins.int
-    """Number of games in the match, from 1."""
+    """Number of games in the match, at least 1."""
     games_at_once: _builtins.int
     """Maximum number of games at the same time: the minimum of
     Hello.games_at_once over all seats.
@@ -395,7 +395,7 @@ class Rules(_message.Message):
     players: _builtins.int
     """Seats at the table, 2 to 5. The dummy is not counted."""
     pass_both_ways: _builtins.bool
-    """Round 2 passes to the right."""
+    """In round 2, hands are passed to the right."""
     soy_sauce: _builtins.bool
     """Four soy sauce cards are in the deck."""
     dummy: _builtins.bool
@@ -425,9 +425,11 @@ class Clock(_message.Message):
     MOVE_MILLIS_FIELD_NUMBER: _builtins.int
     BANK_MILLIS_FIELD_NUMBER: _builtins.int
     move_millis: _builtins.int
-    """Free time for every decision, in milliseconds."""
+    """Move time: time for each decision before the bank is used, in
+    milliseconds.
+    """
     bank_millis: _builtins.int
-    """Bank of a game, in milliseconds: extra time for decisions that take longer
+    """The time bank for one game, in milliseconds: extra time for decisions that take longer
     than move_millis. Exceeding both move_millis and the rest of the bank is a
     fault.
     """
@@ -590,7 +592,7 @@ class TurnRequest(_message.Message):
     asked_millis_ago: _builtins.int
     """Time that this decision's clock had been running when the request was put
     on the stream, in milliseconds. Above 0 if the bot reads more slowly than
-    the referee asks.
+    the referee sends.
     """
     nonce: _builtins.int
     """An unpredictable number, never 0. A Move with a different nonce is rejected
@@ -635,7 +637,7 @@ class Play(_message.Message):
     CARDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def cards(self) -> _containers.RepeatedScalarFieldContainer[Global___Card.ValueType]:
-        """In the order of placing: one card, or two with chopsticks."""
+        """In the order in which they were placed: one card, or two with chopsticks."""
 
     def __init__(
         self,
@@ -652,7 +654,9 @@ Global___Play: _TypeAlias = Play  # noqa: Y015
 
 @_typing.final
 class TurnResult(_message.Message):
-    """A turn has been revealed. Automatic last cards are reported like other cards."""
+    """A turn has been revealed. Last cards, which are played automatically, are
+    reported like other cards.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -795,7 +799,7 @@ class GameEnd(_message.Message):
 
     @_builtins.property
     def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Places from 1, one entry per seat; shared places repeat. The dummy has no
+        """Places from 1, one entry per seat; tied seats share a place. The dummy has no
         place.
         """
 
@@ -824,8 +828,8 @@ class MatchEnd(_message.Message):
 
     GAMES_FIELD_NUMBER: _builtins.int
     games: _builtins.int
-    """Number of games played. Below Welcome.games if a bot lost its seat, because
-    no further games begin after that.
+    """Number of games played. May be below Welcome.games if a bot lost its seat:
+    after that, at most one more game per lost bot begins.
     """
     def __init__(
         self,
@@ -861,7 +865,7 @@ class Notice(_message.Message):
     fault: Global___FaultKind.ValueType
     """The kind of fault."""
     text: _builtins.str
-    """Description of the fault, for people."""
+    """Human-readable description of the fault."""
     taken_over: _builtins.bool
     """The stand-in plays this seat to the end of the game. The bot gets no more
     requests for this game.

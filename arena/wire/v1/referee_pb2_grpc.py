@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class RefereeStub:
-    """The referee of one seat. Every seat has its own server and socket.
+    """The referee, as one seat sees it. Every seat has its own server and socket.
     """
 
     def __init__(self, channel):
@@ -43,16 +43,16 @@ class RefereeStub:
 
 
 class RefereeServicer:
-    """The referee of one seat. Every seat has its own server and socket.
+    """The referee, as one seat sees it. Every seat has its own server and socket.
     """
 
     def Play(self, request_iterator, context):
         """Plays a match. The bot's first message contains a Hello. After MatchEnd
         the referee ends the stream with the status OK. A bot that ends or
-        half-closes the stream earlier, or whose call passes a deadline, loses its
+        half-closes the stream earlier, or whose call exceeds its deadline, loses its
         seat for the rest of the match.
 
-        With any other status, the message explains the error to the bot's owner:
+        With any other status, the status message explains the error to the bot's owner:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
@@ -81,7 +81,7 @@ def add_RefereeServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Referee:
-    """The referee of one seat. Every seat has its own server and socket.
+    """The referee, as one seat sees it. Every seat has its own server and socket.
     """
 
     @staticmethod

@@ -5,11 +5,11 @@ The protocol between a referee and one bot, version 1.
 
 The bot is the client. It reads the address from the environment variable
 ARENA_REFEREE (for example "unix:///run/arena/referee.sock"), opens one
-Play stream, sends Hello and receives everything else. One stream carries
-all games of a match.
+Play stream and sends a Hello. It then receives events and sends moves on
+that stream, which carries all games of a match.
 
 Both sides must ignore unknown fields. A change that would break old bots
-becomes a new package, arena.wire.v2.
+goes into a new package, arena.wire.v2.
 """
 
 from arena.wire.v1 import referee_pb2 as _referee_pb2
@@ -36,7 +36,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class RefereeStub:
-    """The referee of one seat. Every seat has its own server and socket."""
+    """The referee, as one seat sees it. Every seat has its own server and socket."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -45,10 +45,10 @@ class RefereeStub:
     Play: _grpc.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]
     """Plays a match. The bot's first message contains a Hello. After MatchEnd
     the referee ends the stream with the status OK. A bot that ends or
-    half-closes the stream earlier, or whose call passes a deadline, loses its
+    half-closes the stream earlier, or whose call exceeds its deadline, loses its
     seat for the rest of the match.
 
-    With any other status, the message explains the error to the bot's owner:
+    With any other status, the status message explains the error to the bot's owner:
 
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
     - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
@@ -59,16 +59,16 @@ class RefereeStub:
 
 @_typing.type_check_only
 class RefereeAsyncStub(RefereeStub):
-    """The referee of one seat. Every seat has its own server and socket."""
+    """The referee, as one seat sees it. Every seat has its own server and socket."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.StreamStreamMultiCallable[_referee_pb2.BotMessage, _referee_pb2.RefereeMessage]  # type: ignore[assignment]
     """Plays a match. The bot's first message contains a Hello. After MatchEnd
     the referee ends the stream with the status OK. A bot that ends or
-    half-closes the stream earlier, or whose call passes a deadline, loses its
+    half-closes the stream earlier, or whose call exceeds its deadline, loses its
     seat for the rest of the match.
 
-    With any other status, the message explains the error to the bot's owner:
+    With any other status, the status message explains the error to the bot's owner:
 
     - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
     - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or
@@ -78,7 +78,7 @@ class RefereeAsyncStub(RefereeStub):
     """
 
 class RefereeServicer(metaclass=_abc_1.ABCMeta):
-    """The referee of one seat. Every seat has its own server and socket."""
+    """The referee, as one seat sees it. Every seat has its own server and socket."""
 
     @_abc_1.abstractmethod
     def Play(
@@ -88,10 +88,10 @@ class RefereeServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_referee_pb2.RefereeMessage], _abc.AsyncIterator[_referee_pb2.RefereeMessage]]:
         """Plays a match. The bot's first message contains a Hello. After MatchEnd
         the referee ends the stream with the status OK. A bot that ends or
-        half-closes the stream earlier, or whose call passes a deadline, loses its
+        half-closes the stream earlier, or whose call exceeds its deadline, loses its
         seat for the rest of the match.
 
-        With any other status, the message explains the error to the bot's owner:
+        With any other status, the status message explains the error to the bot's owner:
 
         - INVALID_ARGUMENT: the bot broke this protocol and has lost its seat.
         - RESOURCE_EXHAUSTED: the bot exceeded a limit and has lost its seat, or

@@ -96,7 +96,7 @@ export function cardsOf(numbers) {
 export function cardOf(number) {
   const card = CARDS[number - 1];
   if (card === undefined) {
-    throw new RangeError(`${number} is not the number of a card: they go from 1 to ${CARDS.length}`);
+    throw new RangeError(`${number} is not a card number: card numbers run from 1 to ${CARDS.length}`);
   }
   return card;
 }

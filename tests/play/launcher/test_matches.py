@@ -144,7 +144,7 @@ def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -
         await_that(lambda: bool(hall.stage.leftovers() and referees()), "a sandbox and a referee")
         [referee] = referees()
         os.kill(referee, signal.SIGKILL)
-        with pytest.raises(MatchVoid, match="the referee ended with exit code -9"):
+        with pytest.raises(MatchVoid, match="the referee exited with code -9"):
             match.result(WAIT_SECONDS)
     assert hall.leftovers() == []
 

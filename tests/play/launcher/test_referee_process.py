@@ -59,7 +59,7 @@ def test_a_killed_referee_is_described_by_its_exit_code(spec: RefereeSpec) -> No
     with RefereeProcess(spec, lambda: None) as referee:
         for _ in referee.messages():
             referee.kill()
-        assert referee.describe_end().startswith("the referee ended with exit code -9")
+        assert referee.describe_end().startswith("the referee exited with code -9")
 
 
 def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
@@ -142,5 +142,5 @@ def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
     """If a bot without our library's patience exits, the match is void."""
-    with pytest.raises(MatchVoid, match=r"the referee did not run for .* while the bot of seat 0 started"):
+    with pytest.raises(MatchVoid, match=r"the referee did not run for .* while the bot in seat 0 started"):
         _stood_still(process_hall, tmp_path, IMPATIENT, 6)

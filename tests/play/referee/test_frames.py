@@ -55,7 +55,7 @@ def verdict(data: bytes, cuts: list[int] | None = None) -> str:
 
 def breach(what: str) -> str:
     """Return the verdict for a breach of the channel's limits."""
-    return f"crash: its stream was ended because it broke the channel's limits: {what}"
+    return f"crash: its stream was closed because it exceeded the channel's limits: {what}"
 
 
 def test_an_ordinary_call_passes() -> None:

@@ -21,7 +21,7 @@ from arena.protocol.match import Clock
 from arena.rules import Card, Move, Rules, new_game, shuffled_deck, view
 from tests.play.referee.driver import SEEDS, Driver
 
-CRASH = Lost(Fault.CRASH, "it ended with exit code 1")
+CRASH = Lost(Fault.CRASH, "it exited with code 1")
 
 
 def test_nothing_begins_before_all_have_greeted() -> None:
@@ -76,7 +76,7 @@ def test_games_at_once_is_the_least_of_all_wishes(wishes: tuple[int, int], at_on
 
 
 def test_thinking_within_the_free_time_costs_nothing() -> None:
-    """The bank is untouched by a decision that took less than the free time."""
+    """The bank is untouched by a decision that took less than the move time."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.now += 0.9
@@ -86,7 +86,7 @@ def test_thinking_within_the_free_time_costs_nothing() -> None:
 
 
 def test_overruns_are_paid_from_the_bank() -> None:
-    """Time beyond a decision's free time is deducted only from that seat's bank."""
+    """Time beyond a decision's move time is deducted only from that seat's bank."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -98,7 +98,7 @@ def test_overruns_are_paid_from_the_bank() -> None:
 
 
 def test_an_empty_bank_is_a_timeout() -> None:
-    """When free time and bank are used up the stand-in plays, and the bank stays empty."""
+    """When move time and bank are used up the stand-in plays, and the bank stays empty."""
     driver = Driver(Rules(players=2))
     driver.greet()
     driver.answer(1)
@@ -206,7 +206,7 @@ def test_moves_before_the_match_has_begun_count_against_the_first_decisions() ->
     assert [step[0].fault for step in first.steps if step[0] and step[0].fault] == [Fault.PROTOCOL] * 2
     assert driver.decision(0, 1, 0).fault is Fault.PROTOCOL
     assert driver.decision(0, 0, 0).trouble == (
-        "an answer to game 0, round 1, turn 1, sent before it was asked for"
+        "an answer for game 0, round 1, turn 1, sent before the request"
     )
     assert not any(step[0].fault for step in second.steps if step[0])
 
@@ -228,7 +228,7 @@ def test_the_same_answer_twice_is_no_fault(*, together: bool) -> None:
     assert not [step[0] for step in driver.match.games()[0].steps if step[0] and step[0].fault]
 
 
-EARLY = "an answer to game 0, round 1, turn 2, sent before it was asked for"
+EARLY = "an answer for game 0, round 1, turn 2, sent before the request"
 
 
 @pytest.mark.parametrize("when", ["with its own turn open", "before the others", "after the others"])

@@ -91,7 +91,7 @@ def test_a_true_record_with_faults_has_no_difference(
         (["totals"], [], "totals: has 0 entries, but the rules give 3"),
         (["places", 0], 9, "places[0]: is 9, but the rules give {place}"),
         (["rules_places", 0], 9, "rules_places[0]: is 9, but the rules give {place}"),
-        (["turns"], [], "turns: has 0 entries, but the game is not over after them"),
+        (["turns"], [], "turns: has 0 entries, but the game doesn't end there"),
     ],
 )  # fmt: skip
 def test_a_difference_is_named_with_its_path(path: list[str | int], value: object, said: str) -> None:
@@ -129,7 +129,7 @@ def test_a_turn_too_many_or_too_few() -> None:
     assert check(changed) == "turns[27]: is one turn more than the game has"
     changed = document()
     changed["turns"].pop()
-    assert check(changed) == "turns: has 26 entries, but the game is not over after them"
+    assert check(changed) == "turns: has 26 entries, but the game doesn't end there"
 
 
 def test_the_dummys_play_is_one_card() -> None:

@@ -77,7 +77,7 @@ ATTACKS: Final = (
     ),
     Attack(
         number=8,
-        name="sleeps beyond the free time",
+        name="sleeps beyond the move time",
         program=dawdling.sleep_over,
         verdicts="T",
         # The bank covers one pause, but not the second.

@@ -191,8 +191,8 @@ def test_each_frame_has_a_description() -> None:
         return scene(film, frame, viewpoint).says
 
     first = Frame(1, 1, FilmStage.PICK)
-    assert said(first) == "All have chosen. bot-1: timeout, the stand-in chooses."
-    assert said(first, Viewpoint(VisibleHands.SEAT, 0)) == "All have chosen."
+    assert said(first) == "Everyone has chosen. bot-1: timeout; the stand-in chooses."
+    assert said(first, Viewpoint(VisibleHands.SEAT, 0)) == "Everyone has chosen."
     assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout, the stand-in takes over.")
     assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played automatically."
     assert said(Frame(1, 1, FilmStage.PASS)) == "Every hand goes to the next seat."

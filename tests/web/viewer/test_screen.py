@@ -28,7 +28,7 @@ def test_puddings_explain_equal_totals() -> None:
     """
     assert decided((30, 31, 31), (0, 1, 3), (3, 2, 1)) == (
         "bot-2 wins with 31 points. "
-        "bot-2 and bot-1 have 31 points each; their puddings decide: bot-2 3, bot-1 1."
+        "bot-2 and bot-1 have 31 points each; puddings break the tie: bot-2 3, bot-1 1."
     )
     assert decided((31, 1, 1), (0, 1, 1), (1, 2, 2)) == (
         "bot-0 wins with 31 points. bot-1 and bot-2 have 1 point and 1 pudding each, and share place 2."

@@ -43,7 +43,7 @@ def _spin() -> None:
 
 
 def sleep_over() -> None:
-    """Exceed the free time in several decisions."""
+    """Exceed the move time in several decisions."""
     from arena.sdk import run  # noqa: PLC0415 - as in play
 
     def hooked(view: View) -> Move:
