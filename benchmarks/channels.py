@@ -66,7 +66,7 @@ CHANNELS: Final = (
     Channel("moves", "moves to another core", 1.0, 40),
     Channel("caches", "contention for per-core caches", 1.0, 40),
     Channel("memory", "contention for memory", 1.0, 40),
-    Channel("futexes", "table of futexes", 0.1, 150, crowded=True),
+    Channel("futexes", "futex hash table", 0.1, 150, crowded=True),
     Channel("sockets", "sockets in flight", 0.01, 500),
 )
 

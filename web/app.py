@@ -182,7 +182,7 @@ def create_app(parts: Parts) -> FastAPI:
     app.add_middleware(SameSite)
     app.add_middleware(BodyTimeoutMiddleware, timeouts=parts.body_timeouts)
     attempts = RateLimits(store.people, accounts, parts.now)
-    app.state.callers = Callers(accounts, store.bots, attempts.change)
+    app.state.callers = Callers(accounts, store.bots, attempts.count_change)
     routers = (
         front_pages(store, boards, parts.now),
         leaderboard_pages(boards, store.histories),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say
+from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say
 from arena.images.image import IntakeError, Rejected
 from arena.platform.names import WrongName
 from arena.protocol.controls import UntrustedBotsRefused
@@ -85,10 +85,10 @@ def exit_on_error() -> Iterator[None]:
     except WrongSettings as error:
         fail(str(error))
     except (ArenaError, CannotStart, StoreError, RuntimeFailure, ImageError, TooFewBots) as error:
-        fail(str(error), WRONG)
+        fail(str(error), EXIT_FAILURE)
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
 
 
 def settings_of_arena(*, terse: bool = False) -> "Settings":
@@ -218,7 +218,7 @@ def _confirm(question: str) -> None:
         fail("confirmation needed, but stdin is not a terminal: pass --yes")
     if not typer.confirm(question, err=True):
         say("cancelled; nothing changed")
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def _print(bot: "KnownBot") -> None:
@@ -259,7 +259,7 @@ def add_bot(
         except (Rejected, LaunchRefused, UntrustedBotsRefused, WrongName) as error:
             fail(str(error))
         except IntakeError as error:
-            fail(str(error), WRONG)
+            fail(str(error), EXIT_FAILURE)
     size = sum(layer.size for layer in done.image.layers) / _MIB
     record_action("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
     typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
@@ -277,7 +277,7 @@ def prune_images() -> None:
             with open_keeper(read_settings()) as keeper:
                 pruned = keeper.prune()
         except IntakeError as error:
-            fail(str(error), WRONG)
+            fail(str(error), EXIT_FAILURE)
     record_action("prune-images", detail=f"{len(pruned.images)} removed")
     typer.echo(
         f"images removed: {len(pruned.images)}, {pruned.freed / _MIB:.1f} MiB freed, "

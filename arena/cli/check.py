@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, say
+from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, say
 from arena.cli.submit import ProgressReporter, print_verdict
 from arena.client.sending import target_of
 from arena.client.sites import CannotSend
@@ -45,7 +45,7 @@ def check(
             most = DEFAULT_LIMITS.image_bytes // _MIB
             typer.echo(f"image size: {image_bytes / _MIB:.1f} MiB (limit {most} MiB)")
     if document["stage"] != Stage.PASSED:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 @contextmanager
@@ -69,9 +69,9 @@ def _exit_on_error() -> Iterator[None]:
     except (CannotSend, NoRoom, WrongSettings) as error:
         fail(str(error))
     except UploadRefused as error:
-        fail(str(error), WRONG)
+        fail(str(error), EXIT_FAILURE)
     except (ArenaError, CannotStart, ImageError, IntakeError, RuntimeFailure, StoreError) as error:
         fail(f"can't check on this machine: {error}")
     except KeyboardInterrupt:
         say("stopped")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say
+from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_USAGE, Json, echo, fail, print_json, say
 from arena.cli.play import Dummy, PassBothWays, Report, Seed, SoySauce, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, digest_of, find_bot, with_distinct_names
 from arena.home.compare import (
@@ -153,21 +153,21 @@ class _Session:
                         if self._is_decided():
                             return
         except KeyboardInterrupt:
-            self._code = INTERRUPTED
+            self._code = EXIT_INTERRUPTED
             say("stopped" + ("; run the same command again to resume" if self._file else ""))
         except OSError as trouble:
             fail(f"can't continue: {trouble}")
         except WorkerEnded as trouble:
             self._report.report_mistake(trouble.mistake)
-            raise typer.Exit(USAGE) from trouble
+            raise typer.Exit(EXIT_USAGE) from trouble
         except PlayingFailed as trouble:
-            explain(trouble, USAGE)
+            explain(trouble, EXIT_USAGE)
 
     def _noted(self, played: Iterator[HomeResult]) -> Iterator[HomeResult]:
         for result in played:
             self._report.report_mistakes(result)
             if self._report.hopeless:
-                raise typer.Exit(USAGE)
+                raise typer.Exit(EXIT_USAGE)
             yield result
 
     def _is_decided(self) -> bool:
@@ -178,7 +178,7 @@ class _Session:
         evidence = self._progress.evidence()
         code = self._code
         if code is None:
-            code = 0 if evidence.verdict is SprtVerdict.BETTER else WRONG
+            code = 0 if evidence.verdict is SprtVerdict.BETTER else EXIT_FAILURE
         if as_json:
             print_json(self._as_data(evidence))
         else:

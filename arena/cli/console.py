@@ -19,12 +19,12 @@ from rich.text import Text
 from arena.platform.files import sync
 from arena.platform.speech import log_message, visible
 
-WRONG: Final = 1
+EXIT_FAILURE: Final = 1
 """Exit code: what was checked or run is faulty."""
-USAGE: Final = 2
+EXIT_USAGE: Final = 2
 """Exit code: incorrect usage or unusable input."""
 
-INTERRUPTED: Final = 130
+EXIT_INTERRUPTED: Final = 130
 """Exit code: Ctrl-C."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -32,7 +32,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 T = TypeVar("T")
 
 
-def fail(message: str, code: int = USAGE) -> NoReturn:
+def fail(message: str, code: int = EXIT_USAGE) -> NoReturn:
     """Print an error on stderr and exit with ``code``."""
     say(message, logging.ERROR)
     raise typer.Exit(code)

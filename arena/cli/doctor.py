@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import USAGE, WRONG, Json, fail, print_json, say
+from arena.cli.console import EXIT_FAILURE, EXIT_USAGE, Json, fail, print_json, say
 from arena.protocol.controls import CONTROLS, Finding, HostReport, missing, unaccepted
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def doctor(*, as_json: Json = False) -> None:
         settings = read_settings()
         report = examine_host(settings, say)
     except (CannotStart, ImageError, RuntimeFailure, WrongSettings) as error:
-        fail(str(error), USAGE)
+        fail(str(error), EXIT_USAGE)
     accepted = settings.accept_missing
     if as_json:
         print_json(_as_data(report, settings))
     else:
         _print(report, settings)
     if unaccepted(report, accepted):
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def _machine(settings: "Settings") -> dict[str, Any]:

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, print_json, print_table, say
+from arena.cli.console import (
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    Json,
+    at_version,
+    echo,
+    print_json,
+    print_table,
+    say,
+)
 from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy
 from arena.client.games import game_id, games_of, is_lost_by, listed, own_bots, part
@@ -62,7 +71,7 @@ def challenge(  # noqa: PLR0913 - one argument per option
             say(f"progress: {_page(site, known)}")
     if known.state is ChallengeState.FAILED:
         say("the challenge failed: its page says why")
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN401 - JSON
@@ -77,7 +86,7 @@ def _followed(site: "SiteClient", asked: ChallengeSummary) -> Any:  # noqa: ANN4
                 say(f"game {number}: {visible(_result(game))}")
     except KeyboardInterrupt:
         say(f"stopped following. {look}")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     except SiteError as trouble:
         raise SiteError(f"{str(trouble).removesuffix('.')}. {look}") from trouble
     return response

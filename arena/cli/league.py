@@ -11,7 +11,17 @@ import typer
 from msgspec import to_builtins
 
 from arena.cli.compare import tables_of
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, fail, print_json, print_table, say, track
+from arena.cli.console import (
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    Json,
+    fail,
+    print_json,
+    print_table,
+    say,
+    track,
+)
 from arena.cli.leaderboard import figures
 from arena.cli.play import MoreCommands, Report, Seed, explain, player_of
 from arena.home.bots import HomeBot, UnusableBot, bot_of_command, bots_in, find_bot
@@ -107,16 +117,16 @@ def _add(
                 file.write(state.played(result))
     except KeyboardInterrupt:
         say("stopped; run the same command again to resume")
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except OSError as error:
         fail(f"can't continue: {error}")
     except TooFewBots as error:
         fail(str(error))
     except WorkerEnded as error:
         report.report_mistake(error.mistake)
-        return WRONG
+        return EXIT_FAILURE
     except PlayingFailed as error:
-        explain(error, USAGE)
+        explain(error, EXIT_USAGE)
     return 0
 
 
@@ -125,7 +135,7 @@ def _reported(played: Iterable[HomeResult], report: Report) -> Iterator[HomeResu
         report.report_mistakes(result)
         yield result
         if report.hopeless:
-            raise typer.Exit(WRONG)
+            raise typer.Exit(EXIT_FAILURE)
 
 
 def _print(state: "League", bots: Sequence[HomeBot], file: Path, *, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from arena.cli.console import USAGE, WRONG, fail, say
+from arena.cli.console import EXIT_FAILURE, EXIT_USAGE, fail, say
 from arena.client.sites import (
     ClientError,
     Login,
@@ -37,9 +37,9 @@ def exit_on_error() -> Iterator[None]:
     try:
         yield
     except SiteError as error:
-        fail(visible(str(error)), WRONG)
+        fail(visible(str(error)), EXIT_FAILURE)
     except ClientError as error:
-        fail(visible(str(error)), USAGE)
+        fail(visible(str(error)), EXIT_USAGE)
 
 
 def _check_environment() -> None:

@@ -14,8 +14,8 @@ import typer
 from platformdirs import user_cache_path
 
 from arena.cli.console import (
-    INTERRUPTED,
-    WRONG,
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
     Json,
     exit_on_write_error,
     fail,
@@ -110,14 +110,14 @@ def play(  # noqa: PLR0913 - one argument per option
     except KeyboardInterrupt:
         unwritten = f"; {out} was not written" if out else ""
         say(f"stopped after {len(report.results)} of {games} games{unwritten}")
-        code = INTERRUPTED
+        code = EXIT_INTERRUPTED
     except WorkerEnded as error:
         report.report_mistake(error.mistake)
     except PlayingFailed as error:
         explain(error)
     report.print(seed, rules, as_json=as_json)
     if code or report.faults:
-        raise typer.Exit(code or WRONG)
+        raise typer.Exit(code or EXIT_FAILURE)
 
 
 def player_of(
@@ -136,7 +136,7 @@ def player_of(
     return ProgramPlayer(bots=bots, with_replays=with_replays, processes=at_once)
 
 
-def explain(error: PlayingFailed, code: int = WRONG) -> NoReturn:
+def explain(error: PlayingFailed, code: int = EXIT_FAILURE) -> NoReturn:
     """Print why games can't be played, and exit."""
     if isinstance(error, BotUnloadable) and error.trace:
         show(error.trace)
@@ -288,7 +288,7 @@ def puzzle(
     except PlayingFailed as error:
         explain(error)
     except KeyboardInterrupt:
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     if as_json:
         print_json(answer.as_json())
     elif answer.move is not None:
@@ -296,7 +296,7 @@ def puzzle(
     if answer.trace:
         show(answer.trace)
     if answer.trouble is not None:
-        fail(f"{found.name}: {answer.trouble}" + (f" ({answer.where})" if answer.where else ""), WRONG)
+        fail(f"{found.name}: {answer.trouble}" + (f" ({answer.where})" if answer.where else ""), EXIT_FAILURE)
 
 
 def _position(file: str) -> Puzzle:

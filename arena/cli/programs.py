@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from arena.cli.console import INTERRUPTED, USAGE, WRONG, Json, echo, fail, print_json, say, show
+from arena.cli.console import (
+    EXIT_FAILURE,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    Json,
+    echo,
+    fail,
+    print_json,
+    say,
+    show,
+)
 from arena.cli.play import Dummy, PassBothWays, SoySauce, explain
 from arena.home.bots import UnusableBot, bot_of_command, find_bot
 from arena.home.puzzle import move_text, position_lines
@@ -101,12 +111,12 @@ def conformance(
     except UnusableBot as error:
         fail(str(error))
     except PlayingFailed as error:
-        explain(error, WRONG)
+        explain(error, EXIT_FAILURE)
     except OSError as error:
-        fail(f"can't run the program: {error}", USAGE)
+        fail(f"can't run the program: {error}", EXIT_USAGE)
     except KeyboardInterrupt:
         say(f"stopped after {len(replies)} decisions")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     found = list(findings(replies, end))
     if as_json:
         print_json(
@@ -124,7 +134,7 @@ def conformance(
         show(end.stderr)
     say(f"{len(replies)} decisions in {len(games)} games, one per variant")
     if wrong:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def referee(  # noqa: PLR0913 - one argument per option
@@ -179,10 +189,10 @@ def referee(  # noqa: PLR0913 - one argument per option
         fail(str(error))
     except KeyboardInterrupt:
         say(f"stopped, --seed {seed}")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     say(f"{games} game{'s' * (games != 1)}, --seed {seed}")
     if transcript.faults:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 def _table(

@@ -12,8 +12,8 @@ from typing import Annotated, BinaryIO
 import typer
 
 from arena.cli.console import (
-    USAGE,
-    WRONG,
+    EXIT_FAILURE,
+    EXIT_USAGE,
     Json,
     exit_on_write_error,
     fail,
@@ -83,9 +83,9 @@ def simulate(  # noqa: PLR0913 - one argument per option
                 summary.add(replay)
     except SimulatedBotFailed as failed:
         Report(table).report_mistake(simulated_mistake(failed, summary.games, table[failed.seat]))
-        raise typer.Exit(WRONG) from None
+        raise typer.Exit(EXIT_FAILURE) from None
     except PlayingFailed as error:
-        explain(error, USAGE)
+        explain(error, EXIT_USAGE)
     if as_json:
         print_json({"seed": seed, "games": games, "seats": list(summary.seats())})
         return
@@ -152,7 +152,7 @@ def verify(
                 replay = parse(text)
                 if difference := difference_of(replay):
                     typer.echo(f"line {line}, game {replay.game}: {difference}")
-                    raise typer.Exit(WRONG)
+                    raise typer.Exit(EXIT_FAILURE)
                 games += 1
     except InvalidReplay as error:
         fail(f"{file}, line {line}: {error}")

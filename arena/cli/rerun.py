@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, fail, print_json, print_table, say, show
+from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, fail, print_json, print_table, say, show
 from arena.cli.play import OneCommand, explain, save_puzzle, solver
 from arena.cli.replays import checked, in_file, path_of
 from arena.home.bots import HomeBot
@@ -71,7 +71,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     except PlayingFailed as error:
         explain(error)
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = EXIT_INTERRUPTED
     different = [each for each in found if each.differs]
     _print(different, len(found), bot, puzzles, as_json=as_json)
     games = len({id(each.recorded.replay) for each in found})
@@ -81,7 +81,7 @@ def rerun(  # noqa: PLR0913 - one argument per option
     if wrong:
         _report_failure(wrong[-1], bot, stderr)
     if code or wrong:
-        raise typer.Exit(code or WRONG)
+        raise typer.Exit(code or EXIT_FAILURE)
 
 
 def _named(words: Sequence[str], bot: HomeBot, of: str | None) -> Iterator[RecordedSeat]:
@@ -110,7 +110,7 @@ def _lost(count: int, of: str | None) -> Iterator[RecordedSeat]:
         bots = frozenset({of.partition("@")[0]}) if of else own
         games = list(islice((game for game in games_of(site, bots) if is_lost_by(game, bots)), count))
         if not games:
-            fail(f"no rated games lost by {of or 'your bots'} yet", WRONG)
+            fail(f"no rated games lost by {of or 'your bots'} yet", EXIT_FAILURE)
         replays = [checked(game.game, replay_of(site, game.game)) for game in games]
         yield from _seats(replays, frozenset({of}) if of else own)
 

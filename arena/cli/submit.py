@@ -22,7 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from arena.cli.console import INTERRUPTED, WRONG, Json, at_version, echo, millis, print_json, say
+from arena.cli.console import EXIT_FAILURE, EXIT_INTERRUPTED, Json, at_version, echo, millis, print_json, say
 from arena.cli.login import logged_in_site
 from arena.client.events import RetryPolicy, follow, stage_by_stage
 from arena.client.games import part
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _WIDTH: Final = 120
 """Table width that fits every column. Narrower terminals wrap lines instead of cutting them."""
 
-_MANY: Final = 100
+_MAX_SEARCHED: Final = 100
 """Number of recent submissions to search. An account can't have this many in progress."""
 
 Document = Mapping[str, Any]
@@ -100,17 +100,17 @@ class ProgressReporter:
         say(f"{self._elapsed():5.1f} s  {visible(text)}")
 
 
-def print_verdict(submission: Document, taken: str) -> None:
-    """Print the verdict on a submission and its games; ``taken`` is the text for an accepted submission."""
+def print_verdict(submission: Document, accepted_text: str) -> None:
+    """Print the verdict on a submission and its games. If it was accepted, this is ``accepted_text``."""
     console = Console(highlight=False, soft_wrap=True, width=_WIDTH)
     cause = submission.get("cause")
     if cause is None:
-        console.print(Text(visible(taken), style="green"))
+        console.print(Text(visible(accepted_text), style="green"))
         if games := submission.get("games"):
             console.print(_table(games))
         return
     console.print(Text(visible(f"{submission['stage']}: {cause['text']}"), style="red"))
-    for name, value in _rows(cause):
+    for name, value in _cause_rows(cause):
         console.print(Text(f"  {name:10} ").append(visible(value)))
     if stderr := str(cause.get("stderr", "")).rstrip():
         console.print(Text("  the end of the bot's stderr:"))
@@ -118,7 +118,7 @@ def print_verdict(submission: Document, taken: str) -> None:
             console.print(Text(f"    {visible(line)}".rstrip()))
 
 
-def _rows(cause: Document) -> Iterator[tuple[str, str]]:
+def _cause_rows(cause: Document) -> Iterator[tuple[str, str]]:
     yield "stage", str(cause["stage"])
     yield "cause", str(cause["kind"])
     if cause.get("exit_code") is not None:
@@ -165,7 +165,7 @@ def _number(value: object) -> str:
 
 
 @contextmanager
-def sending_bar(what: str) -> Iterator[Report]:
+def upload_progress(what: str) -> Iterator[Report]:
     """Show upload progress on stderr if it is a terminal; yield a function to report it."""
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -198,9 +198,9 @@ def submit(
     Exit codes: 0 if the bot plays, or with --no-follow was sent; 1 if it was rejected or the arena failed.
     """
     with logged_in_site() as site:
-        response = _sent(site, bot, name, note)
+        response = _send(site, bot, name, note)
         if not no_follow:
-            response = _followed(site, site.read(response, Submission))
+            response = _follow(site, site.read(response, Submission))
         submission = site.read(response, Submission)
         if as_json:
             print_json(response)
@@ -211,23 +211,23 @@ def submit(
             print_verdict(response, f"{named} is active: {site.address}/bots/{submission.bot}")
         _print_next_step(site, submission, bot)
     if submission.cause is not None:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
-def _sent(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
+def _send(site: "SiteClient", target: str, name: str | None, note: str) -> Any:  # noqa: ANN401 - JSON
     """Send a bot and return the site's document about the submission."""
     try:
-        with payload_of(target_of(target), name) as payload, sending_bar(payload.bot) as report:
-            response = _put(site, payload, note, report)
+        with payload_of(target_of(target), name) as payload, upload_progress(payload.bot) as report:
+            response = _upload(site, payload, note, report)
     except KeyboardInterrupt:
-        _stopped(None)
+        _exit_interrupted(None)
     received = site.read(response, Submission)
-    arrived = visible(f"{site.address}/submissions/{received.id}")
-    say(f"{visible(received.bot)}: {decimal(received.size)} sent, {arrived}")
+    page = visible(f"{site.address}/submissions/{received.id}")
+    say(f"{visible(received.bot)}: {decimal(received.size)} sent, {page}")
     return response
 
 
-def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
+def _upload(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any:  # noqa: ANN401 - JSON
     """Send a payload, retrying while the site is at capacity, and verify that it arrived intact."""
     retries = RetryPolicy()
     query = {"kind": payload.kind, "note": note}
@@ -244,7 +244,7 @@ def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any
             retries.fail(problem)
             continue
         except KeyboardInterrupt:
-            _stopped(body)
+            _exit_interrupted(body)
         received = site.read(response, Submission)
         if received.sha256 != body.sha256:
             raise SiteError(
@@ -254,28 +254,30 @@ def _put(site: "SiteClient", payload: Payload, note: str, report: Report) -> Any
         return response
 
 
-def _stopped(body: Body | None) -> NoReturn:
-    if body is not None and body.whole:
+def _exit_interrupted(body: Body | None) -> NoReturn:
+    if body is not None and body.fully_sent:
         say("stopped after sending the last byte: use `arena status` to check whether the bot arrived")
     else:
         say("stopped; the arena has stored nothing")
-    raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(EXIT_INTERRUPTED)
 
 
-def _followed(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
+def _follow(site: "SiteClient", sent: Submission) -> Any:  # noqa: ANN401 - JSON
     """Report a submission's stages, and return its final document with games."""
     began = time.monotonic()
-    telling = ProgressReporter(lambda: time.monotonic() - began)
-    look = f"see `arena status {visible(sent.bot)}`"
+    reporter = ProgressReporter(lambda: time.monotonic() - began)
+    status_hint = f"see `arena status {visible(sent.bot)}`"
     try:
         for response in stage_by_stage(follow(site, part(sent.id), RetryPolicy())):
-            telling.update(response)
+            reporter.update(response)
         return site.get(f"/submissions/{part(sent.id)}")
     except KeyboardInterrupt:
-        say(f"stopped following; the submission continues: {look}")
-        raise typer.Exit(INTERRUPTED) from None
+        say(f"stopped following; the submission continues: {status_hint}")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
     except SiteError as trouble:
-        raise SiteError(f"{str(trouble).removesuffix('.')}. The submission continues: {look}") from trouble
+        raise SiteError(
+            f"{str(trouble).removesuffix('.')}. The submission continues: {status_hint}"
+        ) from trouble
 
 
 def _print_next_step(site: "SiteClient", submission: Submission, target: str) -> None:
@@ -311,7 +313,7 @@ def cancel(
     Example: arena cancel mybot
     """
     with logged_in_site() as site:
-        newest = islice(site.pages("/submissions", "submissions", limit=_MANY), _MANY)
+        newest = islice(site.pages("/submissions", "submissions", limit=_MAX_SEARCHED), _MAX_SEARCHED)
         known = [site.read(each, Submission) for each in newest]
         found = [each for each in known if each.ended is None and submission in {each.bot, each.id}]
         if not found:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from arena.cli.admin import exit_on_error, open_arena_store, settings_of_arena, warn_of_processes
-from arena.cli.console import WRONG, Json, at_version, fail, print_json, print_table, say
+from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, print_json, print_table, say
 from arena.cli.leaderboard import board_of, print_board
 from arena.protocol.match import RuntimeName
 
@@ -75,7 +75,7 @@ def demo(
             if not once:
                 serve(settings, arena, say)
             elif quarantined:
-                fail(f"matches quarantined because of arena faults: {quarantined}; see above", WRONG)
+                fail(f"matches quarantined because of arena faults: {quarantined}; see above", EXIT_FAILURE)
 
 
 def _play_round(arena: "Arena") -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from arena.cli.admin import open_arena_store, operator_name, record_action
-from arena.cli.console import WRONG, Json, at_version, fail, open_output, print_json, print_table, say
+from arena.cli.console import EXIT_FAILURE, Json, at_version, fail, open_output, print_json, print_table, say
 from arena.protocol.documents import SubmissionList
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def rebuild_ratings() -> None:
     record_action("rebuild-ratings", detail=f"{rebuilt.differing} differed")
     typer.echo(f"{rebuilt.events} events, {rebuilt.differing} ratings differed")
     if rebuilt.differing:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 _NEWEST_GAMES: Final = 20_000
@@ -272,7 +272,7 @@ def rebuild_statistics() -> None:
     record_action("rebuild-statistics", detail=settings_data)
     typer.echo(settings_data)
     if rebuilt.differing:
-        raise typer.Exit(WRONG)
+        raise typer.Exit(EXIT_FAILURE)
 
 
 _MIB: Final = 1024 * 1024

@@ -158,7 +158,7 @@ class Body:
         self._report = report
         self._digest = hashlib.sha256()
         self._sent = 0
-        self.whole = False
+        self.fully_sent = False
 
     def __iter__(self) -> Iterator[bytes]:
         for piece, done in self._payload.pieces():
@@ -166,7 +166,7 @@ class Body:
             self._sent += len(piece)
             yield piece
             self._report(self._sent, self._sent * max(self._payload.work, done) // max(done, 1))
-        self.whole = True
+        self.fully_sent = True
 
     @property
     def sha256(self) -> str:

@@ -60,10 +60,10 @@ LEASE_SECONDS: Final = 30.0
 RENEW_SECONDS: Final = 4.0
 """Seconds between renewals of a lease, and between searches for expired leases."""
 
-_VOIDS: Final = 3
+_MAX_VOIDS: Final = 3
 """Number of arena faults at which a match is quarantined."""
 
-_LOSSES: Final = 20
+_MAX_LOSSES: Final = 20
 """Number of lost workers and coordinators at which a match is quarantined. The match is rarely the cause of
 such a loss."""
 
@@ -128,7 +128,7 @@ class Leases:
                 update(MatchRow)
                 .where(MatchRow.id == match, MatchRow.state == MatchState.WAITING)
                 .values(state=MatchState.RUNNING, attempt=MatchRow.attempt + 1, started=at)
-                .values(coordinator=coordinator, worker=worker, **_until(self._clock(connection)))
+                .values(coordinator=coordinator, worker=worker, **_lease_columns(self._clock(connection)))
                 .returning(MatchRow.spec, MatchRow.attempt, MatchRow.kind)
             ).one()
             failpoint("claiming")
@@ -143,7 +143,7 @@ class Leases:
     def renew(self, coordinator: str, matches: Collection[str]) -> None:
         """Renew a coordinator's leases on ``matches``, except those that another coordinator has claimed."""
         with self._write() as connection:
-            until = _until(self._clock(connection))
+            until = _lease_columns(self._clock(connection))
             # Don't wait for a match whose result is being stored: that would delay the other renewals.
             mine = (
                 select(MatchRow.id)
@@ -159,7 +159,7 @@ class Leases:
     ) -> None:
         """Publish a coordinator's workers, for display only. Entries expire like leases."""
         with self._write() as connection:
-            until = _until(self._clock(connection))
+            until = _lease_columns(self._clock(connection))
             connection.execute(delete(WorkerRow).where(WorkerRow.coordinator == coordinator))
             names = {worker.name for worker in workers}  # a refused worker may have been admitted since
             none = {"seats": 0, "busy": 0, "doubted": False, "usable": None}
@@ -217,7 +217,7 @@ class Leases:
             )
             return found
 
-    def lose(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+    def record_loss(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
         """Drop an attempt whose worker was lost; after too many losses, quarantine the match.
 
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
@@ -225,7 +225,7 @@ class Leases:
         with self._write() as connection:
             return _requeue(connection, (match, attempt), "losses", reason, at)
 
-    def void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
+    def record_void(self, match: str, attempt: int, reason: str, at: datetime) -> MatchState | None:
         """Drop an attempt that an arena fault voided; quarantine the match at its third such fault.
 
         Returns the match's new state. If the attempt isn't the current one, changes nothing and returns None.
@@ -260,7 +260,7 @@ _REQUEUED: Final[dict[str, Any]] = {
 }
 
 
-def _until(now: LeaseTime) -> dict[str, Any]:
+def _lease_columns(now: LeaseTime) -> dict[str, Any]:
     return {"leased_until": now.seconds + LEASE_SECONDS, "lease_clock": now.clock}
 
 
@@ -281,7 +281,7 @@ def _requeue(
     ).scalar_one_or_none()
     if counted is None:
         return None
-    again = counted < {"voids": _VOIDS, "losses": _LOSSES}[counter]
+    again = counted < {"voids": _MAX_VOIDS, "losses": _MAX_LOSSES}[counter]
     after = _REQUEUED if again else {"state": MatchState.QUARANTINED, "ended": at}
     connection.execute(update(MatchRow).where(*mine).values(**after))
     live_games.clear(connection)

@@ -176,7 +176,7 @@ class GameInThisProcess:
     def _time_out(self, seat: int, due: float, error: BaseException | None) -> None:
         self._errors[seat] = error
         self._now = due + _PAST_DUE
-        self._table.tick(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
+        self._table.expire(self._now, 0.0, [other for other in range(len(self._players)) if other != seat])
 
     def _on_event(self, seat: int, event: Event) -> None:
         if type(event) is DecisionRequested:

@@ -20,13 +20,13 @@ PLAYER_COUNTS = (2, 3, 4, 5)
 DEALS = 12
 """Default number of deals in a match."""
 
-_SECONDS = 20
+_MAX_DECISION_SECONDS = 20
 """Maximum total decision time of a match, estimated from the bots' most recent games. A slow table gets fewer
 deals: starting a match is cheap in comparison, so more deals would only keep other bots waiting."""
 
 _MICROS = 1_000_000
 
-_NEAR = 3
+_DISTANCE_SCALE = 3
 """Distance at which an opponent's weight falls to 1/e, in standard deviations of the difference between two
 skills. The distance spans nearly the whole ladder if one of the versions is new, and a few rating points once
 both have settled."""
@@ -34,13 +34,13 @@ both have settled."""
 _FAR_WEIGHT = 0.05
 """Minimum weight of distant opponents, which keeps all parts of a ladder connected."""
 
-_NEW_GAMES = 50
+_NEWCOMER_GAMES = 50
 """A version with fewer rated games than this plays again as soon as its current match is over."""
 
-_WAITING = 0.35
+_POOL_SHARE = 0.35
 """Fraction of the possible opponents from which one is drawn: those that have waited longest."""
 
-_CHOICE = 8
+_MIN_POOL = 8
 """Minimum number of opponents from which one is drawn."""
 
 
@@ -75,18 +75,18 @@ def next_players(candidates: Sequence[Candidate], counts: Sequence[int] = PLAYER
     Raises TooFewBots.
     """
     possible = possible_players(candidates, counts)
-    waiting = min(candidates, key=_turn)
-    return min(possible, key=lambda players: (_load(waiting, players), players))
+    waiting = min(candidates, key=_priority)
+    return min(possible, key=lambda players: (_games_and_queued(waiting, players), players))
 
 
 def possible_players(candidates: Sequence[Candidate], counts: Sequence[int]) -> tuple[int, ...]:
     """Return the numbers of players for which there are enough bots. Raises TooFewBots."""
-    most = _largest_table(candidates)
-    possible = tuple(players for players in counts if players <= most)
+    largest = _largest_table(candidates)
+    possible = tuple(players for players in counts if players <= largest)
     if not possible:
         raise TooFewBots(
             f"not enough bots for a table of {min(counts)}: apart from house bots, each author may have only "
-            f"one bot at a table, so at most {most} of the {len(candidates)} bots can play together. Add "
+            f"one bot at a table, so at most {largest} of the {len(candidates)} bots can play together. Add "
             "bots by other authors"
         )
     return possible
@@ -98,8 +98,8 @@ def draw_table(candidates: Sequence[Candidate], players: int, rng: random.Random
     Raises TooFewBots if too few bots may share a table.
     """
     table = [_longest_waiting(candidates, rng)] if candidates else []
-    _fill(table, candidates, players, rng)
-    return _full(table, players, rng)
+    _add_opponents(table, candidates, players, rng)
+    return _shuffled(table, players, rng)
 
 
 def round_of_tables(
@@ -114,9 +114,9 @@ def round_of_tables(
         missing = list(candidates)
         while missing:
             table = [_longest_waiting(missing, rng)]
-            _fill(table, missing, players, rng)
-            _fill(table, candidates, players, rng)
-            tables.append(_full(table, players, rng))
+            _add_opponents(table, missing, players, rng)
+            _add_opponents(table, candidates, players, rng)
+            tables.append(_shuffled(table, players, rng))
             missing = [candidate for candidate in missing if candidate not in table]
     return tuple(tables)
 
@@ -136,46 +136,48 @@ def has_newcomer(candidates: Sequence[Candidate], table: Sequence[int]) -> bool:
     return any(candidate.played == 0 and candidate.version in table for candidate in candidates)
 
 
-def deals(table: Sequence[int], usual: int, micros: Mapping[int, int]) -> int:
-    """Return the number of deals of a match: ``usual``, or fewer at a slow table.
+def deal_count(table: Sequence[int], default: int, micros: Mapping[int, int]) -> int:
+    """Return the number of deals of a match: ``default``, or fewer at a slow table.
 
     ``micros`` maps each version that has played to its mean decision time in microseconds.
     """
     decisions = ROUNDS * Rules(players=len(table)).turns
     game = decisions * sum(micros.get(version, 0) for version in table) / _MICROS
-    return usual if usual * game <= _SECONDS else max(1, int(_SECONDS / game))
+    return default if default * game <= _MAX_DECISION_SECONDS else max(1, int(_MAX_DECISION_SECONDS / game))
 
 
-def _turn(candidate: Candidate) -> tuple[int, int, datetime]:
+def _priority(candidate: Candidate) -> tuple[int, int, datetime]:
     """Return the sort key for who plays next.
 
     New versions without a queued game come first, by ascending number of games. The others follow by
     ascending number of queued games, then by time since the last game, longest first.
     """
     queued = sum(candidate.queued.values())
-    games = _NEW_GAMES if queued else min(candidate.played, _NEW_GAMES)
+    games = _NEWCOMER_GAMES if queued else min(candidate.played, _NEWCOMER_GAMES)
     return games, queued, candidate.last_played or datetime.min.replace(tzinfo=UTC)
 
 
 def _longest_waiting(candidates: Sequence[Candidate], rng: random.Random) -> Candidate:
     """Return the candidate that plays next; ties are broken at random."""
-    first = min(map(_turn, candidates))
-    return rng.choice([candidate for candidate in candidates if _turn(candidate) == first])
+    first = min(map(_priority, candidates))
+    return rng.choice([candidate for candidate in candidates if _priority(candidate) == first])
 
 
-def _fill(table: list[Candidate], pool: Sequence[Candidate], players: int, rng: random.Random) -> None:
+def _add_opponents(
+    table: list[Candidate], pool: Sequence[Candidate], players: int, rng: random.Random
+) -> None:
     """Add opponents for the table's first bot until it is full or no bot in the pool may join."""
-    in_turn = sorted(pool, key=_turn)
+    by_priority = sorted(pool, key=_priority)
     while len(table) < players:
-        free = [candidate for candidate in in_turn if _may_join(table, candidate)]
+        free = [candidate for candidate in by_priority if _may_join(table, candidate)]
         if not free:
             return
-        chosen = _balancing(table, free[: max(_CHOICE, math.ceil(_WAITING * len(free)))])
+        chosen = _balancing_opponents(table, free[: max(_MIN_POOL, math.ceil(_POOL_SHARE * len(free)))])
         weights = [_weight(table[0], candidate, players) for candidate in chosen]
         table += rng.choices(chosen, weights)
 
 
-def _full(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
+def _shuffled(table: list[Candidate], players: int, rng: random.Random) -> tuple[int, ...]:
     if len(table) < players:
         raise TooFewBots(
             f"not enough bots for a table of {players}: apart from house bots, each author may have only one "
@@ -194,7 +196,7 @@ def _may_join(table: Sequence[Candidate], candidate: Candidate) -> bool:
     )
 
 
-def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
+def _balancing_opponents(table: Sequence[Candidate], free: list[Candidate]) -> list[Candidate]:
     """Return the free bots that would balance the ratings around the table's first bot.
 
     If more of the seated bots are rated above it than below, these are the bots rated below it, and vice
@@ -202,8 +204,8 @@ def _balancing(table: Sequence[Candidate], free: list[Candidate]) -> list[Candid
     """
     mean = table[0].mean
     lean = sum((other.mean > mean) - (other.mean < mean) for other in table)
-    fitting = [candidate for candidate in free if (candidate.mean - mean) * lean <= 0]
-    return fitting or free
+    balancing = [candidate for candidate in free if (candidate.mean - mean) * lean <= 0]
+    return balancing or free
 
 
 def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
@@ -213,13 +215,15 @@ def _weight(first: Candidate, candidate: Candidate, players: int) -> float:
     players, or has few queued games.
     """
     distance = abs(candidate.mean - first.mean) / math.hypot(candidate.deviation, first.deviation)
-    near = _FAR_WEIGHT + math.exp(-distance / _NEAR)
-    fair_share = (1 + sum(_load(candidate, count) for count in PLAYER_COUNTS)) / len(PLAYER_COUNTS)
-    short = fair_share / (1 + _load(candidate, players))
-    return near * short / (1 + sum(candidate.queued.values()))
+    near = _FAR_WEIGHT + math.exp(-distance / _DISTANCE_SCALE)
+    fair_share = (1 + sum(_games_and_queued(candidate, count) for count in PLAYER_COUNTS)) / len(
+        PLAYER_COUNTS
+    )
+    deficit = fair_share / (1 + _games_and_queued(candidate, players))
+    return near * deficit / (1 + sum(candidate.queued.values()))
 
 
-def _load(candidate: Candidate, players: int) -> int:
+def _games_and_queued(candidate: Candidate, players: int) -> int:
     return candidate.games[players] + candidate.queued[players]
 
 

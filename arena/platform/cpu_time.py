@@ -66,7 +66,7 @@ class _Thread(NamedTuple):
 
     ran: float
     waited: float
-    turns: int
+    timeslices: int
 
 
 class _ActivePeriod(NamedTuple):
@@ -113,15 +113,15 @@ class HostDelayMeter:
         # Read these after the waits: the subtracted counts must not be older.
         used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
         spent, stopped = used - self._used, throttled - self._throttled
-        most = 0.0
+        longest_wait = 0.0
         for number, now in threads.items():
             before = self._threads.get(number)
             if before is None or before.waited > now.waited:
                 before = _Thread(0.0, 0.0, 0)  # the thread has started since the last call
             others = max(0.0, spent - (now.ran - before.ran))
-            most = max(most, now.waited - before.waited - others)
-        own = min(self._unmatched + stopped, most)
-        self._unmatched = min(self._unmatched + stopped - own, _MAX_UNMATCHED_SECONDS)
+            longest_wait = max(longest_wait, now.waited - before.waited - others)
+        throttled_part = min(self._unmatched + stopped, longest_wait)
+        self._unmatched = min(self._unmatched + stopped - throttled_part, _MAX_UNMATCHED_SECONDS)
         if stops > self._throttle_count:
             self._throttle_count, self._throttled_at = stops, moment
         self._threads, self._used, self._throttled = threads, used, throttled
@@ -130,7 +130,10 @@ class HostDelayMeter:
         debt_until = max(self._debt_until, self._sampled_at) + needed
         self._debt_until = min(debt_until, moment + _MAX_DEBT_SECONDS)
         self._sampled_at = moment
-        return CpuSample(most - own - self._idle_waits(threads, most - own, spent), needed)
+        return CpuSample(
+            longest_wait - throttled_part - self._idle_waits(threads, longest_wait - throttled_part, spent),
+            needed,
+        )
 
     def message_passed(self) -> None:
         """Record that the bot will get or has just sent a message, so that the waits around it count."""
@@ -144,16 +147,16 @@ class HostDelayMeter:
     def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
         """Return the waits between two sleeps if they delayed nothing, including those counted earlier."""
         period = _ActivePeriod(self._since_slept.waited + waited, self._since_slept.spent + spent)
-        if not self._sleeps(threads):
+        if not self._all_asleep(threads):
             self._since_slept = period
             return 0.0
         idle = self._slept and period.spent < _MAX_IDLE_WORK_SECONDS
         self._slept, self._since_slept = True, _ActivePeriod(0.0, 0.0)
         return period.waited if idle else 0.0
 
-    def _sleeps(self, threads: dict[int, _Thread]) -> bool:
+    def _all_asleep(self, threads: dict[int, _Thread]) -> bool:
         """Return True if all threads slept at one moment: none ran while their states were read."""
-        return _states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
+        return _thread_states(threads).isdisjoint("RD") and dict(self._read_threads()) == threads
 
     def is_waiting(self) -> bool:
         """Return True if the host is keeping the sandbox waiting: it is runnable, but was idle recently.
@@ -168,15 +171,15 @@ class HostDelayMeter:
             self._debt_until + _SLACK_SECONDS, self._throttled_at + _THROTTLE_SECONDS
         ):
             return False
-        return "R" in _states(self._threads)
+        return "R" in _thread_states(self._threads)
 
     def _read_threads(self) -> Iterator[tuple[int, _Thread]]:
-        for number in self._numbers():
+        for number in self._thread_ids():
             with suppress(OSError, ValueError):  # the thread has ended
-                ran, waited, turns = map(int, _read(f"/proc/{number}/schedstat").split())
-                yield number, _Thread(ran * _NANO, waited * _NANO, turns)
+                ran, waited, timeslices = map(int, _read(f"/proc/{number}/schedstat").split())
+                yield number, _Thread(ran * _NANO, waited * _NANO, timeslices)
 
-    def _numbers(self) -> list[int]:
+    def _thread_ids(self) -> list[int]:
         path = self._files.threads
         try:
             if path.endswith("/task"):
@@ -190,17 +193,17 @@ class HostDelayMeter:
     def _read_usage(self, threads: dict[int, _Thread]) -> float:
         if not self._files.usage:
             return sum(thread.ran for thread in threads.values())
-        return _count(self._files.usage, self._used)
+        return _read_seconds(self._files.usage, self._used)
 
     def _read_throttled(self) -> tuple[float, int]:
         """Return the throttled seconds and how often the quota has stopped the sandbox."""
         if not self._files.quota:
             return 0.0, 0
         try:
-            counts = _counts(_read(self._files.quota))
+            counts = _parse_stat(_read(self._files.quota))
         except OSError:  # the group was removed
             return self._throttled, self._throttle_count
-        return _seconds(counts, "throttled"), counts.get("nr_throttled", 0)
+        return _stat_seconds(counts, "throttled"), counts.get("nr_throttled", 0)
 
 
 def unmeasured_reason(files: CpuFiles) -> str | None:
@@ -212,7 +215,7 @@ def unmeasured_reason(files: CpuFiles) -> str | None:
     if not meter.found_threads:
         return f"no thread with scheduler statistics is visible in {files.threads}"
     for path, name in ((files.usage, "usage"), (files.quota, "throttled")):
-        if path and math.isnan(_count(path, math.nan, name)):
+        if path and math.isnan(_read_seconds(path, math.nan, name)):
             return f"{path} can't be read"
     return None
 
@@ -233,7 +236,7 @@ class OwnRunDelay:
         return int(os.pread(self._file, 100, 0).split()[1]) * _NANO
 
 
-def _count(path: str, before: float, name: str = "usage") -> float:
+def _read_seconds(path: str, before: float, name: str = "usage") -> float:
     """Return a control group's processor time in seconds, or ``before`` if the group was removed."""
     try:
         text = _read(path)
@@ -241,21 +244,21 @@ def _count(path: str, before: float, name: str = "usage") -> float:
         return before
     if text.isdigit() or text.strip().isdigit():
         return int(text) * _NANO
-    return _seconds(_counts(text), name)
+    return _stat_seconds(_parse_stat(text), name)
 
 
-def _counts(text: str) -> dict[str, int]:
+def _parse_stat(text: str) -> dict[str, int]:
     return {name: int(value) for name, value in map(str.split, text.splitlines())}
 
 
-def _seconds(counts: dict[str, int], name: str) -> float:
+def _stat_seconds(counts: dict[str, int], name: str) -> float:
     # cgroup v2 counts microseconds, v1 nanoseconds.
     if f"{name}_usec" in counts:
         return counts[f"{name}_usec"] * _MICRO
     return counts.get(f"{name}_time", 0) * _NANO
 
 
-def _states(numbers: Iterable[int]) -> set[str]:
+def _thread_states(numbers: Iterable[int]) -> set[str]:
     """Return the states of threads, such as R for running or runnable, and D for uninterruptible sleep."""
     states = set()
     for number in numbers:

@@ -150,10 +150,8 @@ def _check_chopsticks(seat: int, hand: Hand, table: Table, *, control: bool) -> 
 
 
 def _missing(hand: Hand, card: Card, times: int) -> str:
-    missing = (
-        f"{card.label} is not in the hand" if times == 1 else f"the hand doesn't have {times} {card.label}"
-    )
-    return f"{missing}, which is {', '.join(held.label for held in hand)}"
+    what = f"{card.label} is" if times == 1 else f"{times} {card.label} are"
+    return f"{what} not in the hand: {', '.join(held.label for held in hand)}"
 
 
 def _without(hand: Hand, *cards: Card) -> list[Card]:

@@ -13,7 +13,7 @@ from arena.db.matches import NewMatch, NewQualification
 from arena.db.store import Store
 from arena.ladder.matchmaking import (
     TooFewBots,
-    deals,
+    deal_count,
     draw_seatings,
     draw_table,
     has_newcomer,
@@ -141,7 +141,7 @@ class Ladder:
             self._add(settings, bots, 1, soon=True)  # one deal, so that the newcomer is ranked soon
         else:
             micros = self._store.ratings.decision_micros(bots, settings.clock)
-            self._add(settings, bots, deals(bots, settings.deals, micros), soon=False)
+            self._add(settings, bots, deal_count(bots, settings.deals, micros), soon=False)
         return True
 
     def qualify(self, submission: str, played: int, counted: int) -> None:

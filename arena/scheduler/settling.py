@@ -253,7 +253,7 @@ class MatchSettler:
 
     def _fail(self, playing: Playing, reason: str, *, lost: bool = False) -> None:
         claim, spec = playing.claim, playing.claim.spec
-        end = self._store.leases.lose if lost else self._store.leases.void
+        end = self._store.leases.record_loss if lost else self._store.leases.record_void
         state = end(spec.match, spec.attempt, reason, self._now())
         what = "match lost" if lost else "match void"
         _log.error(what, match=spec.match, attempt=spec.attempt, state=state, reason=reason)

@@ -204,7 +204,7 @@ def test_a_match_that_could_not_be_finished_is_over_too(windows: Windows, tmp_pa
         page.clock.install()
         visit.open("/live/s-0")
         ready(page)
-        store.leases.void("s-0", 1, "engine gone", START)
+        store.leases.record_void("s-0", 1, "engine gone", START)
         state(page, "The arena could not finish this match and is playing it again.")
         expect(page.get_by_role("link", name="Watch it")).to_have_attribute("href", "/live/s-0")
         page.close()  # before the site closes, which the page would keep polling

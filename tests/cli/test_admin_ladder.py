@@ -100,7 +100,7 @@ def put_aside(operator: Operator) -> None:
         add_matches(store, "m", [seat for seat in seats if seat is not None], matches=1)
         for attempt in range(1, 4):
             assert store.leases.claim("here", "worker", START, RuntimeName.DOCKER) is not None
-            store.leases.void("m-0", attempt, "no engine \x1b[2J answers", START)
+            store.leases.record_void("m-0", attempt, "no engine \x1b[2J answers", START)
 
 
 def test_quarantined_matches_are_listed_and_released(operator: Operator) -> None:

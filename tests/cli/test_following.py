@@ -66,7 +66,7 @@ def test_it_goes_on_while_a_game_waits(scene: Scene, capsys: pytest.CaptureFixtu
     assert scene.await_game()
     taken = claim_one(scene.store)
     assert not scene.await_game()
-    scene.store.leases.void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
+    scene.store.leases.record_void(taken.spec.match, taken.spec.attempt, "the engine is away", START)
     scene.store.submissions.wait("u1", "the engine is away")
     for _ in range(round(STALL_TIMEOUT_SECONDS)):
         assert scene.await_game()
@@ -112,6 +112,6 @@ def test_a_game_that_this_host_cannot_play_ends_it(scene: Scene) -> None:
     scene.store.submissions.add_game(game("m1", "u1", (None, house)), played=0)
     for number in range(1, 4):
         assert scene.await_game()
-        scene.store.leases.void(claim_one(scene.store).spec.match, number, f"fault {number}", START)
+        scene.store.leases.record_void(claim_one(scene.store).spec.match, number, f"fault {number}", START)
     with pytest.raises(ArenaError, match="a game failed: fault 3"):
         scene.await_game()

@@ -35,7 +35,7 @@ def ann(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Author]:
         now = datetime.now(UTC)
         for attempt in range(1, 4):
             assert store.leases.claim("here", "one", now, RuntimeName.DOCKER) is not None
-            store.leases.void("m-0", attempt, "no engine answers", now)
+            store.leases.record_void("m-0", attempt, "no engine answers", now)
         assert store.leases.claim("here", "one", now, RuntimeName.DOCKER) is not None
         status = WorkerStatus(name="one", host="h", seats=4, busy=2, doubted=False, usable=None)
         refused = RefusedWorker(name="old", host="h", reason="it has version 0.0.9", since=now)

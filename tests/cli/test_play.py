@@ -94,7 +94,7 @@ def test_a_position_is_put_to_a_program(folder: Path) -> None:
     assert f"arena puzzle {mistake['puzzle']} --bot {shlex.quote(line)}" in done.stderr.decode()
     again = arena("puzzle", mistake["puzzle"], "--bot", line, "--json", folder=folder)
     assert again.returncode == 1
-    assert "the bot ended" in json.loads(again.stdout)["trouble"]
+    assert "the bot exited" in json.loads(again.stdout)["trouble"]
     assert "KeyError: 1" in again.stderr.decode()
 
 

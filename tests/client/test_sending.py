@@ -57,7 +57,7 @@ def send(arena: Live, named: str, **said: str) -> tuple[Submission, Payload, lis
         told = site.put(f"/bots/{payload.bot}/submissions", body, kind=payload.kind, **said)
         received = site.read(told, Submission)
     assert (received.sha256, received.size) == (body.sha256, reported[-1][0])
-    assert body.whole
+    assert body.fully_sent
     return received, payload, reported
 
 
@@ -258,7 +258,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
 def test_an_unknown_image_is_named(docker_client: docker.DockerClient) -> None:
     """The error also names the command that lists the images."""
     assert docker_client.ping()
-    words = "image is called nobody/has-this: see `docker images`"
+    words = "image called nobody/has-this: see `docker images`"
     with pytest.raises(CannotSend, match=words), payload_of(target_of("nobody/has-this"), None):
         pass
 

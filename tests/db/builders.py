@@ -150,7 +150,7 @@ def put_aside(store: Store, *, minute: int = 1) -> str:
     """Void the next match three times, which quarantines it, and return its id."""
     for _ in range(3):
         spec = claim_one(store).spec
-        store.leases.void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
+        store.leases.record_void(spec.match, spec.attempt, "no engine", START + timedelta(minutes=minute))
     return spec.match
 
 

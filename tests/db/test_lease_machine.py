@@ -149,7 +149,7 @@ class Coordinators(RuleBasedStateMachine):
         """Void or lose an attempt; a stale attempt changes nothing."""
         claim = data.draw(st.sampled_from(self.given()), label="claim")
         match = self.current(claim)
-        write = self.store.leases.void if void else self.store.leases.lose
+        write = self.store.leases.record_void if void else self.store.leases.record_loss
         found = write(claim.spec.match, claim.spec.attempt, "a reason", START)
         assert found == (match.fail(void=void) if match else None)
 
@@ -159,7 +159,7 @@ class Coordinators(RuleBasedStateMachine):
         for _ in range(times):
             if claim := self.take(coordinator):
                 spec = claim.spec
-                found = self.store.leases.lose(spec.match, spec.attempt, "a reason", START)
+                found = self.store.leases.record_loss(spec.match, spec.attempt, "a reason", START)
                 assert found == self.matches[spec.match].fail(void=False)
 
     @rule(coordinator=someone)

@@ -134,8 +134,8 @@ def test_a_match_that_is_lost_again_and_again_is_quarantined(store: Store) -> No
         claim = claim_one(store)
         assert match in {None, claim.spec.match}
         match = claim.spec.match
-        assert store.leases.lose(match, claim.spec.attempt + 1, "another's", START) is None
-        found = store.leases.lose(match, claim.spec.attempt, f"loss {number}", START)
+        assert store.leases.record_loss(match, claim.spec.attempt + 1, "another's", START) is None
+        found = store.leases.record_loss(match, claim.spec.attempt, f"loss {number}", START)
         assert (found is MatchState.QUARANTINED) == (number == 20)
     (aside,) = store.queue.quarantine()
     assert (aside.match, aside.attempts, aside.reason) == (match, 20, "loss 20")

@@ -74,8 +74,8 @@ def test_games_of_failed_attempts_are_removed(store: Store, database: Database) 
     """After a void, a loss or a release, a match shows no game of that attempt, even if reports come late."""
     mine = claimed(store, [add_bot(store, name) for name in ("a", "b")])
     for undo in (
-        lambda attempt: store.leases.void("s-0", attempt, "engine gone", START),
-        lambda attempt: store.leases.lose("s-0", attempt, "worker gone", START),
+        lambda attempt: store.leases.record_void("s-0", attempt, "engine gone", START),
+        lambda attempt: store.leases.record_loss("s-0", attempt, "worker gone", START),
         lambda _: store.leases.release("here"),
     ):
         assert show(store, mine, TWO)

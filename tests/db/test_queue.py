@@ -98,18 +98,18 @@ def test_restarts_do_not_lead_to_quarantine(store: Store) -> None:
         store.leases.release("here")
         claim = claim_one(store)
     assert claim.spec.attempt == 6
-    assert store.leases.void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
+    assert store.leases.record_void(claim.spec.match, 6, "engine gone", START) is MatchState.WAITING
 
 
 def test_the_third_void_quarantines_a_match(store: Store) -> None:
     """After each earlier void the match is played again with other deals."""
     first = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    states = [store.leases.void(first.spec.match, 1, "engine gone", START)]
+    states = [store.leases.record_void(first.spec.match, 1, "engine gone", START)]
     for attempt in (2, 3):
         again = claim_one(store)
         assert again.spec == replace(first.spec, attempt=attempt, seeds=again.spec.seeds)
         assert set(again.spec.seeds).isdisjoint(first.spec.seeds)
-        states.append(store.leases.void(again.spec.match, attempt, "out of disk \0\ud800", START))
+        states.append(store.leases.record_void(again.spec.match, attempt, "out of disk \0\ud800", START))
     assert states == [MatchState.WAITING, MatchState.WAITING, MatchState.QUARANTINED]
     assert next_claim(store) is None
     assert waiting_and_running(store) == (0, 0)
@@ -118,10 +118,10 @@ def test_the_third_void_quarantines_a_match(store: Store) -> None:
 def test_a_stale_attempt_voids_nothing(store: Store) -> None:
     """Only the current attempt can void a match, and only while the match is running."""
     claim = claimed(store, [add_bot(store, name) for name in ("a", "b")])
-    assert store.leases.void(claim.spec.match, 2, "engine gone", START) is None
-    assert store.leases.void("another", 1, "engine gone", START) is None
+    assert store.leases.record_void(claim.spec.match, 2, "engine gone", START) is None
+    assert store.leases.record_void("another", 1, "engine gone", START) is None
     assert store.results.record(finished(claim, [(1, 2)]))
-    assert store.leases.void(claim.spec.match, 1, "engine gone", START) is None
+    assert store.leases.record_void(claim.spec.match, 1, "engine gone", START) is None
 
 
 def test_a_match_of_unknown_versions_is_refused(store: Store) -> None:
@@ -226,17 +226,17 @@ def test_a_released_match_waits_again_as_a_new_one_does(store: Store, versions: 
     """It can fail three more times, and it is rated. Attempts keep counting, so stale results are dropped."""
     add_matches(store, "s", versions, matches=1)
     first = claim_one(store)
-    store.leases.void("s-0", 1, "no engine", START)
+    store.leases.record_void("s-0", 1, "no engine", START)
     for attempt in (2, 3):
         claim_one(store)
-        store.leases.void("s-0", attempt, "no engine", START)
+        store.leases.record_void("s-0", attempt, "no engine", START)
     store.queue.release("s-0", ENTRY)
     assert (store.queue.quarantined(), store.activity.totals().matches_waiting) == (0, 1)
     assert [candidate.queued[2] for candidate in store.ratings.candidates()] == [2, 2]
     assert [entry.subject for entry in store.people.audit(9)] == ["match:s-0"]
     for attempt in (4, 5):
         assert claim_one(store).spec.attempt == attempt
-        store.leases.void("s-0", attempt, "no engine", START)
+        store.leases.record_void("s-0", attempt, "no engine", START)
     assert store.queue.quarantined() == 0
     again = claim_one(store)
     assert again.spec.attempt == 6

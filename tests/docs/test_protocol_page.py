@@ -67,10 +67,10 @@ def test_allowances_are_those_of_the_code() -> None:
     def cells(limit: frames.Limit) -> list[str]:
         return [str(number or "") for number in limit[1:]]
 
-    frames_ = frames.FRAMES
-    assert table["messages"] == cells(frames.MESSAGES)
-    assert table["moves"] == cells(frames.MOVES)
-    first, _, each = frames.MESSAGE_BYTES[1:]
+    frames_ = frames.FRAME_LIMITS
+    assert table["messages"] == cells(frames.MESSAGE_LIMIT)
+    assert table["moves"] == cells(frames.MOVE_LIMIT)
+    first, _, each = frames.MESSAGE_BYTES_LIMIT[1:]
     assert table["bytes of messages"] == [f"{first // 1024} KiB", "", f"{each // 1024} KiB"]
     assert table["HTTP/2 frames: DATA"] == cells(frames_[frames.DATA])
     assert table["SETTINGS, including acknowledgements"] == cells(frames_[frames.SETTINGS])
@@ -80,7 +80,9 @@ def test_allowances_are_those_of_the_code() -> None:
     flat = ("HEADERS", "GOAWAY", "PRIORITY", "EMPTY_DATA")
     assert {frames_[getattr(frames, name)][1:] for name in flat} == {(64, 0, 0)}
     assert table["HEADERS, GOAWAY, PRIORITY, empty DATA"] == ["64 each", "", ""]
-    frame, headers = frames.MAX_FRAME_BYTES // 1024, frames.MAX_HEADERS_BYTES // 1024
-    assert f"at most {frame} KiB long, and a HEADERS frame at most {headers} KiB." in (
-        " ".join(PAGE.read_text().split())
-    )
+    most = frames.MAX_PAYLOAD_BYTES
+    assert (
+        f"The payload of a DATA frame can have at most {most[frames.DATA] // 1024} KiB, of a HEADERS frame "
+        f"{most[frames.HEADERS] // 1024} KiB, of a GOAWAY frame {most[frames.GOAWAY] // 1024} KiB, and of a "
+        f"SETTINGS frame {most[frames.SETTINGS]} bytes."
+    ) in " ".join(PAGE.read_text().split())

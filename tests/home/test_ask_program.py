@@ -64,7 +64,7 @@ def test_an_illegal_answer_is_described_and_the_next_one_asked(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "lost", "asked"),
     [
-        ("def choose(view):\n if view.turn == 3: 1 / 0\n return view.hand[0]", "the bot ended", 3),
+        ("def choose(view):\n if view.turn == 3: 1 / 0\n return view.hand[0]", "the bot exited", 3),
         ("def choose(view):\n while True: pass", "no answer within 0.3 s", 1),
     ],
     ids=["crash", "loop"],

@@ -81,7 +81,7 @@ def test_a_crash_costs_one_game_and_is_explained(tmp_path: Path, first: HomeBot)
 def test_a_program_that_is_no_bot_is_refused(tmp_path: Path, first: HomeBot) -> None:
     """It never sends Hello. The error shows what it printed."""
     program = command(tmp_path, "import sys\nsys.exit('I am no bot')\n")
-    with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it ended") as no:
+    with pytest.raises(BotUnloadable, match="program didn't connect to the referee: it exited") as no:
         play(2, first, program)
     assert "I am no bot" in no.value.trace
 

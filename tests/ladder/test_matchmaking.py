@@ -14,7 +14,7 @@ from arena.ladder.matchmaking import (
     PLAYER_COUNTS,
     Candidate,
     TooFewBots,
-    deals,
+    deal_count,
     draw_seatings,
     draw_table,
     has_newcomer,
@@ -302,5 +302,5 @@ def test_a_newcomer_has_no_rated_game() -> None:
 )
 def test_a_slow_table_has_fewer_deals(table: tuple[int, ...], micros: dict[int, int], expected: int) -> None:
     """The decisions of a match take at most about 20 s in all, unless a single deal takes longer."""
-    assert deals(table, 12, micros) == expected
-    assert deals(table, 1, micros) == 1
+    assert deal_count(table, 12, micros) == expected
+    assert deal_count(table, 1, micros) == 1

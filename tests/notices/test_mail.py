@@ -143,7 +143,7 @@ def test_an_address_gets_one_mail_until_its_owner_confirms_it(world: World, ann:
             "Kaiten: Confirm your address",
         )
         assert mail.get_content_type() == "text/plain"
-        assert "do nothing" in mail.get_content()
+        assert "ignore this email" in mail.get_content()
         visitor, path = browser(world), link(mail)
         answer = visitor.get(path)
         assert "Confirm address" in answer.text

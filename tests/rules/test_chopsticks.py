@@ -75,7 +75,7 @@ def test_the_last_two_cards_can_both_be_taken() -> None:
 def test_two_of_a_kind_need_two_in_the_hand() -> None:
     """A kind can't be named twice if the hand has only one card of it."""
     state = position(TWO, ["tp sa du", "pu pu pu"], ["ch", ""])
-    with pytest.raises(IllegalMove, match="2 tempura named") as error:
+    with pytest.raises(IllegalMove, match="2 tempura are not in the hand") as error:
         apply(state, [move("tp tp"), move("pu")])
     assert error.value.rule == "Course of a game"
 

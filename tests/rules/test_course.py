@@ -94,7 +94,7 @@ def test_all_but_puddings_are_discarded_after_a_round() -> None:
 def test_a_card_that_is_not_in_the_hand_is_refused() -> None:
     """The error names the seat, the rule and the hand. The state is unchanged."""
     state = position(Rules(players=2), ["tp sa", "du du"])
-    with pytest.raises(IllegalMove, match="wasabi is not in the hand, which is dumpling, dumpling") as error:
+    with pytest.raises(IllegalMove, match="wasabi is not in the hand: dumpling, dumpling") as error:
         apply(state, [move("tp"), move("wa")])
     assert (error.value.seat, error.value.rule) == (1, "Course of a game")
     assert state == position(Rules(players=2), ["tp sa", "du du"])

@@ -138,7 +138,7 @@ def test_nobody_else_may_name_a_card_for_the_dummy(rules: Rules) -> None:
 def test_the_dummys_card_comes_out_of_the_same_hand() -> None:
     """One tempura can't be both the controller's and the dummy's."""
     state = position(DUMMY, ["tp sa du m1", "pu wa pu"])
-    with pytest.raises(IllegalMove, match="2 tempura named"):
+    with pytest.raises(IllegalMove, match="2 tempura are not in the hand"):
         apply(state, [move("tp", "tp"), move("wa")])
 
 

@@ -15,7 +15,7 @@ from arena.images.build.context import build_canary_image
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.match import Limits
 from arena.sandbox.canary import check
-from arena.sandbox.canary.check import INSTALL, Canary, Owner
+from arena.sandbox.canary.check import INSTALL, Canary, SlotOwner
 from arena.sandbox.canary.judge import judge
 from arena.sandbox.docker.engine import connect
 from arena.sandbox.docker.policy import slot_owner
@@ -63,7 +63,7 @@ def missing(
     image: str,
     run_dir: Path,
     change: Change = lambda _: None,
-    owner: Owner = slot_owner,
+    owner: SlotOwner = slot_owner,
     runtime: str | None = None,
 ) -> dict[str, str]:
     """Return the controls that fail in changed containers, with their observations.

@@ -9,8 +9,8 @@ import pytest
 
 from arena.protocol.controls import CONTROL_NAMES, Finding
 from arena.protocol.match import Limits
-from arena.sandbox.canary.check import seconds_of_life, share_between
-from arena.sandbox.canary.evidence import Evidence, ProbedEngine, Share, Trial, last_observations
+from arena.sandbox.canary.check import run_seconds, share_between
+from arena.sandbox.canary.evidence import Evidence, ProbedEngine, ProbeResult, Share, last_observations
 from arena.sandbox.canary.judge import judge, report_of
 from arena.sandbox.runtime import Exit
 
@@ -69,7 +69,7 @@ GVISOR = {
 }
 
 
-CPU = Trial(
+CPU = ProbeResult(
     observations=None,
     exit=Exit(None),
     in_time=True,
@@ -79,9 +79,9 @@ CPU = Trial(
 )
 
 
-def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen: object) -> Evidence:
+def evidence(version: str = "1", trials: dict[str, ProbeResult] | None = None, **seen: object) -> Evidence:
     """Return evidence with which all controls pass, apart from these changes."""
-    looked = Trial(
+    looked = ProbeResult(
         observations=SEEN | (V1 if version == "1" else V2) | seen,
         exit=Exit(0),
         in_time=True,
@@ -91,10 +91,12 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
     )
     all_trials = {
         "look": looked,
-        "memory": Trial(observations={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
-        "processes": Trial(observations={"processes": 63}, exit=Exit(0), in_time=True),
+        "memory": ProbeResult(
+            observations={"bytes": 240 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True
+        ),
+        "processes": ProbeResult(observations={"processes": 63}, exit=Exit(0), in_time=True),
         "cpu": CPU,
-        "deadline": Trial(observations=None, exit=Exit(124), in_time=True, seconds=1.1),
+        "deadline": ProbeResult(observations=None, exit=Exit(124), in_time=True, seconds=1.1),
     }
     return Evidence(
         engine=ProbedEngine(
@@ -109,7 +111,7 @@ def evidence(version: str = "1", trials: dict[str, Trial] | None = None, **seen:
         owner=(65000, 65000),
         environment={"HOME": "/home", "PATH": "/bin", "LANG": "C"},
         deadline_seconds=1,
-        cold="",
+        not_cached_reason="",
         trials=all_trials | (trials or {}),
     )
 
@@ -172,30 +174,30 @@ def test_an_action_that_succeeded_is_named(name: str) -> None:
     assert lacking(evidence(**seen)).keys() == {control}
 
 
-ENDED: dict[str, tuple[str, str, Trial]] = {
+ENDED: dict[str, tuple[str, str, ProbeResult]] = {
     "twice the memory": (
-        "memory", "memory", Trial(observations={"bytes": 512 * MIB}, exit=Exit(0), in_time=True),
+        "memory", "memory", ProbeResult(observations={"bytes": 512 * MIB}, exit=Exit(0), in_time=True),
     ),
     "memory beyond the limit": (
         "memory", "memory",
-        Trial(observations={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
+        ProbeResult(observations={"bytes": 400 * MIB}, exit=Exit(137, out_of_memory=True), in_time=True),
     ),
     "an early end": (
-        "memory", "memory", Trial(observations={"bytes": 8 * MIB}, exit=Exit(139), in_time=True),
+        "memory", "memory", ProbeResult(observations={"bytes": 8 * MIB}, exit=Exit(139), in_time=True),
     ),
-    "silence": ("memory", "memory", Trial(observations=None, exit=Exit(1), in_time=True)),
+    "silence": ("memory", "memory", ProbeResult(observations=None, exit=Exit(1), in_time=True)),
     "processes": (
-        "processes", "processes", Trial(observations={"processes": 128}, exit=Exit(0), in_time=True),
+        "processes", "processes", ProbeResult(observations={"processes": 128}, exit=Exit(0), in_time=True),
     ),
     "all of the processor": ("cpu", "cpu", replace(CPU, share=Share(cores=1.9, throttled=0))),
     "no limit on the disk": ("disk-rate", "cpu", replace(CPU, disk_rate=None)),
     "a faster disk": ("disk-rate", "cpu", replace(CPU, disk_rate=33 * MIB)),
-    "no deadline": ("deadline", "deadline", Trial(observations=None, exit=Exit(None), in_time=False)),
+    "no deadline": ("deadline", "deadline", ProbeResult(observations=None, exit=Exit(None), in_time=False)),
     "a deadline that came late": (
-        "deadline", "deadline", Trial(observations=None, exit=Exit(124), in_time=True, seconds=9),
+        "deadline", "deadline", ProbeResult(observations=None, exit=Exit(124), in_time=True, seconds=9),
     ),
     "a probe that ended by itself": (
-        "deadline", "deadline", Trial(observations=None, exit=Exit(1), in_time=True, seconds=1),
+        "deadline", "deadline", ProbeResult(observations=None, exit=Exit(1), in_time=True, seconds=1),
     ),
     "a shared group without limit": (
         "all-bots-memory", "cpu", replace(CPU, shared_limit=replace(HELD, held=False, detail="no")),
@@ -212,14 +214,14 @@ def test_how_a_container_ended_is_judged(name: str) -> None:
 
 def test_controls_fail_if_the_container_could_not_be_watched() -> None:
     """All controls that are read from the container's control group fail."""
-    unseen = Trial(observations=None, exit=Exit(None), in_time=True)
+    unseen = ProbeResult(observations=None, exit=Exit(None), in_time=True)
     assert lacking(evidence(trials={"cpu": unseen})).keys() == {"cpu", "disk-rate", "all-bots-memory"}
 
 
 def test_layers_that_are_not_in_memory_are_named() -> None:
     """The observation gives the reason."""
-    cold = replace(evidence(), cold="/layer can't be read: Permission denied")
-    assert lacking(cold) == {"layers-in-memory": cold.cold}
+    cold = replace(evidence(), not_cached_reason="/layer can't be read: Permission denied")
+    assert lacking(cold) == {"layers-in-memory": cold.not_cached_reason}
 
 
 def test_a_busy_host_is_judged_by_its_quota() -> None:
@@ -282,7 +284,7 @@ def test_a_warning_of_the_engine_counts(warning: str, control: str) -> None:
 def test_no_control_passes_if_the_probe_prints_nothing() -> None:
     """The only exception is a control that the arena checks itself."""
     silent = {
-        task: Trial(observations=None, exit=Exit(None), in_time=False)
+        task: ProbeResult(observations=None, exit=Exit(None), in_time=False)
         for task in ("look", "memory", "processes", "cpu", "deadline")
     }
     found = lacking(evidence(trials=silent))
@@ -340,4 +342,4 @@ def test_a_share_is_the_use_between_two_moments() -> None:
 def test_a_lifetime_is_measured_by_the_engine() -> None:
     """The lifetime runs from the container's start to its end by the engine's clock."""
     state = {"StartedAt": "2026-03-01T10:00:00.5Z", "FinishedAt": "2026-03-01T10:00:01.750000001Z"}
-    assert seconds_of_life(state) == 1.25
+    assert run_seconds(state) == 1.25

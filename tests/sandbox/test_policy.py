@@ -12,7 +12,7 @@ from arena.sandbox.docker.policy import (
     EngineHost,
     cgroup_parent,
     container_arguments,
-    limits_in_words,
+    describe_limits,
     slot_owner,
 )
 from arena.sandbox.docker.seccomp import profile
@@ -108,7 +108,7 @@ def test_gvisor_gets_processes_for_its_own_kernel() -> None:
     """The process limit is at least the number that gVisor needs; a higher limit is unchanged."""
     host = replace(HOST, runtime="runsc", gvisor=True)
     assert container_arguments(SPEC, host, COMMAND)["host_config"]["PidsLimit"] == 256
-    assert "256 processes and threads" in limits_in_words(SPEC, host, ())
+    assert "256 processes and threads" in describe_limits(SPEC, host, ())
     many = replace(SPEC, limits=Limits(pids=400))
     assert container_arguments(many, host, COMMAND)["host_config"]["PidsLimit"] == 400
 
@@ -155,7 +155,7 @@ def test_slots_have_different_owners() -> None:
 
 def test_limits_in_words() -> None:
     """Without warnings the description gives the spec's limits."""
-    assert limits_in_words(SPEC, HOST, ()) == (
+    assert describe_limits(SPEC, HOST, ()) == (
         "memory 256 MiB without swap",
         "0.4 CPU cores",
         "64 processes and threads",
@@ -178,7 +178,7 @@ def test_limits_in_words() -> None:
 )
 def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
     """Only the limit that the engine couldn't enforce is marked."""
-    words = limits_in_words(SPEC, HOST, (warning,))
+    words = describe_limits(SPEC, HOST, (warning,))
     assert [said for said in words if warning in said] == [
         f"{control} (not enforced by this host: {warning})"
     ]
@@ -186,9 +186,9 @@ def test_a_warning_is_named_at_its_control(warning: str, control: str) -> None:
 
 def test_an_unknown_warning_is_not_lost() -> None:
     """A warning that matches no control is added at the end."""
-    words = limits_in_words(SPEC, HOST, ("The moon is full.",))
+    words = describe_limits(SPEC, HOST, ("The moon is full.",))
     assert words[-1] == "warning from the engine: The moon is full."
-    assert words[:-1] == limits_in_words(SPEC, HOST, ())
+    assert words[:-1] == describe_limits(SPEC, HOST, ())
 
 
 def test_calls_that_no_bot_may_make() -> None:

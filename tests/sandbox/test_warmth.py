@@ -17,7 +17,7 @@ _BITS = 512
 _STEP = 64 * 1024
 _FILE = f"USER 0:0\nRUN head -c {_BITS * _STEP} /dev/urandom > /pages"
 
-_MIN_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_BYTES
+_MIN_SECONDS = 0.8 * _BITS * _STEP / policy.DISK_READ_BYTES_PER_SECOND
 """The time that reading the file takes at the limit, less what the kernel may grant in advance."""
 
 SAY = """

@@ -74,7 +74,7 @@ def test_failures_are_counted_by_kind(store: Store, counted: Counted) -> None:
     for attempt in (1, 2):
         playing = claim(store)
         counted.matches.record(MatchStarted(playing, "w"))
-        store.leases.void(playing.spec.match, attempt, "why", START)
+        store.leases.record_void(playing.spec.match, attempt, "why", START)
         counted.matches.record(
             AttemptFailed(playing.spec.match, attempt, "why", lost=False, quarantined=False)
         )
@@ -94,7 +94,7 @@ def test_an_attempt_is_counted_once(store: Store, counted: Counted) -> None:
     """
     first = claim(store)
     counted.matches.record(MatchStarted(first, "w"))
-    store.leases.lose(first.spec.match, 1, "its lease expired", START)
+    store.leases.record_loss(first.spec.match, 1, "its lease expired", START)
     counted.seconds += 40
     second = claim(store)
     assert second.spec.match == first.spec.match
@@ -137,7 +137,7 @@ def test_the_queue_is_read_whenever_the_metrics_are(store: Store, counted: Count
     playing = claim(store)
     assert (matches("waiting"), matches("running")) == (1, 1)
     for attempt in (1, 2, 3):
-        store.leases.void(playing.spec.match, attempt, "why", START)
+        store.leases.record_void(playing.spec.match, attempt, "why", START)
         if attempt < 3:
             assert claim(store).spec.match == playing.spec.match
     assert (matches("waiting"), matches("running"), matches("quarantined")) == (1, 0, 1)

@@ -60,7 +60,7 @@ def spoil(store: Store) -> None:
     while state is not MatchState.QUARANTINED:
         claim = store.leases.claim("here", "worker", START, RuntimeName.DOCKER)
         assert claim is not None
-        state = store.leases.void(claim.spec.match, claim.spec.attempt, "no engine", START)
+        state = store.leases.record_void(claim.spec.match, claim.spec.attempt, "no engine", START)
 
 
 def test_a_waiting_challenge_has_no_results(store: Store) -> None:

@@ -346,7 +346,7 @@ def test_a_failed_game_rejects_nothing(place: Place) -> None:
     for _ in range(3):
         place.step()
         taken = place.claim()
-        place.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
+        place.store.leases.record_void(taken.spec.match, taken.spec.attempt, "no engine", place.now)
     place.step()
     assert "could not play a game: no engine" in (place.found(id_).waiting or "")
     place.step(RETRY)

@@ -93,11 +93,11 @@ def test_a_sound_bot_qualifies(plays: Sequence[Play]) -> None:
             r"in game 1 of 3, round 1, turn 1: no answer within 11\.0 s .* late 3 times \(limit 2\)",
         ),
         ([late(2), well, late(1)], Kind.SLOW, "in game 1 of 3.*late 3 times"),
-        ([well, forbidden], Kind.ILLEGAL, "in game 2 of 3, round 1, turn 1: .*soy_sauce named"),
+        ([well, forbidden], Kind.ILLEGAL, "in game 2 of 3, round 1, turn 1: .*soy_sauce is not in the hand"),
         (
             [well, well, chatter],
             Kind.PROTOCOL,
-            "in game 3 of 3, round 1, turn 1: an answer for game 0",
+            "in game 3 of 3, round 1, turn 1: an unrequested answer for game 0",
         ),
         (
             [gone(Fault.EXPELLED, "it flooded", 2)],
@@ -167,7 +167,7 @@ ENDED = replace(NEVER, exit_code=1, trouble="it exited with code 1")
             gone(Fault.CRASH, "it ended"),
             ENDED,
             Kind.CRASH,
-            "disconnected before its first move: it ended with exit",
+            "disconnected before its first move: it exited with",
         ),
         (
             gone(Fault.CRASH, "it ended"),
@@ -249,7 +249,7 @@ Extension modules: grpc._cython.cygrpc (total: 1)
         (WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
         (WRONG + INSIDE, Kind.CRASH, r"division by zero \(bot\.py, line 7"),
         (INSIDE + WRONG, Kind.CRASH, r"choose\(\) returned None; choose\(\) is in bot\.py, line 4$"),
-        (WRONG.replace(PLACE, ""), Kind.CRASH, r"exit code 1; TypeError: .*choose\(\) returned None$"),
+        (WRONG.replace(PLACE, ""), Kind.CRASH, r"code 1; TypeError: .*choose\(\) returned None$"),
         (INSIDE + FATAL, Kind.CRASH, "it failed in bot.py, line 9, in search$"),
         (LATE + "Fatal Python error: none_dealloc\n", Kind.CRASH, "exited with code 1$"),
         (MODULE, Kind.CRASH, r"No module named 'torch' \(bot\.py, line 2: import torch\)"),

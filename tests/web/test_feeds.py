@@ -54,9 +54,9 @@ def test_versions_and_benching_are_in_the_feeds_of_bot_and_author(world: World, 
     found = feed(client, path)
     assert sorted(map(str, titles(found))) == [
         "mine: benched",
-        "mine: version 1",
-        "mine: version 2",
-        "mine: version 3",
+        "mine: version 1 joined the ladder",
+        "mine: version 2 joined the ladder",
+        "mine: version 3 joined the ladder",
     ]
     summaries = [each.text or "" for each in found.iter(f"{_ATOM}summary")]
     assert "mine is benched: it <failed>\\x07 & failed." in summaries

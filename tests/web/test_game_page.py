@@ -18,7 +18,7 @@ from tests.web.people import browser, logged_in, program, token
 from tests.web.stable import disqualify, fill_stable
 
 GAME = "/games/logged-0-0"
-PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "exit code", "stderr", "private", "bots.css")
+PRIVATE = ("secret of mine", "keeping", "sent &lt;nothing", "Exit code", "stderr", "private", "bots.css")
 """Text that is only in private parts of the page."""
 
 
@@ -49,7 +49,11 @@ def test_logs_are_for_owners_of_seats_and_operators(
     answer = visitor.get(GAME)
     assert answer.headers["cache-control"] == ("no-cache" if name is None else "no-store")
     for seat in range(3):
-        for text in (f"seat {seat}: secret of mine", f"seat {seat}: keeping", f"exit code {seat}"):
+        for text in (
+            f"seat {seat}: secret of mine",
+            f"seat {seat}: keeping",
+            f"<dt>Exit code</dt><dd>{seat}",
+        ):
             assert (text in answer.text) == (seat in seats), text
     assert (OUT_OF_MEMORY in answer.text) == (1 in seats)
     assert [text for text in PRIVATE if text in answer.text] == (list(PRIVATE) if seats else [])

@@ -219,7 +219,7 @@ def test_a_void_attempt_is_not_shown(world: World) -> None:
     for attempt in (1, 2, 3):
         show(world.store, mine, 2)
         assert visitor.get("/live/s-0/1/2/1").status_code == 200
-        world.store.leases.void("s-0", attempt, "engine gone", START)
+        world.store.leases.record_void("s-0", attempt, "engine gone", START)
         assert visitor.get("/live/s-0/1/2/1").status_code == 404
         assert visitor.get("/live/s-0").status_code == (200 if attempt < 3 else 404)
         if attempt < 3:

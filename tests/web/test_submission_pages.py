@@ -85,7 +85,7 @@ def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: T
     """The page doesn't give the reason, which only operators may see."""
     world.store.activity.record_host(host_report("swap"), ())
     text = read(visitor, "/submit")
-    assert "accepts no untrusted bots at the moment" in text
+    assert "isn't accepting submissions at the moment" in text
     assert "swap" not in text
 
 
@@ -129,7 +129,7 @@ def test_each_stage_is_shown(world: World, ann: KnownAccount, visitor: TestClien
     assert "Waiting: no room on the &lt;disk&gt;. The arena retries automatically" in read(visitor, path)
     store.submissions.wait("a1", None)
     store.submissions.mark_inspected("a1", "sha256:a1", START)
-    assert "The engine is loading it" in read(visitor, path)
+    assert "Docker is loading it" in read(visitor, path)
     store.submissions.mark_qualifying("a1", START)
     text = read(visitor, path)
     assert text.count("pending") == 1 + 3
@@ -237,7 +237,7 @@ def test_a_quarantined_game_does_not_count(world: World, ann: KnownAccount, visi
     queue(world.store, "a1")
     for _ in range(3):
         taken = claim_one(world.store)
-        world.store.leases.void(taken.spec.match, taken.spec.attempt, "no engine", START)
+        world.store.leases.record_void(taken.spec.match, taken.spec.attempt, "no engine", START)
     (table,) = Page(read(visitor, "/submissions/a1")).tables
     assert [row[0] for row in table[1:]] == ["Quarantined", "Game 1", "Game 2", "Game 3"]
 

@@ -67,7 +67,7 @@ class _Entry:
 
     def login(self, request: Request, name: Text = "", password: Text = "", onward: Onward = "") -> Response:
         try:
-            with self._attempts.log_in(request, name):
+            with self._attempts.count_login(request, name):
                 checked = self._accounts.sessions.check(name, password, address=address_of(request))
                 return self._enter(request, checked, onward)
         except Problem:
@@ -91,7 +91,7 @@ class _Entry:
         onward: Onward = "",
     ) -> Response:
         if self._accounts.registration.mode is not RegistrationMode.CLOSED:
-            self._attempts.register(request)
+            self._attempts.count_registration(request)
         try:
             made = self._accounts.registration.register(
                 name, password, invitation.strip(), address=address_of(request)

@@ -138,7 +138,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
         """Add a webhook or an email address. Also requires the `read` scope, since news may be private."""
         _check_reads(caller)
-        attempts.subscribe(request, caller.account, wanted.address)
+        attempts.count_subscription(request, caller.account, wanted.address)
         try:
             secret, made = subscriptions.add(
                 caller.account, wanted.kind, wanted.address, wanted.topics, address=address_of(request)
@@ -162,7 +162,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     )
     def test(request: Request, caller: Owner, number: Number) -> Subscription:
         """Send a test. A subscription that is off is switched on again."""
-        attempts.test(request, caller.account)
+        attempts.count_test(request, caller.account)
         try:
             return _found(subscriptions.test(caller.account, number))
         except NotConfirmed as error:
@@ -234,7 +234,7 @@ class _OwnPages:
         kind: Annotated[SubscriptionKind, Form()],
         address: Annotated[str, Form(max_length=_MAX_LENGTH)] = "",
     ) -> Response:
-        self._attempts.subscribe(request, session.account, address)
+        self._attempts.count_subscription(request, session.account, address)
         try:
             secret, _ = self._subscriptions.add(
                 session.account, kind, address.strip(), topics, address=address_of(request)
@@ -257,7 +257,7 @@ class _OwnPages:
         return _done(found is not None, "topics")
 
     def test(self, request: Request, session: Session, number: Number) -> Response:
-        self._attempts.test(request, session.account)
+        self._attempts.count_test(request, session.account)
         try:
             found = self._subscriptions.test(session.account, number)
         except NotConfirmed as error:

@@ -16,7 +16,7 @@ import h11
 import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from web.http.rate_limits import network_of
+from web.http.rate_limits import network_of_host
 
 _log = structlog.get_logger()
 
@@ -78,7 +78,7 @@ class Connections:
 
     def add(self, connection: "GuardedConnection", host: str, now: float) -> bool:
         """Count a connection; return False if its source has too many."""
-        source = network_of(host)
+        source = network_of_host(host)
         self._open[source] += 1
         self._total += 1
         if self._open[source] > self.limits.per_source and not self._is_proxy(host):
@@ -95,7 +95,7 @@ class Connections:
 
     def remove(self, connection: "GuardedConnection", host: str) -> None:
         """Forget a connection."""
-        source = network_of(host)
+        source = network_of_host(host)
         self._open[source] -= 1
         if not self._open[source]:
             del self._open[source]

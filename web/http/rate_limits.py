@@ -28,7 +28,7 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def network_of(host: str) -> str:
+def network_of_host(host: str) -> str:
     """Return what limits count an address by: for IPv6, its /48, since one person may control all of it."""
     try:
         address = ip_address(host)
@@ -41,9 +41,9 @@ def network_of(host: str) -> str:
     return host
 
 
-def source_of(request: Request) -> str:
+def network_of_visitor(request: Request) -> str:
     """Return what limits count the visitor by: an IPv4 address or an IPv6 network."""
-    return network_of(address_of(request))
+    return network_of_host(address_of(request))
 
 
 _QUARTER: Final = timedelta(minutes=15)
@@ -51,7 +51,7 @@ _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
 _MAX_NAME_LENGTH: Final = 64
 _MAX_ADDRESS_LENGTH: Final = 500
-_MAX_FULL_WINDOWS: Final = 10_000
+_MAX_REMEMBERED: Final = 10_000
 """Maximum number of exhausted limits that this process remembers."""
 
 
@@ -66,17 +66,17 @@ class RateLimits:
         self._accounts = accounts
         self._now = now
         self._lock = Lock()
-        self._full: OrderedDict[str, datetime] = OrderedDict()
+        self._exhausted: OrderedDict[str, datetime] = OrderedDict()
 
     @contextmanager
-    def log_in(self, request: Request, name: str) -> Iterator[None]:
+    def count_login(self, request: Request, name: str) -> Iterator[None]:
         """Count the login attempt made in the ``with`` block. Some limits count only wrong passwords.
 
         Browsers that have logged in to the account have their own limits, so other people's attempts can't
         lock them out. Raises Problem (429) after too many attempts.
         """
         # Count before the password is checked, so that simultaneous attempts can't exceed a limit.
-        of_failures = self._count_log_in(request, name)
+        failure_limits = self._count_login(request, name)
         is_wrong = False
         try:
             yield
@@ -85,27 +85,27 @@ class RateLimits:
             raise
         finally:
             if not is_wrong:
-                self._people.uncount_attempt(of_failures)
+                self._people.uncount_attempt(failure_limits)
 
-    def _count_log_in(self, request: Request, name: str) -> tuple[RateLimit, ...]:
+    def _count_login(self, request: Request, name: str) -> tuple[RateLimit, ...]:
         """Count an attempt to log in; return the limits that count only wrong passwords.
 
         Raises Problem (429) after too many attempts.
         """
-        address, source = address_of(request), source_of(request)
-        key, mark = name.lower()[:_MAX_NAME_LENGTH], browser_mark(request)
+        address, source = address_of(request), network_of_visitor(request)
+        key, browser = name.lower()[:_MAX_NAME_LENGTH], browser_mark(request)
 
         def refused() -> None:
             self._accounts.sessions.record_lockout(name, address)
 
-        if mark and self._accounts.sessions.is_known_browser(name, mark):
-            with_it = _limit(10, _HOUR, "log in", "with", mark)
+        if browser and self._accounts.sessions.is_known_browser(name, browser):
+            with_browser = _limit(10, _HOUR, "log in", "with", browser)
             # Correct passwords count towards the second limit too, since checking any password requires an
             # expensive hash.
             self._count(
-                "to log in", with_it, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
+                "to log in", with_browser, _limit(20, _QUARTER, "log in", "known to", key), refused=refused
             )
-            return (with_it,)
+            return (with_browser,)
         # Correct passwords count towards the first limit here, for the same reason. It is high, because a
         # classroom may share one address.
         from_source = _limit(100, _QUARTER, "log in", "from", source)
@@ -114,12 +114,12 @@ class RateLimits:
         # Owners mostly log in from an address that has sent few wrong passwords that day. Part of the limit
         # is reserved for such addresses, and guessers need more and more addresses to use it up. An address
         # has one counter for all names, so that made-up names don't multiply the counters.
-        first = (
+        reserved = (
             _limit(3, _DAY, "log in", "first from", source),
             _limit(60, _HOUR, "log in", "first to", key),
         )
-        if self._within(*first):
-            return (from_source_to_name, *first)
+        if self._count_if_within(*reserved):
+            return (from_source_to_name, *reserved)
         # This limit counts all other attempts, from any address. A higher one would help guessers.
         to_name = _limit(30, _HOUR, "log in", "to", key)
         self._count("to log in", to_name, refused=refused)
@@ -132,7 +132,7 @@ class RateLimits:
         """
         self._count("to confirm the password", _limit(10, _QUARTER, "session", str(session.id)))
 
-    def change(self, caller: Caller) -> None:
+    def count_change(self, caller: Caller) -> None:
         """Count a request to change data. Raises Problem (429) after too many.
 
         Without a limit, one account could slow down the site and fill the database. Each session has its own
@@ -141,17 +141,17 @@ class RateLimits:
         by = ("tokens of", caller.account.id) if caller.session is None else ("session", caller.session.id)
         self._count("to change data", _limit(300, _HOUR, "change", *map(str, by)))
 
-    def register(self, request: Request) -> None:
+    def count_registration(self, request: Request) -> None:
         """Count an attempt to register. Raises Problem (429) after too many attempts."""
-        source = source_of(request)
+        source = network_of_visitor(request)
         self._count("to register", _limit(50, _HOUR, "register", "from", source))
 
-    def play(self, request: Request) -> None:
+    def count_game(self, request: Request) -> None:
         """Count a game against bots. Raises Problem (429) after too many."""
-        source = source_of(request)
+        source = network_of_visitor(request)
         self._count("to start a game", _limit(200, _HOUR, "play", "from", source))
 
-    def subscribe(self, request: Request, account: KnownAccount, address: str) -> None:
+    def count_subscription(self, request: Request, account: KnownAccount, address: str) -> None:
         """Count a new subscription, and the messages to its address. Raises Problem (429) after too many.
 
         These limits stop anyone from flooding other people's mailboxes with confirmation requests: one
@@ -161,64 +161,64 @@ class RateLimits:
         self._count(
             "to subscribe",
             _limit(10, _HOUR, "subscribe", "as", str(account.id)),
-            _limit(30, _DAY, "subscribe", "from", source_of(request)),
+            _limit(30, _DAY, "subscribe", "from", network_of_visitor(request)),
             _limit(5, _DAY, "subscribe", "to", to),
         )
 
-    def test(self, request: Request, account: KnownAccount) -> None:
+    def count_test(self, request: Request, account: KnownAccount) -> None:
         """Count a test of a subscription. Raises Problem (429) after too many."""
         self._count(
             "to send a test message",
             _limit(20, _HOUR, "test", "as", str(account.id)),
-            _limit(60, _HOUR, "test", "from", source_of(request)),
+            _limit(60, _HOUR, "test", "from", network_of_visitor(request)),
         )
 
     def _count(self, what: str, *limits: RateLimit, refused: Callable[[], None] = lambda: None) -> None:
         """Count an attempt; call ``refused`` once per window, at the first attempt beyond a limit."""
         now = self._now()
-        passed = self._known_full(limits, now) or self._attempt(limits, now)
-        if passed is None:
+        exceeded = self._known_exceeded(limits, now) or self._attempt(limits, now)
+        if exceeded is None:
             return
-        if passed.is_first:
+        if exceeded.is_first:
             refused()
-        raise too_many_requests(f"Too many attempts {what}.", passed.wait)
+        raise too_many_requests(f"Too many attempts {what}.", exceeded.wait)
 
-    def _within(self, *limits: RateLimit) -> bool:
+    def _count_if_within(self, *limits: RateLimit) -> bool:
         """Count an attempt and return True, or count nothing and return False if it exceeds a limit."""
         now = self._now()
-        if self._known_full(limits, now) is not None:
+        if self._known_exceeded(limits, now) is not None:
             return False
-        passed = self._attempt(limits, now)
-        if passed is not None:
-            self._people.uncount_attempt(limits[: limits.index(passed.limit)])
-        return passed is None
+        exceeded = self._attempt(limits, now)
+        if exceeded is not None:
+            self._people.uncount_attempt(limits[: limits.index(exceeded.limit)])
+        return exceeded is None
 
-    def _known_full(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
+    def _known_exceeded(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
         """Return the first limit known to be exceeded, so that further attempts cost no transaction."""
         for limit in limits:
-            if (ends := self._full_until(limit.key, now)) is not None:
+            if (ends := self._exhausted_until(limit.key, now)) is not None:
                 return RateLimitExceeded(limit=limit, wait=ends - now, is_first=False)
         return None
 
     def _attempt(self, limits: tuple[RateLimit, ...], now: datetime) -> RateLimitExceeded | None:
-        passed = self._people.count_attempt(limits, now)
-        if passed is not None:
-            self._remember(passed.limit.key, now + passed.wait)
-        return passed
+        exceeded = self._people.count_attempt(limits, now)
+        if exceeded is not None:
+            self._remember(exceeded.limit.key, now + exceeded.wait)
+        return exceeded
 
-    def _full_until(self, key: str, now: datetime) -> datetime | None:
+    def _exhausted_until(self, key: str, now: datetime) -> datetime | None:
         with self._lock:
-            ends = self._full.get(key)
+            ends = self._exhausted.get(key)
             if ends is not None and ends <= now:
-                del self._full[key]
+                del self._exhausted[key]
                 return None
             return ends
 
     def _remember(self, key: str, ends: datetime) -> None:
         with self._lock:
-            self._full[key] = ends
-            while len(self._full) > _MAX_FULL_WINDOWS:
-                self._full.popitem(last=False)
+            self._exhausted[key] = ends
+            while len(self._exhausted) > _MAX_REMEMBERED:
+                self._exhausted.popitem(last=False)
 
 
 def _mailbox(address: str) -> str:

@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.http.errors import Problem
-from web.http.rate_limits import source_of
+from web.http.rate_limits import network_of_visitor
 
 MAX_CONCURRENT: Final = 8
 """Maximum number of requests from one address that run at the same time. Pages are rendered in 40 threads."""
@@ -49,7 +49,7 @@ class ConcurrencyLimit:
             return
         if scope["method"] not in {"GET", "HEAD"}:
             receive = await _received(receive)
-        async with self._slot(source_of(Request(scope))) as release:
+        async with self._slot(network_of_visitor(Request(scope))) as release:
 
             async def answer(message: Message) -> None:
                 release()

@@ -27,7 +27,7 @@ from web.games.pages import Participant
 from web.http.authentication import set_visitor, visitor_of
 from web.http.errors import Problem
 from web.http.parameters import GameId
-from web.http.rate_limits import RateLimits, source_of
+from web.http.rate_limits import RateLimits, network_of_visitor
 from web.http.rendering import PageRouter, page, viewer_of
 from web.play.table import YOU, move_of, seating_of, table_view, within
 from web.viewer.pages import viewer_routes
@@ -202,7 +202,7 @@ class _Play:
             )
         except InvalidRules as error:
             raise Problem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{error}.") from error
-        self._limits.play(request)
+        self._limits.count_game(request)
         answer = RedirectResponse("/play", 303)
         new = NewPersonGame(
             id=secrets.token_hex(16),
@@ -214,7 +214,7 @@ class _Play:
             created=self._now(),
         )
         try:
-            self._begun.add(new, source_of(request))
+            self._begun.add(new, network_of_visitor(request))
         except QuotaReached as error:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
         answer.headers["Location"] = f"/play/{new.id}"

@@ -34,7 +34,7 @@ from web.http.api import (
 from web.http.authentication import Caller, find_caller, may_read
 from web.http.errors import Problem
 from web.http.parameters import Before, OfBot
-from web.http.rate_limits import source_of
+from web.http.rate_limits import network_of_visitor
 from web.http.rendering import Viewer
 from web.http.uploads import Begin, pieces
 
@@ -208,7 +208,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             author=caller.account.name,
             account=caller.account.id,
             kind=kind,
-            source=source_of(request),
+            source=network_of_visitor(request),
             note=note,
             size=None if length is None else int(length),
             sha256=sha256,

@@ -27,12 +27,12 @@ class Breach(Exception):
 
 
 class Limit(NamedTuple):
-    """A limit on what a bot may send: ``first``, plus more for every message and request."""
+    """A limit on what a bot may send: ``initial``, plus more for every message and request."""
 
     name: str  # in the plural
-    first: int  # allowed from the start
-    each_message: int = 0  # added for every message that the referee sends to this bot
-    each_request: int = 0  # added for every decision that the referee asks of this bot
+    initial: int  # allowed from the start
+    per_message: int = 0  # added for every message that the referee sends to this bot
+    per_request: int = 0  # added for every decision that the referee asks of this bot
 
 
 DATA: Final = 0x0
@@ -46,7 +46,7 @@ WINDOW_UPDATE: Final = 0x8
 EMPTY_DATA: Final = 0x100
 """Not a type on the wire: DATA without a payload, which costs its sender nothing."""
 
-FRAMES: Final = {
+FRAME_LIMITS: Final = {
     DATA: Limit("DATA frames", 256, 8, 8),
     HEADERS: Limit("HEADERS frames", MAX_CONNECTIONS_PER_MATCH),
     PRIORITY: Limit("PRIORITY frames", MAX_CONNECTIONS_PER_MATCH),
@@ -59,12 +59,12 @@ FRAMES: Final = {
 }
 """Limits by frame type."""
 
-MESSAGES: Final = Limit("messages", 16, each_request=2)
-MOVES: Final = Limit("moves", 16, each_request=2)
-MESSAGE_BYTES: Final = Limit("bytes of messages", 48 * 1024, each_request=1024)
+MESSAGE_LIMIT: Final = Limit("messages", 16, per_request=2)
+MOVE_LIMIT: Final = Limit("moves", 16, per_request=2)
+MESSAGE_BYTES_LIMIT: Final = Limit("bytes of messages", 48 * 1024, per_request=1024)
 """The initial budget fits into the 64 KiB of HTTP/2's initial flow-control window."""
 
-_LIMITS: Final = (*FRAMES.values(), MESSAGES, MOVES, MESSAGE_BYTES)
+_LIMITS: Final = (*FRAME_LIMITS.values(), MESSAGE_LIMIT, MOVE_LIMIT, MESSAGE_BYTES_LIMIT)
 
 
 class SendBudget:
@@ -80,24 +80,24 @@ class SendBudget:
         self._sent += 1
         self._requests += requests
 
-    def frame(self, kind: int) -> None:
-        """Count a frame of a type in :data:`FRAMES`. Raises Breach if it exceeds the limit."""
-        limit = FRAMES[kind]
+    def count_frame(self, kind: int) -> None:
+        """Count a frame of a type in :data:`FRAME_LIMITS`. Raises Breach if it exceeds the limit."""
+        limit = FRAME_LIMITS[kind]
         if self._exceeds(limit, 1):
             counts = f"{self._used[limit.name]:,} {limit.name} (limit {self._allowed(limit):,})"
             raise channel_limit_exceeded(counts)
 
-    def message(self, size: int) -> None:
+    def count_message(self, size: int) -> None:
         """Count a message of ``size`` bytes when it begins.
 
         Raises Breach if there are too many messages or bytes.
         """
-        self._count_sent(MESSAGES, 1)
-        self._count_sent(MESSAGE_BYTES, size)
+        self._count_sent(MESSAGE_LIMIT, 1)
+        self._count_sent(MESSAGE_BYTES_LIMIT, size)
 
-    def moves(self, count: int) -> None:
+    def count_moves(self, count: int) -> None:
         """Count the moves of a message. Raises Breach if there are too many."""
-        self._count_sent(MOVES, count)
+        self._count_sent(MOVE_LIMIT, count)
 
     def used(self) -> dict[Limit, tuple[int, int]]:
         """Return (used, allowed) for every limit."""
@@ -111,10 +111,10 @@ class SendBudget:
 
     def _exceeds(self, limit: Limit, count: int) -> bool:
         used = self._used[limit.name] = self._used[limit.name] + count
-        return used > limit.first and used > self._allowed(limit)
+        return used > limit.initial and used > self._allowed(limit)
 
     def _allowed(self, limit: Limit) -> int:
-        return limit.first + limit.each_message * self._sent + limit.each_request * self._requests
+        return limit.initial + limit.per_message * self._sent + limit.per_request * self._requests
 
 
 def channel_limit_exceeded(what: str) -> Breach:
@@ -132,7 +132,7 @@ MAX_FRAME_BYTES: Final = 16 * 1024
 MAX_HEADERS_BYTES: Final = 4 * 1024
 """A call's headers take about 300 bytes."""
 
-_MAX_PAYLOAD_BYTES: Final = {
+MAX_PAYLOAD_BYTES: Final = {
     DATA: MAX_FRAME_BYTES,
     HEADERS: MAX_HEADERS_BYTES,
     PRIORITY: 5,
@@ -146,11 +146,11 @@ _MAX_PAYLOAD_BYTES: Final = {
 
 _END_STREAM: Final = 0x1
 _PADDED: Final = 0x8
-_NAMES: Final = {kind: limit.name.removesuffix("s") for kind, limit in FRAMES.items()}
+_NAMES: Final = {kind: limit.name.removesuffix("s") for kind, limit in FRAME_LIMITS.items()}
 _NAMES[0x5] = "PUSH_PROMISE frame"
 _NAMES[0x9] = "CONTINUATION frame"
 
-_HEAD: Final = struct.Struct(">HBBBL")
+_FRAME_HEADER: Final = struct.Struct(">HBBBL")
 """Length (24 bits), type, flags, stream identifier. Source: RFC 9113, section 4.1."""
 
 _PREFIX: Final = struct.Struct(">BL")
@@ -177,22 +177,22 @@ class _Frames:
                 self._on_payload(data, at, stop)
                 self._payload -= stop - at
                 at = stop
-            elif end - at >= _HEAD.size and not self._head:
-                self._parse_head(*_HEAD.unpack_from(data, at))
-                at += _HEAD.size
+            elif end - at >= _FRAME_HEADER.size and not self._head:
+                self._parse_head(*_FRAME_HEADER.unpack_from(data, at))
+                at += _FRAME_HEADER.size
             else:
-                stop = at + _HEAD.size - len(self._head)
+                stop = at + _FRAME_HEADER.size - len(self._head)
                 self._head += data[at:stop]
                 at = stop
-                if len(self._head) == _HEAD.size:
-                    self._parse_head(*_HEAD.unpack(self._head))
+                if len(self._head) == _FRAME_HEADER.size:
+                    self._parse_head(*_FRAME_HEADER.unpack(self._head))
                     self._head = b""
 
-    def _parse_head(self, high: int, low: int, kind: int, flags: int, call: int) -> None:
+    def _parse_head(self, high: int, low: int, kind: int, flags: int, stream_id: int) -> None:
         self._payload = high << 8 | low
-        self._on_frame(self._payload, kind, flags, call & 0x7FFF_FFFF)
+        self._on_frame(self._payload, kind, flags, stream_id & 0x7FFF_FFFF)
 
-    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:
+    def _on_frame(self, length: int, kind: int, flags: int, stream_id: int) -> None:
         """Handle the beginning of a frame."""
         raise NotImplementedError
 
@@ -207,8 +207,8 @@ class FrameGuard(_Frames):
         super().__init__()
         self._budget = budget
         self._preface = PREFACE
-        self._body: _Body | None = None
-        self._calls: dict[int, _Body] = {}
+        self._body: _GrpcStream | None = None
+        self._streams: dict[int, _GrpcStream] = {}
 
     @property
     def has_preface(self) -> bool:
@@ -218,7 +218,7 @@ class FrameGuard(_Frames):
     @property
     def buffered(self) -> int:
         """Number of bytes buffered."""
-        return len(self._head) + sum(body.buffered for body in self._calls.values())
+        return len(self._head) + sum(body.buffered for body in self._streams.values())
 
     def feed(self, data: bytes) -> None:
         """Check the next bytes, in chunks of any size.
@@ -236,25 +236,25 @@ class FrameGuard(_Frames):
         self._preface = self._preface[length:]
         return length
 
-    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:
-        limit = _MAX_PAYLOAD_BYTES.get(kind)
+    def _on_frame(self, length: int, kind: int, flags: int, stream_id: int) -> None:
+        limit = MAX_PAYLOAD_BYTES.get(kind)
         if limit is None:
             name = _NAMES.get(kind, f"frame of type {kind}")
             raise channel_limit_exceeded(f"a {name} (not allowed)")
         if length > limit:
             raise channel_limit_exceeded(f"a {_NAMES[kind]} of {length:,} bytes (limit {limit:,})")
-        self._budget.frame(kind if length or kind != DATA else EMPTY_DATA)
+        self._budget.count_frame(kind if length or kind != DATA else EMPTY_DATA)
         self._body = None
         if kind == DATA:
-            self._body = self._calls.get(call)
+            self._body = self._streams.get(stream_id)
             if self._body is None:
                 raise channel_limit_exceeded("a DATA frame for a call that is not open")
             if flags & _PADDED:
                 raise channel_limit_exceeded("a padded DATA frame (not allowed)")
         elif kind == HEADERS:
-            self._calls.setdefault(call, _Body(self._budget))
+            self._streams.setdefault(stream_id, _GrpcStream(self._budget))
         if kind == RST_STREAM or (flags & _END_STREAM and kind in {DATA, HEADERS}):
-            self._calls.pop(call, None)
+            self._streams.pop(stream_id, None)
 
     def _on_payload(self, data: bytes, at: int, stop: int) -> None:
         if self._body is not None:
@@ -268,17 +268,17 @@ class DataFrames(_Frames):
         super().__init__()
         self._found = False
 
-    def begins(self, data: bytes) -> bool:
+    def contains_start(self, data: bytes) -> bool:
         """Return True if such a frame begins in the next bytes."""
         self._found = False
         self._split(data)
         return self._found
 
-    def _on_frame(self, length: int, kind: int, flags: int, call: int) -> None:  # noqa: ARG002 - as in the base class
+    def _on_frame(self, length: int, kind: int, flags: int, stream_id: int) -> None:  # noqa: ARG002 - as in the base class
         self._found |= kind == DATA and length > 0
 
 
-class _Body:
+class _GrpcStream:
     """Checks the gRPC messages of one call."""
 
     def __init__(self, budget: SendBudget) -> None:
@@ -311,5 +311,5 @@ class _Body:
             raise channel_limit_exceeded("a compressed message (not allowed)")
         if size > MAX_MESSAGE_BYTES:
             raise channel_limit_exceeded(f"a message of {size:,} bytes (limit {MAX_MESSAGE_BYTES:,})")
-        self._budget.message(size)
+        self._budget.count_message(size)
         self._remaining = size

@@ -296,7 +296,7 @@ class GrpcPlayer:
         if not self._greeted:
             return self._greet(self._listener, message)
         try:
-            self.budget.moves(len(message.moves))
+            self.budget.count_moves(len(message.moves))
         except Breach as breach:
             self.breached(breach)
             return False

@@ -12,7 +12,7 @@ from typing import TypeVar
 from arena.platform.cpu_time import CpuSample
 from arena.play.referee.player import Event, Hello, Lost, MatchEnded, PlayerAnswer, Welcome
 from arena.play.referee.spec import RoundsOver, SeatEnd
-from arena.play.referee.table import Early, GameTable, too_early, will_ask
+from arena.play.referee.table import EarlyAnswers, GameTable, early_answer_text, will_ask
 from arena.protocol.match import Clock, GameRecord, seated
 from arena.rules import Rules
 
@@ -46,7 +46,7 @@ class RefereedMatch:
         self._tables: list[GameTable] = []
         self._active: dict[int, GameTable] = {}
         self._breaches: dict[int, list[str]] = {}
-        self._early: dict[int, Early] = {}
+        self._early: dict[int, EarlyAnswers] = {}
         self._outbox: list[list[Event]] = [[] for _ in range(rules.players)]
         self._games_at_once = 0
         self._ended = False
@@ -135,9 +135,9 @@ class RefereedMatch:
                 self._charge_unrequested(bot, answer, now)
         self._advance(now)
 
-    def asked_since(self, bot: int) -> float | None:
+    def open_since(self, bot: int) -> float | None:
         """Return when the oldest of the bot's open decisions was requested, or None if none is open."""
-        asked = [table.asked_since(self._seat(bot, game)) for game, table in self._active.items()]
+        asked = [table.open_since(self._seat(bot, game)) for game, table in self._active.items()]
         return min((moment for moment in asked if moment is not None), default=None)
 
     def deduct(self, bot: int, sample: CpuSample, now: float) -> None:
@@ -151,13 +151,13 @@ class RefereedMatch:
             self._bots(game)[seat] for game, table in self._active.items() for seat in table.late(now, grace)
         )
 
-    def tick(self, now: float, grace: float = 0.0, spared: Collection[int] = ()) -> None:
-        """Time out late decisions, except those of ``spared`` bots.
+    def tick(self, now: float, grace: float = 0.0, exempt: Collection[int] = ()) -> None:
+        """Time out late decisions, except those of ``exempt`` bots.
 
         A timeout is charged ``grace`` seconds after it is due. An answer in that time is late.
         """
         for table in list(self._active.values()):
-            table.tick(now, grace, [self._seat(bot, table.game) for bot in spared])
+            table.expire(now, grace, [self._seat(bot, table.game) for bot in exempt])
         self._advance(now)
 
     def _bots(self, game: int) -> tuple[int, ...]:
@@ -190,12 +190,12 @@ class RefereedMatch:
         table = self._active.get(answer.game)
         seat = self._seat(bot, answer.game)
         if table is not None and table.expects(seat, answer):
-            table.charge_unrequested(seat, too_early(answer), now)
+            table.charge_unrequested(seat, early_answer_text(answer), now)
         elif table is not None and table.is_future(seat, answer):
             table.charge_early(seat, answer)
         elif answer.game >= len(self._tables) and will_ask(self._rules, seat, answer.round, answer.turn):
             early = self._early.setdefault(answer.game, {})
-            early[seat, answer.round, answer.turn] = too_early(answer)
+            early[seat, answer.round, answer.turn] = early_answer_text(answer)
         else:
             self._charge_to_open_decision(bot, answer, now)
 

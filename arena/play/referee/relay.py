@@ -344,7 +344,7 @@ class _ToBot(_Direction):
     def _handle(self, data: bytes) -> None:
         self._send(data)
         # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
-        if self._messages.begins(data):
+        if self._messages.contains_start(data):
             self._relay.message_sent()
 
     def _set_paused(self, *, paused: bool) -> None:

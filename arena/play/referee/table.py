@@ -43,7 +43,7 @@ from arena.rules.state import in_control
 Send = Callable[[int, Event], None]
 """Sends an event to a seat."""
 
-Early = dict[tuple[int, int, int], str]
+EarlyAnswers = dict[tuple[int, int, int], str]
 """Descriptions of answers that arrived before their request, by seat, round and turn."""
 
 
@@ -63,18 +63,18 @@ class _Seat:
 
 
 @dataclass(slots=True)
-class _Pending:
+class _OpenDecision:
     """A decision that was requested and hasn't been made yet."""
 
     view: View
-    asked_at: float
+    requested_at: float
     allowed: float
     nonce: int
     uncounted: UncountedTime = field(default_factory=UncountedTime)
 
     def taken(self, now: float) -> float:
         """Return the seconds that count against the bot."""
-        return now - self.asked_at - self.uncounted.seconds
+        return now - self.requested_at - self.uncounted.seconds
 
     def late(self, now: float, grace: float = 0.0) -> bool:
         """Return True if its time ran out more than ``grace`` seconds ago."""
@@ -98,7 +98,7 @@ class GameTable:
         *,
         lost: Mapping[int, Lost],
         breaches: Mapping[int, Sequence[str]],
-        early: Early,
+        early: EarlyAnswers,
         send: Send,
         now: float,
         untimed: Collection[int] = (),
@@ -119,14 +119,14 @@ class GameTable:
             for seat in range(rules.players)
         ]
         self._absent = frozenset(lost)
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, _OpenDecision] = {}
         self._moves: list[Move | None] = []
         self._decisions: list[Decision | None] = []
         self._steps: list[tuple[Decision | None, ...]] = []
         self._round_ends: list[int] = []
         for seat in range(rules.players):
             send(seat, GameStarted(game, seat, rules, clock))
-        self._ask(now)
+        self._request_decisions(now)
         self._advance(now)
 
     @property
@@ -185,19 +185,19 @@ class GameTable:
 
     def charge_early(self, seat: int, answer: PlayerAnswer) -> None:
         """Record a fault for the decision that an early answer names."""
-        self._early[seat, answer.round, answer.turn] = too_early(answer)
+        self._early[seat, answer.round, answer.turn] = early_answer_text(answer)
 
     def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
         """Handle the answer to the seat's open decision."""
         pending = self._pending[seat]
         taken = pending.taken(now)
         if pending.late(now):
-            self._fault(seat, Fault.TIMEOUT, _late(pending))
+            self._fault(seat, Fault.TIMEOUT, _timeout_text(pending))
         elif answer.nonce not in (0, pending.nonce):
-            self._fault(seat, Fault.PROTOCOL, too_early(answer), answer, taken)
+            self._fault(seat, Fault.PROTOCOL, early_answer_text(answer), answer, taken)
         elif answer.move is None or answer.broken is not None:
             self._fault(seat, Fault.PROTOCOL, answer.broken or "no move", answer, taken)
-        elif (refusal := _refusal(pending.view, answer.move)) is not None:
+        elif (refusal := _illegal_reason(pending.view, answer.move)) is not None:
             self._fault(seat, Fault.ILLEGAL, refusal, answer, taken)
         else:
             del self._pending[seat]
@@ -224,26 +224,26 @@ class GameTable:
             self._fault(seat, lost.fault, lost.why)
             self._advance(now)
 
-    def asked_since(self, seat: int) -> float | None:
+    def open_since(self, seat: int) -> float | None:
         """Return when the seat's open decision was requested, or None if none is open."""
         pending = self._pending.get(seat)
-        return None if pending is None else pending.asked_at
+        return None if pending is None else pending.requested_at
 
     def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
         """Don't count the host's delay towards the time of the seat's open decision."""
         pending = self._pending.get(seat)
         if pending is not None:
-            pending.uncounted.add(sample, now - pending.asked_at)
+            pending.uncounted.add(sample, now - pending.requested_at)
 
     def late(self, now: float, grace: float) -> tuple[int, ...]:
         """Return the seats whose time ran out more than ``grace`` seconds ago."""
         return tuple(seat for seat, pending in self._pending.items() if pending.late(now, grace))
 
-    def tick(self, now: float, grace: float, spared: Collection[int]) -> None:
+    def expire(self, now: float, grace: float, exempt: Collection[int]) -> None:
         """Have the stand-in decide for seats over ``grace`` seconds late, except those in ``exempt``."""
         for seat in self.late(now, grace):
-            if seat not in spared:
-                self._fault(seat, Fault.TIMEOUT, _late(self._pending[seat]))
+            if seat not in exempt:
+                self._fault(seat, Fault.TIMEOUT, _timeout_text(self._pending[seat]))
         self._advance(now)
 
     def _advance(self, now: float) -> None:
@@ -261,20 +261,22 @@ class GameTable:
                 self._round_ends.append(len(self._steps))
                 self._send_all(RoundScored(self.game, before.round, scores))
             if self._state.result is not None:
-                moments = [seat.taken_over for seat in self._seats]
+                takeover_steps = [seat.taken_over for seat in self._seats]
                 result = self._state.result
-                self._send_all(GameEnded(self.game, result, places_with_faults(result.places, moments)))
+                self._send_all(
+                    GameEnded(self.game, result, places_with_faults(result.places, takeover_steps))
+                )
             else:
-                self._ask(now)
+                self._request_decisions(now)
 
-    def _ask(self, now: float) -> None:
+    def _request_decisions(self, now: float) -> None:
         self._moves = [None] * self._state.rules.players
         self._decisions = [None] * self._state.rules.players
         nonces = self._nonces()
         for seat in asked(self._state):
             player = self._seats[seat]
             seen = view(self._state, seat)
-            self._pending[seat] = _Pending(seen, now, player.clock.allowance, nonces[seat])
+            self._pending[seat] = _OpenDecision(seen, now, player.clock.allowance, nonces[seat])
             if player.taken_over is not None:
                 self._stand_in(seat)
             elif player.lost is not None:
@@ -342,13 +344,13 @@ def will_ask(rules: Rules, seat: int, round_number: int, turn: int) -> bool:
     return turn < rules.turns or (rules.dummy and in_control(rules, round_number, turn) == seat)
 
 
-def too_early(answer: PlayerAnswer) -> str:
+def early_answer_text(answer: PlayerAnswer) -> str:
     """Describe an answer that arrived before its request."""
     where = f"game {answer.game}, round {answer.round}, turn {answer.turn}"
     return answer.broken or f"an answer for {where}, sent before the request"
 
 
-def _decision(move: Move, pending: _Pending, taken: float | None, note: str | None) -> Decision:
+def _decision(move: Move, pending: _OpenDecision, taken: float | None, note: str | None) -> Decision:
     waited = pending.uncounted.seconds
     return replace(
         decision_of(move),
@@ -365,7 +367,7 @@ def _public(decision: Decision | None) -> Decision | None:
     return replace(decision, note=None, trouble=None)
 
 
-def _refusal(seen: View, move: Move) -> str | None:
+def _illegal_reason(seen: View, move: Move) -> str | None:
     try:
         check_move(seen.seat, seen.hand, seen.table, move, control=seen.control)
     except IllegalMove as error:
@@ -373,6 +375,6 @@ def _refusal(seen: View, move: Move) -> str | None:
     return None
 
 
-def _late(pending: _Pending) -> str:
+def _timeout_text(pending: _OpenDecision) -> str:
     what = "the move time and the rest of the bank"
     return f"no answer within {pending.allowed:.1f} s ({what})" + uncounted_note(pending.uncounted)

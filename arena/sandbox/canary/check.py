@@ -20,7 +20,7 @@ import docker
 
 from arena.platform.cpu_time import unmeasured_reason
 from arena.protocol.match import Limits
-from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, Share, Trial, last_observations
+from arena.sandbox.canary.evidence import TASKS, Evidence, ProbedEngine, ProbeResult, Share, last_observations
 from arena.sandbox.docker.cgroups import CommonGroup
 from arena.sandbox.docker.engine import engine_errors
 from arena.sandbox.docker.policy import OPEN_FILES, TMP_FILES, container_arguments, slot_owner
@@ -48,7 +48,7 @@ def share_between(before: dict[str, Any], after: dict[str, Any]) -> Share:
         raise ValueError("a container that has ended has no usage figures") from error
 
 
-def seconds_of_life(state: dict[str, Any]) -> float:
+def run_seconds(state: dict[str, Any]) -> float:
     """Return how long an ended container ran, by the engine's clock."""
     return _seconds(state["StartedAt"], state["FinishedAt"])
 
@@ -66,7 +66,7 @@ _PREFIX: Final = "canary-"
 _SLOT: Final = 1_000
 """The canary's first slot: far above the slots of matches, so that the canary can run alongside them."""
 
-_UNMEASURED: Final = (
+_CPU_WAIT_WARNING: Final = (
     "on a busy host, bots may be counted as late, because the time they wait for a CPU can't be measured: "
     "{}. Run the arena on the engine's host, or give its container the host's PID namespace (pid: host) and "
     "/sys/fs/cgroup"
@@ -86,7 +86,7 @@ _SHARE_ROUNDS: Final = 3
 _STALE_SECONDS: Final = 120
 """Age after which a canary's containers count as leftovers of a killed process."""
 
-Owner = Callable[[int, int, int], tuple[int, int]]
+SlotOwner = Callable[[int, int, int], tuple[int, int]]
 
 
 class Canary:
@@ -105,7 +105,7 @@ class Canary:
         run_dir: Path,
         limits: Limits,
         group: CommonGroup,
-        owner: Owner = slot_owner,
+        owner: SlotOwner = slot_owner,
     ) -> None:
         self._client = client
         self._runtime = runtime
@@ -123,17 +123,17 @@ class Canary:
         """
         engine = self._engine()
         self._sweep()
-        asked = container_arguments(self._spec("look", self._run_dir), self._runtime.host, ())
+        arguments = container_arguments(self._spec("look", self._run_dir), self._runtime.host, ())
         with ThreadPoolExecutor(len(TASKS), thread_name_prefix="canary") as executor:
             trials = dict(zip(TASKS, executor.map(self._run_task, TASKS), strict=True))
         return Evidence(
             engine=engine,
             limits=self._limits,
-            pids=asked["host_config"]["PidsLimit"],
+            pids=arguments["host_config"]["PidsLimit"],
             owner=self._owner_of(_SLOT + TASKS.index("look")),
-            environment=self._expected(asked),
+            environment=self._expected(arguments),
             deadline_seconds=_DEADLINE_SECONDS,
-            cold=self._runtime.why_not_cached(self._image),
+            not_cached_reason=self._runtime.not_cached_reason(self._image),
             trials=trials,
         )
 
@@ -156,12 +156,12 @@ class Canary:
                 if time.time() - folder.stat().st_mtime > _STALE_SECONDS:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def _expected(self, asked: dict[str, Any]) -> dict[str, str]:
+    def _expected(self, arguments: dict[str, Any]) -> dict[str, str]:
         """Return the complete environment of a bot. The engine sets HOSTNAME."""
         with engine_errors(f"inspect image {self._image}"):
             config = self._client.inspect_image(self._image)["Config"]  # type: ignore[no-untyped-call] # untyped in its stubs
         image = dict(line.split("=", 1) for line in config.get("Env") or ())
-        return {**image, "HOSTNAME": asked["hostname"], **asked["environment"]}
+        return {**image, "HOSTNAME": arguments["hostname"], **arguments["environment"]}
 
     def _owner_of(self, slot: int) -> tuple[int, int]:
         return self._owner(slot, os.geteuid(), os.getegid())
@@ -177,7 +177,7 @@ class Canary:
             labels={INSTALL_LABEL: INSTALL},
         )
 
-    def _run_task(self, task: str) -> Trial:
+    def _run_task(self, task: str) -> ProbeResult:
         with self._folder(task) as folder:
             spec = self._spec(task, folder)
             try:
@@ -192,7 +192,7 @@ class Canary:
             finally:
                 sandbox.remove()
 
-    def _await_end(self, sandbox: DockerSandbox, name: str, timeout: float) -> Trial:
+    def _await_end(self, sandbox: DockerSandbox, name: str, timeout: float) -> ProbeResult:
         """Wait for a probe to end; remove it if it is still running after ``timeout`` seconds."""
         late = threading.Event()
 
@@ -209,20 +209,22 @@ class Canary:
             timer.cancel()
         observations = last_observations(sandbox.stderr())
         if late.is_set():
-            return Trial(observations=observations, exit=ended, in_time=False, warnings=sandbox.warnings)
+            return ProbeResult(
+                observations=observations, exit=ended, in_time=False, warnings=sandbox.warnings
+            )
         found = self._inspect(name)
-        return Trial(
+        return ProbeResult(
             observations=observations,
             exit=ended,
             in_time=True,
-            seconds=seconds_of_life(found["State"]),
+            seconds=run_seconds(found["State"]),
             memory=found["HostConfig"]["Memory"],
             memory_and_swap=found["HostConfig"]["MemorySwap"],
             log_bytes=self._log_bytes(name, found),
             warnings=sandbox.warnings,
         )
 
-    def _measure_cpu(self, sandbox: DockerSandbox, name: str) -> Trial:
+    def _measure_cpu(self, sandbox: DockerSandbox, name: str) -> ProbeResult:
         """Measure the CPU share of a probe that computes forever."""
         share: Share | None = None
         found = self._inspect(name)
@@ -237,7 +239,7 @@ class Canary:
                 break  # seen enough
         unmeasured = unmeasured_reason(sandbox.cpu)
         sandbox.remove()
-        return Trial(
+        return ProbeResult(
             observations=None,
             exit=sandbox.wait(),
             in_time=True,
@@ -245,7 +247,7 @@ class Canary:
             share=share,
             shared_limit=shared_limit,
             disk_rate=disk_rate,
-            warnings=(*sandbox.warnings, *([_UNMEASURED.format(unmeasured)] if unmeasured else [])),
+            warnings=(*sandbox.warnings, *([_CPU_WAIT_WARNING.format(unmeasured)] if unmeasured else [])),
         )
 
     def _inspect(self, name: str) -> dict[str, Any]:
@@ -282,7 +284,7 @@ class Canary:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._run_dir))
         try:
             folder.chmod(0o711)
-            (folder / "task").write_text(json.dumps({"name": task, "limits": self._bounds()}))
+            (folder / "task").write_text(json.dumps({"name": task, "limits": self._probe_limits()}))
             with _listening(folder / SOCKET_NAME, mine), _listening(folder / "other.sock", others):
                 if os.geteuid() != 0:
                     (folder / "other.sock").unlink()  # without root only the mount separates the bots
@@ -290,17 +292,17 @@ class Canary:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _bounds(self) -> dict[str, int]:
+    def _probe_limits(self) -> dict[str, int]:
         """Return the limits, keyed by the probe's names."""
         mebibyte = 1024 * 1024
-        asked = asdict(self._limits)
+        limits = asdict(self._limits)
         return {
-            "memory_bytes": asked["memory_mib"] * mebibyte,
-            "tmp_bytes": asked["tmp_mib"] * mebibyte,
-            "file_bytes": asked["tmp_mib"] * mebibyte,
+            "memory_bytes": limits["memory_mib"] * mebibyte,
+            "tmp_bytes": limits["tmp_mib"] * mebibyte,
+            "file_bytes": limits["tmp_mib"] * mebibyte,
             "tmp_files": TMP_FILES,
             "open_files": OPEN_FILES,
-            "processes": asked["pids"],
+            "processes": limits["pids"],
         }
 
 

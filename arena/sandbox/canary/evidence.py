@@ -40,7 +40,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class ProbeResult:
     """The result of one container."""
 
     observations: Mapping[str, Any] | None  # the probe's last readable line, or None
@@ -68,8 +68,8 @@ class Evidence:
     owner: tuple[int, int]  # expected uid and gid of the container `look`
     environment: Mapping[str, str]  # complete expected environment of the container `look`
     deadline_seconds: int  # deadline of the container `deadline`
-    cold: str  # why the image's layers are not all in memory; empty if they are
-    trials: Mapping[str, Trial] = field(default_factory=dict)  # one per task
+    not_cached_reason: str  # why the image's layers are not all in memory; empty if they are
+    trials: Mapping[str, ProbeResult] = field(default_factory=dict)  # one per task
 
 
 def last_observations(stderr: str) -> dict[str, Any] | None:

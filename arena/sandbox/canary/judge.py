@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, Final
 
 from arena.protocol.controls import CONTROL_NAMES, Finding, HostReport
-from arena.sandbox.canary.evidence import Evidence, Trial
-from arena.sandbox.docker.policy import DISK_BYTES, OPEN_FILES, TMP_FILES
+from arena.sandbox.canary.evidence import Evidence, ProbeResult
+from arena.sandbox.docker.policy import DISK_READ_BYTES_PER_SECOND, OPEN_FILES, TMP_FILES
 
 _MIB: Final = 1024 * 1024
 NO_ANSWER: Final = "the probe did not answer"
@@ -124,7 +124,10 @@ def _refused_by_a_filter(key: str, evidence: Evidence) -> Verdict:
 
 
 def _layers_in_memory(evidence: Evidence) -> Verdict:
-    return not evidence.cold, evidence.cold or "the image's layers that containers share are in memory"
+    return (
+        not evidence.not_cached_reason,
+        evidence.not_cached_reason or "the image's layers that containers share are in memory",
+    )
 
 
 def _host_counters(evidence: Evidence) -> Verdict:
@@ -194,7 +197,10 @@ def _disk_rate(evidence: Evidence) -> Verdict:
         return False, NO_ANSWER
     if rate is None:
         return False, "nothing limits how fast a bot reads from the disk"
-    return rate <= DISK_BYTES, f"{rate / _MIB:g} MiB per second ({DISK_BYTES / _MIB:g} allowed)"
+    return (
+        rate <= DISK_READ_BYTES_PER_SECOND,
+        f"{rate / _MIB:g} MiB per second ({DISK_READ_BYTES_PER_SECOND / _MIB:g} allowed)",
+    )
 
 
 def _file_size(evidence: Evidence) -> Verdict:
@@ -254,7 +260,7 @@ def _all_bots_memory(evidence: Evidence) -> Verdict:
     return (False, NO_ANSWER) if found is None else (found.held, found.detail)
 
 
-def _observations(trial: Trial) -> dict[str, Any]:
+def _observations(trial: ProbeResult) -> dict[str, Any]:
     return dict(trial.observations or {})
 
 

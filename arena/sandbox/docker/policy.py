@@ -60,11 +60,11 @@ MASKED: Final = tuple(
 )
 """Empty or missing for bots. Counters there disclose what visitors, the arena and other bots do."""
 
-DISK_BYTES: Final = 32 * _MIB
+DISK_READ_BYTES_PER_SECOND: Final = 32 * _MIB
 """Limit on disk reads, in bytes per second. Five seats together stay below the rate of a slow disk; a start
 from a cold page cache takes two to three seconds longer."""
 
-_DISK_READS: Final = 1_000
+_DISK_READS_PER_SECOND: Final = 1_000
 """Limit on disk reads per second: enough for a start from a cold page cache."""
 
 OPEN_FILES: Final = 256
@@ -135,7 +135,7 @@ def container_arguments(spec: SandboxSpec, host: EngineHost, command: tuple[str,
     }
 
 
-_MIN_SHARES: Final = 2
+_MIN_CPU_SHARES: Final = 2
 """The kernel's lowest weight; other bots have 1,024."""
 
 
@@ -157,7 +157,7 @@ def _host_config(spec: SandboxSpec, host: EngineHost) -> dict[str, Any]:
         "CgroupParent": host.cgroup_parent,
         "CpusetCpus": host.cores,
         "NanoCpus": round(limits.cpus * 1e9),
-        **({"CpuShares": _MIN_SHARES} if spec.low_priority else {}),
+        **({"CpuShares": _MIN_CPU_SHARES} if spec.low_priority else {}),
         "Memory": memory,
         "MemorySwap": memory,  # includes memory, so there is no swap
         "OomScoreAdj": 1000,  # if the host runs out of memory, the kernel kills bots first
@@ -182,8 +182,8 @@ def _disk_limits(disk: str) -> dict[str, Any]:
     if not disk:
         return {}
     return {
-        "BlkioDeviceReadBps": [{"Path": disk, "Rate": DISK_BYTES}],
-        "BlkioDeviceReadIOps": [{"Path": disk, "Rate": _DISK_READS}],
+        "BlkioDeviceReadBps": [{"Path": disk, "Rate": DISK_READ_BYTES_PER_SECOND}],
+        "BlkioDeviceReadIOps": [{"Path": disk, "Rate": _DISK_READS_PER_SECOND}],
     }
 
 
@@ -212,7 +212,7 @@ def _ulimit(name: str, most: int) -> dict[str, str | int]:
     return {"Name": name, "Soft": most, "Hard": most}
 
 
-def limits_in_words(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:
+def describe_limits(spec: SandboxSpec, host: EngineHost, warnings: tuple[str, ...]) -> tuple[str, ...]:
     """Describe a bot's limits in words.
 
     ``warnings`` are those that the engine gave when it created the container. They are the only sign of

@@ -38,7 +38,7 @@ from arena.sandbox.docker.policy import (
     EngineHost,
     cgroup_parent,
     container_arguments,
-    limits_in_words,
+    describe_limits,
     pids_limit,
 )
 from arena.sandbox.docker.sandbox import DockerSandbox, remove_bot
@@ -171,7 +171,7 @@ class DockerRuntime:
                 sandbox.remove()
             raise
 
-    def why_not_cached(self, source: str) -> str:
+    def not_cached_reason(self, source: str) -> str:
         """Return why an image's layers are not all in memory, or "". Raises the same errors as ``launch``."""
         return self._warm(self._images.find(source))
 
@@ -195,7 +195,7 @@ class DockerRuntime:
                     self._client.remove_container(spec.name, v=True, force=True)
                 raise
         warnings = tuple(answer.get("Warnings") or ())
-        limits = limits_in_words(spec, self.host, warnings)
+        limits = describe_limits(spec, self.host, warnings)
         return DockerSandbox(
             self._client,
             self._location,

@@ -66,7 +66,7 @@ class MatchesInFlight:
         with self._lock:
             return self._by_ticket.pop(ticket, None)
 
-    def at_other_workers(self, runs: Collection[str]) -> tuple[MatchInFlight, ...]:
+    def matches_not_on(self, runs: Collection[str]) -> tuple[MatchInFlight, ...]:
         """Return the matches at all workers except these."""
         with self._lock:
             return tuple(match for match in self._by_ticket.values() if match.run not in runs)
@@ -86,7 +86,7 @@ _PROBATION_SECONDS: Final = 60.0
 Connect = Callable[[str, OnProgress], Link]
 """Opens a connection for a session; raises SchedulerUnreachable if it can't."""
 
-Refuse = Callable[[ClusterMember], str | None]
+AdmissionCheck = Callable[[ClusterMember], str | None]
 """Called when a worker joins, and again after an expected error; returns why the worker must not be used,
 or None."""
 
@@ -94,7 +94,7 @@ or None."""
 @contextmanager
 def cluster_workers(
     connect: Connect,
-    refuse: Refuse,
+    refuse: AdmissionCheck,
     now: Callable[[], datetime],
     expected: tuple[type[Exception], ...] = (),
 ) -> Iterator["ClusterWorkers"]:
@@ -118,7 +118,7 @@ class ClusterWorkers:
     def __init__(
         self,
         connect: Connect,
-        refuse: Refuse,
+        refuse: AdmissionCheck,
         now: Callable[[], datetime],
         expected: tuple[type[Exception], ...] = (),
     ) -> None:
@@ -131,7 +131,7 @@ class ClusterWorkers:
         self._refused: dict[str, RefusedWorker] = {}
         self._in_flight = MatchesInFlight()
         self._link: Link | None = None
-        self._trouble = ""
+        self._last_error = ""
         self._stopped = threading.Event()
         self._lock = threading.RLock()
 
@@ -160,8 +160,8 @@ class ClusterWorkers:
             if self._link is not None:
                 return self._capacity.unavailable_reason()
             return (
-                f"the scheduler is unavailable: {self._trouble}"
-                if self._trouble
+                f"the scheduler is unavailable: {self._last_error}"
+                if self._last_error
                 else "the scheduler has not answered yet"
             )
 
@@ -172,20 +172,20 @@ class ClusterWorkers:
     def poll(self) -> None:
         """Update the workers, and fail the matches of those that left; call this at intervals."""
         if self._stopped.is_set():
-            self._fail_at_other_workers((), lambda _: LauncherStopped("the arena is stopping"))
+            self._fail_matches_not_on((), lambda _: LauncherStopped("the arena is stopping"))
             return
         try:
             link = self._connected_link()
             found = link.members()
             members = self._admitted(found)
             self._refuse_unreadable(link.unreadable)
-            self._forget_refused({member.card.run for member in found} | link.unreadable.keys())
+            self._prune_refused({member.card.run for member in found} | link.unreadable.keys())
         except SchedulerUnreachable as error:
             self._drop_link(str(error))
             return
         with self._lock:
             self._capacity.update(members)
-        self._fail_at_other_workers(
+        self._fail_matches_not_on(
             {member.card.run for member in members},
             lambda match: WorkerLost(f"worker {match.worker} has left"),
         )
@@ -217,7 +217,7 @@ class ClusterWorkers:
             return promise
         if not self._in_flight.mark_sent(match, answer):
             answer.cancel()
-        answer.add_done_callback(lambda done: self._answered(match.ticket, done))
+        answer.add_done_callback(lambda done: self._on_answer(match.ticket, done))
         return promise
 
     def report(self, member: ClusterMember, seats: int, verdict: Verdict) -> None:
@@ -247,19 +247,19 @@ class ClusterWorkers:
 
     def _connected_link(self) -> Link:
         if self._link is None:
-            self._link = self._connect(self._session, self._pass_progress)
+            self._link = self._connect(self._session, self._forward_progress)
             _log.info("scheduler connected", scheduler=self._link.address)
-            self._trouble = ""
+            self._last_error = ""
         return self._link
 
     def _drop_link(self, why: str) -> None:
         with self._lock:
             link, self._link = self._link, None
             self._capacity.update(())
-        if why != self._trouble:
+        if why != self._last_error:
             _log.warning("scheduler unavailable; will retry", error=why)
-        self._trouble = why
-        self._fail_at_other_workers(
+        self._last_error = why
+        self._fail_matches_not_on(
             (), lambda match: WorkerLost(f"worker {match.worker} was lost along with the scheduler")
         )
         if link is not None:
@@ -299,22 +299,20 @@ class ClusterWorkers:
         with self._lock:
             self._refused[key] = refused
 
-    def _forget_refused(self, connected: Collection[str]) -> None:
+    def _prune_refused(self, connected: Collection[str]) -> None:
         with self._lock:
             self._refused = {key: refused for key, refused in self._refused.items() if key in connected}
 
-    def _fail_at_other_workers(
-        self, runs: Collection[str], why: Callable[[MatchInFlight], Exception]
-    ) -> None:
-        for match in self._in_flight.at_other_workers(runs):
+    def _fail_matches_not_on(self, runs: Collection[str], why: Callable[[MatchInFlight], Exception]) -> None:
+        for match in self._in_flight.matches_not_on(runs):
             self._settle(match.ticket, lambda lost: lost.promise.set_exception(why(lost)))
 
-    def _pass_progress(self, ticket: str, data: bytes) -> None:
+    def _forward_progress(self, ticket: str, data: bytes) -> None:
         match = self._in_flight.find(ticket)
         if match is not None:
             match.progress(data)
 
-    def _answered(self, ticket: str, done: Future[Any]) -> None:
+    def _on_answer(self, ticket: str, done: Future[Any]) -> None:
         """Settle a match whose dask future is done."""
         try:
             answer = read_answer(done.result())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.play.referee.frames import (
-    FRAMES,
+    FRAME_LIMITS,
     MAX_MESSAGE_BYTES,
     PREFACE,
     Breach,
@@ -45,7 +45,7 @@ def verdict(data: bytes, cuts: list[int] | None = None) -> str:
         for start, stop in pairwise(places):
             guard.feed(data[start:stop])
             # At most an incomplete frame header, and an incomplete message prefix per call.
-            assert guard.buffered <= 8 + 4 * FRAMES[HEADERS].first
+            assert guard.buffered <= 8 + 4 * FRAME_LIMITS[HEADERS].initial
     except NotHttp2:
         return "not HTTP/2"
     except Breach as breach:
@@ -189,7 +189,7 @@ def test_data_frames_with_a_payload_are_found(cuts: list[int]) -> None:
     found, frames = [], DataFrames()
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     for start, stop in pairwise(places):
-        if frames.begins(data[start:stop]):
+        if frames.contains_start(data[start:stop]):
             found.append((start, stop))
     ((start, stop),) = found
     assert start <= len(others) + 8 < stop

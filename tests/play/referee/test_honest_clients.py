@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.play.referee.frames import MESSAGE_BYTES, MESSAGES, MOVES
+from arena.play.referee.frames import MESSAGE_BYTES_LIMIT, MESSAGE_LIMIT, MOVE_LIMIT
 from arena.rules import Rules
 from tests.play.referee.lines import BOT, bots_over_sockets, conduct
 from tests.soak import many
@@ -41,6 +41,8 @@ def test_a_long_match_takes_a_small_part_of_what_is_allowed(program: str, games_
     for player in players:
         used = player.budget.used()
         shares = {limit.name: count / allowed for limit, (count, allowed) in used.items()}
-        conversation = {limit.name: shares.pop(limit.name) for limit in (MESSAGES, MOVES, MESSAGE_BYTES)}
+        conversation = {
+            limit.name: shares.pop(limit.name) for limit in (MESSAGE_LIMIT, MOVE_LIMIT, MESSAGE_BYTES_LIMIT)
+        }
         assert max(conversation.values()) <= 0.5
         assert max(shares.values()) <= 0.25

@@ -17,7 +17,7 @@ from grpc import aio
 from arena.platform.cpu_time import OwnRunDelay
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.conductor import Conductor
-from arena.play.referee.frames import MOVES, PREFACE
+from arena.play.referee.frames import MOVE_LIMIT, PREFACE
 from arena.play.referee.grpc_player import PROTOCOL, Encoder, GrpcPlayer
 from arena.play.referee.match import RefereedMatch
 from arena.play.referee.player import Event, Listener
@@ -219,7 +219,7 @@ async def _babbles(call: Call) -> None:
 
 async def _answers_too_much(call: Call) -> None:
     request = await _first_request(call)
-    moves = [_move(request)] * (MOVES.first + MOVES.each_request + 1)
+    moves = [_move(request)] * (MOVE_LIMIT.initial + MOVE_LIMIT.per_request + 1)
     await call.write(pb.BotMessage(moves=moves).SerializeToString())
 
 
@@ -420,9 +420,9 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
             first = await _request_in_frames(reader)
             await _close_window(reader, writer)
             writer.write(_answer_in_a_frame(first))
-            await _until(lambda: match.asked_since(0) is None)
+            await _until(lambda: match.open_since(0) is None)
             other.release()
-            await _until(lambda: match.asked_since(0) is not None)
+            await _until(lambda: match.open_since(0) is not None)
             await asyncio.sleep(0.1)  # the library has begun the write
             if goes is None:
                 writer.close()

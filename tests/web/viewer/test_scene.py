@@ -193,7 +193,7 @@ def test_each_frame_has_a_description() -> None:
     first = Frame(1, 1, FilmStage.PICK)
     assert said(first) == "Everyone has chosen. bot-1: timeout; the stand-in chooses."
     assert said(first, Viewpoint(VisibleHands.SEAT, 0)) == "Everyone has chosen."
-    assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout, the stand-in takes over.")
+    assert said(Frame(1, 6, FilmStage.PICK)).endswith("bot-1: timeout; the stand-in takes over.")
     assert said(Frame(1, 9, FilmStage.PICK)) == "The last cards are played automatically."
     assert said(Frame(1, 1, FilmStage.PASS)) == "Every hand goes to the next seat."
     assert said(film.frames[-1]) == f"bot-2 wins with {film.replay.totals[2]} points."

@@ -20,7 +20,7 @@ from tests.sandbox.hostile.channel.play import (
 )
 from tests.sandbox.hostile.channel.raw import CALL, ENOUGH_BYTES, FRAME_BYTES, Closed, Line, headers, literal
 
-MESSAGE_BYTES: Final = 16_384
+MESSAGE_BYTES_LIMIT: Final = 16_384
 BOMB_BYTES: Final = 16 * 1024 * 1024
 NOTE_BYTES: Final = 256
 _PADDING: Final = 15 << 3 | 2  # field 15, which doesn't exist; type bytes
@@ -47,7 +47,7 @@ def longest_message() -> None:
     """Answer with a message of exactly the allowed length."""
     bot = greeted()
     move = bot.play_to()
-    message = padded(pb.BotMessage(moves=[move]), MESSAGE_BYTES)
+    message = padded(pb.BotMessage(moves=[move]), MESSAGE_BYTES_LIMIT)
     bot.call.send(message)
     move = bot.asked()
     tell(sent=len(message), asked_on=True)
@@ -57,7 +57,7 @@ def longest_message() -> None:
 def message_too_long_by_a_byte() -> None:
     """Answer with a message that is one byte too long."""
     bot = greeted()
-    message = padded(pb.BotMessage(moves=[bot.play_to()]), MESSAGE_BYTES + 1)
+    message = padded(pb.BotMessage(moves=[bot.play_to()]), MESSAGE_BYTES_LIMIT + 1)
     send_to_the_end(lambda: bot.call.send(message))
     tell_whether_it_ends(bot, sent=len(message))
 
@@ -95,7 +95,7 @@ def thousands_of_moves() -> None:
     """Send a message with as many empty moves as fit into it."""
     bot = greeted()
     bot.play_to()
-    moves = [pb.Move()] * (MESSAGE_BYTES // 2)
+    moves = [pb.Move()] * (MESSAGE_BYTES_LIMIT // 2)
     bot.answer(*moves)
     with contextlib.suppress(Ended):
         bot.asked()
