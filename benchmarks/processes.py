@@ -42,9 +42,9 @@ def run_arena(**settings: str) -> Iterator[RunningArena]:
     file = folder / "data" / "arena.sqlite3"
     try:
         with _running(environment, "-m", "arena", "coordinator"):
-            await_that(file.exists, "a database")
+            wait_until(file.exists, "a database")
             with closing(open_store(f"sqlite:///{file}")) as store:
-                await_that(lambda: store.activity.totals().games > 0, "a game between house bots")
+                wait_until(lambda: store.activity.totals().games > 0, "a game between house bots")
                 yield RunningArena(store, environment)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -65,7 +65,7 @@ def exit_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
-def await_that(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[[], bool], what: str) -> None:
     """Wait until a condition holds; exit after ten minutes."""
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     while not condition():

@@ -22,7 +22,7 @@ from arena.db.store import Store
 from arena.platform.settings import RegistrationMode
 from arena.protocol.controls import CONTROL_NAMES
 from arena.protocol.states import Role, Scope
-from benchmarks.processes import await_that, run_arena, run_site
+from benchmarks.processes import run_arena, run_site, wait_until
 
 GOAL_SECONDS: Final = 120.0
 _BOT: Final = Path(__file__).parents[1] / "bots" / "greedy"
@@ -92,7 +92,7 @@ def _submit(store: Store, environment: dict[str, str], name: str, target: Path) 
     if done.returncode:
         sys.exit(f"{name} was rejected: exit code {done.returncode}, {done.stdout}")
     told: dict[str, Any] = json.loads(done.stdout)
-    await_that(lambda: _played(store, name), f"a rated game of {name}")
+    wait_until(lambda: _played(store, name), f"a rated game of {name}")
     rated = time.time() - begun
     stages = {stage: datetime.fromisoformat(told[stage]).timestamp() - begun for stage in _STAGES}
     journey = Journey(target.name, stages, rated)

@@ -2,9 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 import pytest
 
@@ -12,6 +12,24 @@ WAIT_SECONDS: Final = 280
 """Seconds: longer than anything takes on a busy host."""
 
 _MUCH: Final = 5
+
+_T = TypeVar("_T")
+
+
+def wait_until(condition: Callable[[], _T | None], what: str = "a condition", pause: float = 0.01) -> _T:
+    """Wait until a condition is true, and return its value. The longer this takes, the longer are the pauses.
+
+    Args:
+        condition: Returns a true value when the wait is over.
+        what: What is awaited, for the error message.
+        pause: Initial number of seconds between checks.
+    """
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited {WAIT_SECONDS} s in vain: {what}"
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.25)
+    return found
 
 
 @contextmanager

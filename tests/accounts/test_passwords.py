@@ -10,7 +10,7 @@ from argon2 import PasswordHasher, Type, extract_parameters
 from arena.accounts.errors import Busy, PasswordRefused, WrongCredentials
 from arena.accounts.passwords import MAX_LENGTH, Passwords, check_new_password, strong_hasher
 from tests.accounts.world import CHEAP, PASSWORD, World
-from tests.demo.running import await_that
+from tests.patience import wait_until
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_hashing_is_limited_and_has_a_short_queue() -> None:
     hasher.go.clear()
     with ThreadPoolExecutor(30) as pool:
         asked = [pool.submit(passwords.hash, PASSWORD) for _ in range(30)]
-        await_that(lambda: sum(one.done() for one in asked) >= 20, "refusals")
+        wait_until(lambda: sum(one.done() for one in asked) >= 20, "refusals")
         hasher.go.set()
     refused = [one for one in asked if isinstance(one.exception(), Busy)]
     assert (len(refused), hasher.most) == (20, 2)

@@ -21,8 +21,8 @@ from arena.play.replay.document import parse
 from arena.rules import Rules
 from tests.builders import BOTS, add_bots, fill, play_matches
 from tests.databases import sqlite_store
-from tests.demo.running import await_that, children
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import children
+from tests.patience import WAIT_SECONDS, wait_until
 
 LONG = 100_000
 """A number of playouts that takes too long to finish."""
@@ -92,7 +92,7 @@ def test_an_analyst_gets_only_idle_time_and_ends_with_the_arena(store: Store) ->
     before = store.analyses.wanted(ANALYST, VERSION)
     earlier = children()
     with analyst(store, LONG, lambda: True, now, seconds=0.01):
-        await_that(lambda: any(is_analyst(pid) for pid in children() - earlier), "an analyst")
+        wait_until(lambda: any(is_analyst(pid) for pid in children() - earlier), "an analyst")
     assert children() - earlier == set()
     assert store.analyses.wanted(ANALYST, VERSION) == before
 
@@ -104,7 +104,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     made = HostAnalyst(store, LONG, lambda: True, now)
     looking = threading.Thread(target=made.analyse_next)
     looking.start()
-    await_that(lambda: bool(children() - earlier), "a process")
+    wait_until(lambda: bool(children() - earlier), "a process")
     for pid in children() - earlier:
         os.kill(pid, signal.SIGKILL)
     looking.join(WAIT_SECONDS)
@@ -112,7 +112,7 @@ def test_a_killed_process_costs_one_game_its_turn(store: Store) -> None:
     assert store.analyses.find(before) is None
     looking = threading.Thread(target=made.analyse_next)
     looking.start()
-    await_that(lambda: bool(children() - earlier), "a process")
+    wait_until(lambda: bool(children() - earlier), "a process")
     made.close()
     looking.join(WAIT_SECONDS)
     assert not looking.is_alive()

@@ -26,10 +26,10 @@ from tests.browser.visits import Visit, Windows, follow
 from tests.builders import START, play_matches
 from tests.db.builders import run_sql
 from tests.db.test_submissions import qualify
-from tests.demo.running import await_that
 from tests.notices.receivers import Receiver, receiver
 from tests.notices.test_mail import Post, mail_server, mailer
 from tests.notices.test_webhooks import deliverer
+from tests.patience import wait_until
 from tests.web.site import opened
 from tests.web.stable import fill_stable
 from tests.web.submitted import send
@@ -67,7 +67,7 @@ class Place:
             left = self.store.subscriptions.due(self.world.now, 9, kinds=list(SubscriptionKind))
             return not left and condition()
 
-        await_that(delivered, "the notices")
+        wait_until(delivered, "the notices")
 
     def link(self) -> str:
         """Return the address of the link in the last mail for managing the subscription."""

@@ -15,7 +15,7 @@ from tests.browser.test_viewer import shown
 from tests.browser.visits import Visit, Windows, come
 from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, claimed, finished
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.watched import show
 from tests.web.site import opened
 
@@ -161,7 +161,7 @@ def sent_elsewhere(page: Page) -> None:
         return sum("/api/" in address for address in asked) > 1
 
     page.route(re.compile(rf"/live/{MATCH}"), send)
-    await_that(has_asked, "questions whether the match is over", pause=0.1)
+    wait_until(has_asked, "questions whether the match is over", pause=0.1)
     page.unroute_all()
     expect(page.locator('[data-live="state"]')).to_contain_text("Round 3 is being played.")
 

@@ -17,7 +17,7 @@ from tests.browser.card_faces import drawn
 from tests.browser.visits import Visit, Windows, elsewhere, hard_to_read, serving, stop_time
 from tests.builders import add_bots, fill, play_matches
 from tests.databases import sqlite_store
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.soak import many
 from tests.web.site import opened
 from web.http.static import STATIC
@@ -904,11 +904,11 @@ def test_kaiten_tv_goes_from_game_to_game(windows: Windows, url: str) -> None:
         page.clock.run_for(1000)
         return happened()
 
-    await_that(lambda: after_a_second(lambda: len(asked) > 1), "two requests", pause=0.1)
+    wait_until(lambda: after_a_second(lambda: len(asked) > 1), "two requests", pause=0.1)
     assert page.url == first
     expect(page.get_by_role("region", name="Score sheet")).to_be_visible()
     page.unroute_all()
-    await_that(lambda: after_a_second(lambda: page.url != first), "the next game", pause=0.1)
+    wait_until(lambda: after_a_second(lambda: page.url != first), "the next game", pause=0.1)
     expect(page).to_have_url(re.compile(rf"^{url}/tv/games/"))
     page.locator("#film[data-ready]").wait_for()
     assert shown(page) == 0

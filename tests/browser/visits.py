@@ -11,7 +11,7 @@ from threading import Thread
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 from tests.accounts.world import PASSWORD
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.soak import SOAK
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
@@ -136,7 +136,7 @@ def come(page: Page, part: Locator) -> None:
         page.clock.fast_forward(4000)
         return part.count() > 0
 
-    await_that(there, str(part), pause=0.1)  # each attempt makes the page poll the site
+    wait_until(there, str(part), pause=0.1)  # each attempt makes the page poll the site
 
 
 def poll(page: Page) -> None:

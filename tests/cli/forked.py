@@ -93,7 +93,7 @@ class Started:
         assert self._process.pid is not None
         return self._process.pid
 
-    def await_that(self, condition: Callable[[], bool]) -> None:
+    def wait_until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition is true, while the command must keep running."""
         deadline = time.monotonic() + WAIT_SECONDS
         while not condition():

@@ -14,7 +14,7 @@ from tests.cli.command import SeatNote
 from tests.client.live import live
 from tests.db.builders import START, add_bot
 from tests.db.test_submissions import CAUSE, PLENTY, new
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.web.stable import bench, disqualify, fill_stable, play_next
 
 
@@ -290,7 +290,7 @@ def test_a_game_of_the_site_is_analysed(reader: Author) -> None:
 def test_a_challenge_is_followed_until_it_is_played(ann: Author) -> None:
     """When all games are over, it prints each game's result, the number of wins, and the games' addresses."""
     with ann.typing("challenge", "mine", "greedy", "other", "--version", "2") as typing:
-        await_that(lambda: bool(asked(ann)), "a challenge")
+        wait_until(lambda: bool(asked(ann)), "a challenge")
         for _ in range(3):
             play_next(ann.live.store)
         said = ended(typing)

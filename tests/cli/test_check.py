@@ -20,7 +20,7 @@ from arena.protocol.submissions import HINTS, Stage
 from arena.sandbox.runtime import INSTALL_LABEL
 from tests.cli import forked
 from tests.cli.command import environment, worded
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import REJECTED
@@ -98,7 +98,7 @@ class Home:
             found[:] = [install for install in self.installs() if self.containers(install)]
             return bool(found)
 
-        await_that(playing, "the bots of a check")
+        wait_until(playing, "the bots of a check")
         (install,) = found
         return install
 

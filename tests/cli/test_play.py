@@ -114,7 +114,7 @@ def test_ctrl_c_prints_what_was_played(folder: Path) -> None:
     """It leaves no file and no process."""
     words = ("play", "./dice", "first.py", "-n", "10000000", "-o", "g.jsonl")
     with started(words, folder, environment()) as command:
-        command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
+        command.wait_until(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         children = Path(f"/proc/{command.pid}/task/{command.pid}/children").read_text().split()
         command.interrupt()
         code, out, errors = command.wait()

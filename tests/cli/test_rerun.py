@@ -132,7 +132,7 @@ def test_ctrl_c_prints_the_differences_so_far(folder: Path) -> None:
     )
     words = ("rerun", "g.jsonl", "slow.py", "--of", "first")
     with started(words, folder, environment()) as command:
-        command.await_that((folder / "there").exists)
+        command.wait_until((folder / "there").exists)
         command.interrupt()
         code, out, errors = command.wait()
     assert code == 130

@@ -154,7 +154,7 @@ def test_an_existing_file_is_replaced_only_by_a_whole_one(folder: Path) -> None:
 def test_an_interrupted_run_leaves_no_file(folder: Path, number: signal.Signals) -> None:
     """Neither Ctrl-C nor SIGTERM leaves an incomplete file, under any name."""
     with started((*ENDLESS, "g.jsonl"), folder, environment()) as command:
-        command.await_that(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
+        command.wait_until(lambda: any(file.stat().st_size for file in folder.glob(".g.jsonl.*")))
         assert not (folder / "g.jsonl").exists()
         command.interrupt(number)
         code, _, errors = command.wait()

@@ -25,8 +25,7 @@ from tests.cli.command import COMMAND, environment
 from tests.client.live import Live, answering, live
 from tests.client.relay import Relay
 from tests.db.builders import add_bot
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.submitted import finish_game, queue
 
 CAUSE = Cause(
@@ -43,7 +42,7 @@ CAUSE = Cause(
 
 def submitted(site: Live, bot: str) -> KnownSubmission:
     """Wait for a bot's submission, and return it."""
-    await_that(lambda: bool(site.store.submissions.newest(bot=bot)), f"a submission of {bot}")
+    wait_until(lambda: bool(site.store.submissions.newest(bot=bot)), f"a submission of {bot}")
     return site.store.submissions.newest(bot=bot)[0]
 
 
@@ -118,7 +117,7 @@ def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
         assert ended(typing).code == 0
     (author.home / "loser.py").write_text("print('better')\n")
     with author.typing("submit", "./loser.py") as typing:
-        await_that(lambda: len(site.store.submissions.newest(bot="loser")) == 2, "the next submission")
+        wait_until(lambda: len(site.store.submissions.newest(bot="loser")) == 2, "the next submission")
         site.store.submissions.reject(qualifies(site, "loser"), CAUSE, now())
         said = ended(typing)
     assert said.code == 1
@@ -338,7 +337,7 @@ def test_a_site_that_is_busy_is_asked_again(author: Author) -> None:
                 "Content-Length: 100\r\n\r\nx".encode()
             )
         uploads = author.live.uploads
-        await_that(lambda: len(list(uploads.glob("*.part"))) == MAX_PER_ADDRESS, "files in progress")
+        wait_until(lambda: len(list(uploads.glob("*.part"))) == MAX_PER_ADDRESS, "files in progress")
         with author.typing("submit", author.source("eager.py"), "--no-follow") as typing:
             assert "already being received" in typing.readline()
             senders.close()

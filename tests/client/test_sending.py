@@ -24,7 +24,7 @@ from arena.protocol.documents import Submission
 from tests.cli.command import ROOT
 from tests.client.live import Live
 from tests.db.builders import add_bot
-from tests.demo.running import await_that
+from tests.patience import wait_until
 
 SEND = """
 import signal
@@ -108,7 +108,7 @@ def test_a_file_that_was_deleted_is_not_sent(arena: Live, tmp_path: Path) -> Non
         file.unlink()
         with pytest.raises(CannotSend, match="can no longer be read"):
             site.put("/bots/deleted/submissions", body_of(payload, lambda *_: None), kind="python")
-    await_that(lambda: kept(arena) == before, "the end of it")
+    wait_until(lambda: kept(arena) == before, "the end of it")
     assert arena.store.submissions.newest(bot="deleted") == ()
 
 
@@ -131,11 +131,11 @@ def test_a_killed_sender_leaves_nothing_on_the_site(arena: Live) -> None:
     before = kept(arena)
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}) as sender:  # noqa: S603 - our own
         try:
-            await_that(lambda: kept(arena) > before, "a file on its way")
+            wait_until(lambda: kept(arena) > before, "a file on its way")
         finally:
             sender.kill()
     assert sender.returncode == -signal.SIGKILL
-    await_that(lambda: kept(arena) == before, "its end")
+    wait_until(lambda: kept(arena) == before, "its end")
     assert arena.store.submissions.newest(bot="large") == ()
 
 
@@ -250,7 +250,7 @@ def test_an_engine_that_fails_in_the_middle_leaves_nothing(arena: Live, base_ima
         )
         with pytest.raises(CannotSend, match="the engine is gone"):
             site.put("/bots/broken/submissions", body_of(broken, lambda *_: None), kind="image")
-    await_that(lambda: kept(arena) == before, "the end of it")
+    wait_until(lambda: kept(arena) == before, "the end of it")
     assert arena.store.submissions.newest(bot="broken") == ()
 
 

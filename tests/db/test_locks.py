@@ -15,8 +15,8 @@ from arena.protocol.submissions import Stage
 from tests.db.builders import START, add_account, present
 from tests.db.test_people import session, token
 from tests.db.test_submissions import PLENTY, new
-from tests.demo.running import await_that
 from tests.kinds import on_postgresql
+from tests.patience import wait_until
 
 pytestmark = on_postgresql
 
@@ -32,7 +32,7 @@ def wait_for_waiting(database: Database, count: int) -> None:
         with database.read() as connection:
             return bool(connection.execute(waiting).scalar_one() == count)
 
-    await_that(as_many_wait, f"{count} waiting transactions")
+    wait_until(as_many_wait, f"{count} waiting transactions")
 
 
 def test_a_deletion_and_a_new_version_lock_nothing_before_the_ladder(

@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,21 +106,6 @@ def program(place: Place, *words: str, **more: str) -> Iterator[subprocess.Popen
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-
-
-def await_that(condition: Callable[[], bool], what: str, pause: float = 0.01) -> None:
-    """Wait until a condition is true. The longer this takes, the less often the condition is checked.
-
-    Args:
-        condition: Returns True when the wait is over.
-        what: What is awaited, for the error message.
-        pause: Initial number of seconds between checks.
-    """
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {WAIT_SECONDS} s in vain: {what}"
-        time.sleep(pause)
-        pause = min(1.2 * pause, 0.25)
 
 
 def children() -> set[int]:

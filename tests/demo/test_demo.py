@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from tests.demo.conftest import With
-from tests.demo.running import Place, await_that, processes_of, program, started
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import Place, processes_of, program, started
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.ports import free_port
 from tests.soak import SOAK
 
@@ -46,7 +46,7 @@ def test_a_round_is_interrupted(place: Place) -> None:
     `make demo` starts it. Without an engine it warns that nothing is isolated.
     """
     with program(place, "scripts/demo", ONCE="1") as demo:
-        await_that(lambda: bool(list(place.sockets.glob("*/*"))), "a match")
+        wait_until(lambda: bool(list(place.sockets.glob("*/*"))), "a match")
         demo.send_signal(signal.SIGINT)
         _, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 130, said
@@ -73,9 +73,9 @@ def test_the_site_is_served_while_games_are_played(place_with: With) -> None:
             except OSError:
                 return 0
 
-        await_that(lambda: games() > 0, "the site")
+        wait_until(lambda: games() > 0, "the site")
         first = games()
-        await_that(lambda: games() > first, "another game")
+        wait_until(lambda: games() > first, "another game")
         demo.send_signal(signal.SIGINT)
         printed, said = demo.communicate(timeout=WAIT_SECONDS)
     assert demo.returncode == 0, said

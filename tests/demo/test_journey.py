@@ -19,9 +19,9 @@ from arena.play.botfiles import samples
 from tests.accounts.world import PASSWORD
 from tests.browser.visits import Windows, chromium, follow
 from tests.demo.conftest import With
-from tests.demo.running import Ended, Place, await_that
+from tests.demo.running import Ended, Place
 from tests.demo.town import SETTINGS, Author, registered, town
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.test_journey import small_image
@@ -98,7 +98,7 @@ def test_from_a_container_to_a_rated_bot(
         for number, (bot, target) in enumerate(targets.items(), 1):
             # The site receives one file of an author at a time, and an image takes long on a busy host.
             runs[bot] = pool.submit(ann.run_beside, "submit", target, "--name", bot)
-            await_that(partial(_has_sent, ann, number), f"{bot} at the site")
+            wait_until(partial(_has_sent, ann, number), f"{bot} at the site")
         added = _added(arena, tmp_path)
         with chromium(chromium_path) as browser:
             windows = Windows(browser)
@@ -119,7 +119,7 @@ def test_from_a_container_to_a_rated_bot(
             assert -1 not in order, said
             assert order == sorted(order), said
         rejection(ann, "noentry", done["noentry"])
-        await_that(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all")
+        wait_until(lambda: rated(ann).keys() >= GOOD | {"added"}, "rated games of all")
         assert "noentry" not in rated(ann)
         _game_is_shown_to_all(address)
         _logs_are_for_their_owner(ann, bob)

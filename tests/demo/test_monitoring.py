@@ -10,8 +10,8 @@ import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.demo.conftest import With
-from tests.demo.running import Place, await_that, processes_of, started
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import Place, processes_of, started
+from tests.patience import WAIT_SECONDS, wait_until
 
 SETTINGS = {"ARENA_SANDBOX": "process", "ARENA_LOG_LEVEL": "info", "ARENA_OPS_ADDRESS": "127.0.0.1:0"}
 
@@ -28,7 +28,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
             lines.append(_line(arena))
         with httpx2.Client(base_url=f"http://{lines[-1]['address']}", timeout=60) as client:
             assert client.get("/healthz").text == "ok\n"
-            await_that(lambda: client.get("/readyz").status_code == 200, "that it plays")
+            wait_until(lambda: client.get("/readyz").status_code == 200, "that it plays")
             # Read on, so that it never waits for a reader.
             while sum(line["event"] == "match stored" for line in lines) < 2:
                 lines.append(_line(arena))
@@ -37,7 +37,7 @@ def test_a_coordinator_reports_its_health(place_with: With) -> None:
             assert second.code == 1
             assert "another arena is running" in second.stderr
             # A match is counted after its line has been logged, and not in all metrics at the same time.
-            await_that(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
+            wait_until(lambda: _are_counted(_values(client.get("/metrics").text)), "metrics of them")
             arena.send_signal(signal.SIGTERM)
         # Not communicate(), which would lose data that was read from the pipe but not yet returned as a line.
         assert arena.stdout is not None
@@ -58,7 +58,7 @@ def test_a_coordinator_whose_disk_is_full_is_healthy_but_not_ready(place: Place)
         while line["event"] != "ops endpoint listening":
             line = _line(arena)
         with httpx2.Client(base_url=f"http://{line['address']}", timeout=60) as client:
-            await_that(lambda: client.get("/readyz").json()["missing"].keys() == {"disk"}, "all but the disk")
+            wait_until(lambda: client.get("/readyz").json()["missing"].keys() == {"disk"}, "all but the disk")
             answer = client.get("/readyz")
             assert answer.status_code == 503
             assert answer.json()["detail"] == (

@@ -11,8 +11,8 @@ from arena.db.store import open_store
 from arena.rules import Rules
 from tests.builders import START, add_bots, play_matches
 from tests.demo.conftest import With
-from tests.demo.running import await_that, processes_of, started
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import processes_of, started
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.site import opened
 
 
@@ -48,8 +48,8 @@ def test_coordinator_site_and_commands_share_one_database(place_with: With, post
             rows = client.get("/api/v1/leaderboard").json()["rows"]
             return [{key: row[key] for key in ("bot", "games", "mean")} for row in rows]
 
-        await_that(lambda: sum(int(str(row["games"])) for row in shown()) > 0, "rated games")
-        await_that(lambda: bool(client.get("/data/manifest.json").json()["files"]), "files of a day")
+        wait_until(lambda: sum(int(str(row["games"])) for row in shown()) > 0, "rated games")
+        wait_until(lambda: bool(client.get("/data/manifest.json").json()["files"]), "files of a day")
         assert f"games-{START.date()}.parquet" in client.get("/data").text
         arena.send_signal(signal.SIGTERM)
         _, said = arena.communicate(timeout=WAIT_SECONDS)

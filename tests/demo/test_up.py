@@ -8,8 +8,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from tests.demo.conftest import With
-from tests.demo.running import Place, await_that, processes_of, started
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import Place, processes_of, started
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.ports import free_port
 
 PROCESS = {"ARENA_SANDBOX": "process"}
@@ -54,9 +54,9 @@ def test_running_matches_are_finished_before_it_stops(place_with: With) -> None:
     place = place_with("greedy", "random")
     port = free_port()
     with started(place, "up", **PROCESS, ARENA_PORT=str(port)) as arena:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
-        await_that(lambda: b"greedy" in page(f"http://127.0.0.1:{port}/leaderboard"), "the site")
-        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        wait_until((place.data / "arena.sqlite3").exists, "the database")
+        wait_until(lambda: b"greedy" in page(f"http://127.0.0.1:{port}/leaderboard"), "the site")
+        wait_until(lambda: matches(place, "state = 'running'") > 0, "a match")
         arena.send_signal(signal.SIGTERM)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 0, said
@@ -69,8 +69,8 @@ def test_a_second_signal_does_not_wait(place_with: With) -> None:
     """Running matches are aborted and requeued."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
-        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        wait_until((place.data / "arena.sqlite3").exists, "the database")
+        wait_until(lambda: matches(place, "state = 'running'") > 0, "a match")
         arena.send_signal(signal.SIGTERM)
         arena.send_signal(signal.SIGINT)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
@@ -83,8 +83,8 @@ def test_without_its_site_it_stops(place_with: With) -> None:
     """It only finishes running matches first. The exit code is 1."""
     place = place_with("greedy", "random")
     with started(place, "up", **PROCESS, ARENA_PORT=str(free_port())) as arena:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
-        await_that(lambda: matches(place, "state = 'running'") > 0, "a match")
+        wait_until((place.data / "arena.sqlite3").exists, "the database")
+        wait_until(lambda: matches(place, "state = 'running'") > 0, "a match")
         os.kill(site_of(arena.pid), signal.SIGKILL)
         _, said = arena.communicate(timeout=WAIT_SECONDS)
     assert arena.returncode == 1, said

@@ -16,8 +16,8 @@ import httpx2
 from arena.protocol.controls import CONTROL_NAMES
 from tests.accounts.world import PASSWORD
 from tests.cli import forked
-from tests.demo.running import Ended, Place, await_that, started
-from tests.patience import WAIT_SECONDS
+from tests.demo.running import Ended, Place, started
+from tests.patience import WAIT_SECONDS, wait_until
 
 SETTINGS = {
     # These tests are about submissions. Other tests check the host's controls.
@@ -69,9 +69,9 @@ class Author:
 def town(place: Place) -> Iterator[str]:
     """Yield the address of a site whose arena is running."""
     with started(place, "coordinator", **SETTINGS) as arena:
-        await_that((place.data / "arena.sqlite3").exists, "the database")
+        wait_until((place.data / "arena.sqlite3").exists, "the database")
         with site(place) as address:
-            await_that(partial(_knows_its_host, address), "the host's report")
+            wait_until(partial(_knows_its_host, address), "the host's report")
             yield address
         arena.terminate()
         _, said = arena.communicate(timeout=WAIT_SECONDS)

@@ -20,7 +20,7 @@ from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image, build_server_image
 from arena.sandbox.runtime import INSTALL_LABEL
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.ports import free_port
 
 pytestmark = [pytest.mark.docker, pytest.mark.timeout(1800)]
@@ -207,7 +207,7 @@ def submit(visitor: httpx2.Client, bot: str, source: bytes) -> str:
         found.update(visitor.get(answer.headers["location"]).json())
         return found["stage"] in {"active", "rejected"}
 
-    await_that(decided, "the end of the submission")
+    wait_until(decided, "the end of the submission")
     assert not found["cause"], found
     return str(found["stage"])
 
@@ -253,7 +253,7 @@ def test_the_database_starts_and_stops(project: Project) -> None:
     """It becomes healthy without unnecessary rights, and its data is in the project's own volumes."""
     build_database_image(project.client)
     project.run("up", "-d", "database")
-    await_that(lambda: project.service("database").health == "healthy", "the database's health")
+    wait_until(lambda: project.service("database").health == "healthy", "the database's health")
     database = project.service("database")
     check_logs([database])
     check_rights([database])
@@ -306,10 +306,10 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     assert worker.exec_run(["python3", "-c", reads]).output == b"True\n"
 
     read = reader(web)
-    await_that(
+    wait_until(
         lambda: sum(row["games"] for row in (read("leaderboard") or {"rows": []})["rows"]) > 0, "a rated game"
     )
-    await_that(lambda: project.service("web").health == "healthy", "the site's health")
+    wait_until(lambda: project.service("web").health == "healthy", "the site's health")
     with closing(registered(web, "ann")) as ann:
         assert submit(ann, "anns-bot", (ROOT / "bots" / "greedy" / "bot.py").read_bytes()) == "active"
     shown = project.run(
@@ -319,7 +319,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     check_metrics(project)
     assert "FATAL" not in project.service("database").logs().decode()
     project.run("up", "-d", "--scale", "worker=2")
-    await_that(
+    wait_until(
         lambda: sum(each["busy"] > 0 for each in read("status")["workers"]) == 3, "all workers at play"
     )
     assert project.run("exec", "-T", "scheduler", "cat", "/keys/member.key") == keys[0]  # created only once
@@ -334,7 +334,7 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
     where = {each["name"].removeprefix(f"{each['host']}-"): each["host"] for each in shown["workers"]}
     assert set(where) == set(installs)
     assert where[installs[2]] == socket.gethostname()
-    await_that(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
+    wait_until(lambda: elsewhere.service("worker").health == "healthy", "the other worker's health")
 
     def bots() -> list[Container]:
         return [
@@ -345,10 +345,10 @@ def test_games_are_played_and_shown_and_nothing_is_left(project: Project, elsewh
             )
         ]
 
-    await_that(lambda: len(bots()) > 0, "a bot at play")
+    wait_until(lambda: len(bots()) > 0, "a bot at play")
     elsewhere.run("kill", "-s", "SIGTERM")
     project.run("stop")
-    await_that(lambda: elsewhere.service("worker").status == "exited", "the other worker's end")
+    wait_until(lambda: elsewhere.service("worker").status == "exited", "the other worker's end")
     assert bots() == []
     for ended in (*project.containers(), *elsewhere.containers()):
         if ended.labels["com.docker.compose.service"] in {"arena", "worker"}:

@@ -12,7 +12,7 @@ import pytest
 from docker.models.containers import Container
 
 from arena.images.build.server import build_database_image
-from tests.demo.running import await_that
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.docker
 
@@ -73,20 +73,20 @@ def test_only_the_arena_and_its_site_can_connect(
     would log three lines.
     """
     with running(docker_client, image, volume) as database:
-        await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
+        wait_until(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
         assert ask(database, ARENA, "kaiten", "CREATE TABLE kept AS SELECT 7 AS seven") == "SELECT 1"
         assert ask(database, STRANGER, "kaiten", "SELECT 1") == ""
         assert ask(database, SITE, "postgres", "SELECT 1") == ""
         database.stop(timeout=60)
         assert database.wait()["StatusCode"] == 0
     with running(docker_client, image, volume) as database:
-        await_that(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
+        wait_until(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
         database.kill()
         database.start()
-        await_that(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
+        wait_until(lambda: ask(database, SITE, "kaiten", "SELECT seven FROM kept") == "7", "what was kept")
         [found] = re.findall(r'test: (\["CMD", "pg_isready".*\])', COMPOSE_FILE.read_text())
         check = json.loads(found)[1:]
-        await_that(lambda: database.exec_run(check).exit_code == 0, "its health")
+        wait_until(lambda: database.exec_run(check).exit_code == 0, "its health")
         assert b"FATAL:  Peer" not in database.logs()
         database.exec_run([*check[:4], "kaiten", *check[5:]])
         assert b"FATAL:  Peer" in database.logs()
@@ -97,7 +97,7 @@ def test_a_first_start_that_was_killed_is_repeated(
 ) -> None:
     """An incomplete cluster is never used."""
     with running(docker_client, image, volume) as database:
-        await_that(lambda: "creating subdirectories" in database.logs().decode(), "the beginning")
+        wait_until(lambda: "creating subdirectories" in database.logs().decode(), "the beginning")
         database.kill()
         database.start()
-        await_that(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")
+        wait_until(lambda: ask(database, SITE, "kaiten", "SELECT 1") == "1", "the database")

@@ -10,7 +10,7 @@ import pytest
 
 from arena.sandbox.docker import policy
 from arena.sandbox.docker.images import DockerImages, PageCacheWarmer
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.sandbox.stage import DockerStage, run_source
 
 _BITS = 512
@@ -148,7 +148,7 @@ def test_without_the_limit_reading_from_the_disk_is_faster(
 ) -> None:
     """A bot without the limit reads the same file faster."""
     monkeypatch.setattr(policy, "_disk_limits", lambda _: {})
-    await_that(lambda: cold.read() < _MIN_SECONDS, "a fast read")
+    wait_until(lambda: cold.read() < _MIN_SECONDS, "a fast read")
 
 
 @pytest.mark.docker

@@ -19,8 +19,7 @@ from arena.protocol.match import MAX_PROGRESS_BYTES, Decision, MatchSpec, Progre
 from arena.scheduler.check import RecordRefused
 from arena.scheduler.live import LiveMatches, check_progress
 from tests.db.builders import START, add_bot, claimed, finished, present
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.replay.twins import Steps
 from tests.scheduler.test_coordinator import Notes, coordinator_of, ladder_of
 from tests.scheduler.test_late import Slow
@@ -182,7 +181,7 @@ def test_the_coordinator_shows_rounds_of_a_match_that_is_played(store: Store) ->
     with ThreadPoolExecutor(1) as thread:
         run = thread.submit(coordinator.run, lambda: False)
         try:
-            await_that(lambda: shown() == [((0, 1),)], "the round")
+            wait_until(lambda: shown() == [((0, 1),)], "the round")
         finally:
             coordinator.stop()
             workers.future.set_exception(MatchVoid("the test is over"))

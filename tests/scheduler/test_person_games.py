@@ -26,7 +26,7 @@ from arena.rules import Move, Rules
 from arena.sandbox.process.runtime import ProcessRuntime
 from arena.scheduler.person_games import SILENCE_SECONDS, PersonTables, person_tables
 from tests.db.builders import START, add_bot
-from tests.patience import WAIT_SECONDS
+from tests.patience import wait_until
 from tests.scheduler.test_coordinator import entropy
 
 STUBBORN: Final = "import time\nfrom arena.sdk import run\ndef choose(view): time.sleep(600)\nrun(choose)\n"
@@ -88,12 +88,7 @@ def known(store: Store, id_: str) -> PersonGame:
 
 def until(store: Store, id_: str, ready: Callable[[PersonGame], bool]) -> PersonGame:
     """Wait until a game meets a condition."""
-    ends = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < ends:
-        if ready(game := known(store, id_)):
-            return game
-        time.sleep(0.05)
-    raise AssertionError(f"game {id_} did not meet the condition in time")
+    return wait_until(lambda: game if ready(game := known(store, id_)) else None, f"game {id_}")
 
 
 def is_asked(game: PersonGame) -> bool:

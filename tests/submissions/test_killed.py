@@ -2,8 +2,7 @@
 
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
 import docker
@@ -16,13 +15,12 @@ from arena.platform.settings import Settings
 from arena.protocol.states import MatchState
 from arena.protocol.submissions import Stage
 from tests.builders import host_report
+from tests.patience import wait_until
 from tests.soak import SOAK
 from tests.submissions import programs
 from tests.submissions.opened import send
 
 pytestmark = pytest.mark.docker
-
-PATIENCE = 120.0
 
 
 @contextmanager
@@ -41,14 +39,6 @@ def running(settings: Settings) -> Iterator[None]:
             assert process.poll() is None
         finally:
             process.kill()
-
-
-def until(condition: Callable[[], bool], pause: float = 0.3) -> None:
-    """Wait for a condition, checking it at this interval in seconds."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(pause)
 
 
 def found(store: Store, id_: str) -> KnownSubmission:
@@ -78,11 +68,11 @@ def test_a_submission_survives_every_kill(
 
         if SOAK:
             with running(settings):
-                until(lambda: incoming.is_dir() and any(incoming.iterdir()), 0.005)
+                wait_until(lambda: incoming.is_dir() and any(incoming.iterdir()))
         with running(settings):
-            until(lambda: MatchState.DONE in games() and MatchState.RUNNING in games())
+            wait_until(lambda: MatchState.DONE in games() and MatchState.RUNNING in games())
         with running(settings):
-            until(lambda: found(store, id_).stage.over)
+            wait_until(lambda: found(store, id_).stage.over)
         over = found(store, id_)
         assert (over.stage, over.version, over.cause) == (Stage.ACTIVE, 1, None)
         assert games() == [MatchState.DONE] * 3

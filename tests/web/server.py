@@ -9,7 +9,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from tests.demo.running import await_that
+from tests.patience import wait_until
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def running(app: FastAPI, listener: socket.socket, **options: Any) -> Iterator[u
     thread = Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:
-        await_that(lambda: server.started, "the site")
+        wait_until(lambda: server.started, "the site")
         yield server
     finally:
         server.should_exit = True

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.cli import forked
-from tests.demo.running import await_that
+from tests.patience import wait_until
 
 START_SECONDS = 60
 
@@ -69,7 +69,7 @@ def opened(data_dir: Path, **settings: str) -> Iterator[Opened]:
         return bool(found)
 
     with forked.site(words, environment() | {"ARENA_LOG_LEVEL": "warning"} | settings) as said:
-        await_that(listens, "the site")
+        wait_until(listens, "the site")
         yield Opened(found[0], said)
 
 

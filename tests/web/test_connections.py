@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.web.server import running, serving
 from web.http.connections import ConnectionLimits, Connections, guarded, listen
 
@@ -150,7 +150,7 @@ def test_the_time_limit_applies_only_to_headers() -> None:
                 return True
             return False
 
-        await_that(cut, "the end of the connection")
+        wait_until(cut, "the end of the connection")
         patient.sendall(b": a\r\n\r\n")
         assert answered(patient) == "HTTP/1.1 200 OK"
         assert is_closed(silent)
@@ -199,7 +199,7 @@ def test_connections_per_address_are_limited() -> None:
             with connect(address) as again:
                 return asks(again) == "HTTP/1.1 200 OK"
 
-        await_that(let_in, "room for one more")
+        wait_until(let_in, "room for one more")
 
 
 def test_connections_of_a_trusted_proxy_are_not_limited() -> None:
@@ -256,8 +256,8 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
         connect(other, sent=request),
         connect(address, sent=request) as visitor,
     ):
-        await_that(lambda: bool(patient.server_state.connections), "the request")
-        await_that(lambda: bool(server.server_state.connections), "the other request")
-        await_that(lambda: not server.server_state.connections, "the end of the connection")
+        wait_until(lambda: bool(patient.server_state.connections), "the request")
+        wait_until(lambda: bool(server.server_state.connections), "the other request")
+        wait_until(lambda: not server.server_state.connections, "the end of the connection")
         assert patient.server_state.connections
         assert visitor.fileno() >= 0

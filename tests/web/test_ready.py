@@ -15,7 +15,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from arena.db.store import open_store
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.postgresql import Cluster
 from tests.web.site import START_SECONDS, Site, opened, served
 
@@ -68,17 +68,17 @@ def test_a_site_whose_database_hangs_or_takes_no_writes_is_not_ready(
             assert {answer.status_code for answer in answers} == {503}
             assert "is not responding" in answers[-1].json()["detail"]
             assert client.get("/healthz").text == "ok\n"
-        await_that(lambda: client.get("/readyz").status_code == 200, "the database")
+        wait_until(lambda: client.get("/readyz").status_code == 200, "the database")
         with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
             connection.execute("ALTER SYSTEM SET default_transaction_read_only = on")
             connection.execute("SELECT pg_reload_conf()")
-            await_that(lambda: client.get("/readyz").status_code == 503, "that it is read-only")
+            wait_until(lambda: client.get("/readyz").status_code == 503, "that it is read-only")
             assert "is read-only at the moment" in client.get("/readyz").json()["detail"]
             assert client.get("/leaderboard").status_code == 200
             connection.execute("SET default_transaction_read_only = off")
             connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
             connection.execute("SELECT pg_reload_conf()")
-        await_that(lambda: client.get("/readyz").status_code == 200, "that it takes writes")
+        wait_until(lambda: client.get("/readyz").status_code == 200, "that it takes writes")
 
 
 @pytest.mark.postgresql
@@ -109,7 +109,7 @@ def test_a_site_without_its_database_is_healthy_but_not_ready(cluster: Cluster, 
         assert client.get("/healthz").text == "ok\n"
         assert client.get("/leaderboard").status_code == 503
         cluster.resume()
-        await_that(lambda: client.get("/readyz").status_code == 200, "the database")
+        wait_until(lambda: client.get("/readyz").status_code == 200, "the database")
         with closing(psycopg.connect(cluster.address("postgres"), autocommit=True)) as connection:
             (number,) = connection.execute("SELECT version_num FROM kaiten_schema").fetchone() or ("",)
             connection.execute("UPDATE kaiten_schema SET version_num = 'later'")
@@ -119,7 +119,7 @@ def test_a_site_without_its_database_is_healthy_but_not_ready(cluster: Cluster, 
         assert client.get("/metrics").status_code == 404
         told = _metrics(site)
         # A request is counted only after its response was sent.
-        await_that(lambda: _counted(told) == 3, "three requests in the metrics")
+        wait_until(lambda: _counted(told) == 3, "three requests in the metrics")
         lines = _ended(site)
     requests = {line["request"]: line for line in lines if line["event"] == "request"}
     assert len(requests) == 3

@@ -16,7 +16,7 @@ from arena.protocol.states import Scope as May
 from arena.submissions.receiver import MAX_CONCURRENT, SOURCE_SLOTS
 from tests.accounts.world import World
 from tests.builders import host_report
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.web.app import parts_over
 from tests.web.people import token
 from tests.web.server import serving
@@ -133,7 +133,7 @@ def begin_images(
 ) -> list[socket.socket]:
     """Begin the uploads, and wait until all have a place."""
     begun = send_images(world, address, senders, places)
-    await_that(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
+    wait_until(lambda: len(list(world.uploads.glob("*.part"))) == len(begun), "images on their way")
     return begun
 
 
@@ -146,7 +146,7 @@ def drip_until_answered(sender: socket.socket) -> None:
         sender.sendall(bytes(64 * KIB))
         return False
 
-    await_that(answered, "an answer")
+    wait_until(answered, "an answer")
 
 
 def upload(address: tuple[str, int], secret: str, kind: str = "image", name: str = "hers") -> int:
@@ -199,7 +199,7 @@ def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
         slowest, *others = begin_images(world, address, senders)
         for sender in others:
             sender.sendall(bytes(1 << 21))  # enough to reach the disk
-        await_that(
+        wait_until(
             lambda: sum(file.stat().st_size > 0 for file in world.uploads.iterdir()) == len(others), "them"
         )
         assert upload(address, secret) == 503

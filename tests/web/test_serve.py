@@ -19,8 +19,7 @@ from tests.accounts.world import PASSWORD, World
 from tests.builders import host_report
 from tests.cli import forked
 from tests.databases import sqlite_store
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.web.people import repeated
 from tests.web.site import START_SECONDS, environment, opened, served
 from tests.web.stable import fill_games
@@ -122,8 +121,8 @@ def test_an_upload_that_is_cut_off_leaves_nothing(tmp_path: Path) -> None:
         uploads = tmp_path / "uploads"
         with socket.create_connection((address.host, address.port or 0)) as sender:
             sender.sendall(head.encode() + bytes(4_000_000))
-            await_that(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
-        await_that(lambda: not any(uploads.iterdir()), "its end")
+            wait_until(lambda: uploads.is_dir() and any(uploads.iterdir()), "a file on its way")
+        wait_until(lambda: not any(uploads.iterdir()), "its end")
         assert world.store.submissions.newest() == ()
         assert httpx2.get(f"{site.url}/healthz", timeout=START_SECONDS).text == "ok\n"
         (line,) = site.said().splitlines()

@@ -21,8 +21,7 @@ from arena.protocol.match import Clock, encode
 from arena.sandbox.docker import engine
 from arena.sandbox.docker.runtime import DockerRuntime
 from arena.scheduler.workers import POLL_SECONDS, LocalWorkers, local_workers
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import DockerStage
@@ -146,7 +145,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
     """The cause of their end is unknown, so the match is void; no other begins until the engine is back."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.TOO_SLOW, programs.TOO_SLOW)
-        await_that(lambda: len(at.running()) == 2, "two containers")
+        wait_until(lambda: len(at.running()) == 2, "two containers")
         assert at.workers.status()[0].busy == 2
         at.line.cut()
         _kill_all(at)
@@ -156,7 +155,7 @@ def test_bots_that_end_with_their_engine_are_not_to_blame(
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and there is still no engine
         assert at.workers.reserve(2) is None
         line = EngineLine(at.line.path)
-        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
+        wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
         line.cut()
 
 
@@ -166,7 +165,7 @@ def test_a_bot_that_ended_with_its_engine_before_greeting_is_not_awaited(
     """The match ends at once, even if much of the bots' time to greet is left."""
     with _hall_on(docker_client, base_image, run_dir) as at:
         match = at.play(programs.NEVER_CONNECTS, programs.NEVER_CONNECTS, clock=Clock(start_millis=600_000))
-        await_that(lambda: len(at.running()) == 2, "two containers")
+        wait_until(lambda: len(at.running()) == 2, "two containers")
         at.line.cut()
         _kill_all(at)
         assert isinstance(match.exception(60), HostFailed)
@@ -182,7 +181,7 @@ def test_no_match_is_played_while_the_engine_shuts_down(
         time.sleep(4 * POLL_SECONDS)  # the worker checks again, and the engine's ping succeeds
         assert at.workers.reserve(2) is None
         at.line.ending = False
-        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
+        wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
 
 
 def test_an_engine_that_hangs_blocks_nothing(
@@ -211,7 +210,7 @@ def test_an_engine_that_hangs_blocks_nothing(
         assert trouble is not None
         assert "the engine does not answer" in trouble
         at.line.silent = False
-        await_that(lambda: at.workers.reserve(2) is not None, "room for two")
+        wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
 
 
 @contextmanager

@@ -12,8 +12,7 @@ from arena.play.launcher import LauncherStopped, MatchVoid
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock, MatchRecord, decode, encode
 from arena.scheduler.check import check_record
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall, faults, referees
 from tests.sandbox.stage import DockerStage
@@ -129,7 +128,7 @@ def test_stopping_leaves_nothing_behind(hall: Hall) -> None:
 
     thread = threading.Thread(target=play)
     thread.start()
-    await_that(lambda: bool(hall.stage.leftovers()), "a sandbox")
+    wait_until(lambda: bool(hall.stage.leftovers()), "a sandbox")
     hall.launcher.stop()
     thread.join(WAIT_SECONDS)
     assert not thread.is_alive()
@@ -141,7 +140,7 @@ def test_a_referee_that_is_killed_leaves_nothing_and_blames_nobody(hall: Hall) -
     spec = hall.spec(programs.NEVER_CONNECTS, programs.GOOD)
     with ThreadPoolExecutor(1) as pool:
         match = pool.submit(hall.launcher.play, encode(spec), (0, 1))
-        await_that(lambda: bool(hall.stage.leftovers() and referees()), "a sandbox and a referee")
+        wait_until(lambda: bool(hall.stage.leftovers() and referees()), "a sandbox and a referee")
         [referee] = referees()
         os.kill(referee, signal.SIGKILL)
         with pytest.raises(MatchVoid, match="the referee exited with code -9"):

@@ -18,7 +18,7 @@ from arena.play.launcher.launcher import RefereeProcess
 from arena.play.referee.spec import Listening, RefereeSpec
 from arena.protocol.match import Clock, MatchRecord
 from arena.rules import Rules
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall, referees
 from tests.soak import many
@@ -81,7 +81,7 @@ def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
             # Holds the lock while it waits for something to copy.
             holder = threading.Thread(target=os.splice, args=(source.fileno(), stdin.fileno(), 1))
             holder.start()
-            await_that(partial(_splices, holder), "the lock")
+            wait_until(partial(_splices, holder), "the lock")
             referee.kill()
         holder.join()
     assert removed.is_set()
@@ -113,7 +113,7 @@ def _stood_still(
     bot = GREETS_LATER.replace("THERE", repr(str(there))).replace("GO", repr(str(go))).replace("REST", rest)
 
     def stop() -> None:
-        await_that(there.exists, "the bot")
+        wait_until(there.exists, "the bot")
         (referee,) = referees()
         os.kill(referee, signal.SIGSTOP)
         try:

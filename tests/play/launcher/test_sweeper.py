@@ -6,7 +6,7 @@ import pytest
 
 from arena.play.launcher.slots import sweeper
 from arena.sandbox.runtime import RuntimeFailure
-from tests.demo.running import await_that
+from tests.patience import wait_until
 from tests.play.launcher import programs
 from tests.play.launcher.conftest import Hall
 from tests.sandbox.stage import listening, spec_for
@@ -23,7 +23,7 @@ def test_strays_are_removed_and_a_match_in_progress_is_not(docker_hall: Hall) ->
         sandbox = stage.runtime.launch(spec_for(stage, stage.source(SLEEPS), folder, slot=4))
         with sweeper(stage.runtime, stage.install, docker_hall.launcher.owns, seconds=0.05):
             record = docker_hall.play(programs.GOOD, programs.GOOD)
-            await_that(lambda: not stage.leftovers(), "the sweep")
+            wait_until(lambda: not stage.leftovers(), "the sweep")
         with pytest.raises(RuntimeFailure, match="not by the arena"):
             sandbox.wait()
     assert [seat.trouble for seat in record.seats] == [None, None]

@@ -14,8 +14,7 @@ import pytest
 from arena.play.referee.clock import RefereeClock
 from arena.play.referee.frames import PREFACE, Breach, SendBudget
 from arena.play.referee.relay import SO_PASSRIGHTS, Relay, listen
-from tests.demo.running import await_that
-from tests.patience import WAIT_SECONDS
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.play.referee.wire import DATA, GOAWAY, PING, SETTINGS, frame
 
 FILLING = frame(DATA, bytes(16384), call=1)
@@ -129,10 +128,10 @@ async def _carried_while_a_close_waits(folder: Path) -> None:
     with socket.socket(socket.AF_UNIX) as slow, socket.socket(socket.AF_UNIX) as other:
         slow.connect(str(folder / "slow"))
         other.connect(str(folder / "other"))
-        await asyncio.to_thread(await_that, lambda: _waits_in_splice(holder), "the pipe's lock")
+        await asyncio.to_thread(wait_until, lambda: _waits_in_splice(holder), "the pipe's lock")
         socket.send_fds(slow, [PREFACE], [end])
         os.close(end)
-        await asyncio.to_thread(await_that, lambda: relays[0].received_at > 0, "the file")
+        await asyncio.to_thread(wait_until, lambda: relays[0].received_at > 0, "the file")
         other.send(PREFACE)
         writer = await asyncio.wait_for(served.get(), WAIT_SECONDS)
         relays[0].close_connections()

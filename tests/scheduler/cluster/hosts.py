@@ -2,12 +2,9 @@
 
 import os
 import re
-import shutil
 import signal
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.context import ForkServerProcess
@@ -21,9 +18,9 @@ from arena.protocol.match import RuntimeName
 from arena.scheduler.cluster.certificates import make_keys
 from arena.scheduler.cluster.member import Keys
 from tests.cli import forked
+from tests.folders import short_folder
+from tests.patience import WAIT_SECONDS, wait_until
 from tests.ports import free_port
-
-WAIT_SECONDS = 120
 
 
 class Hosts:
@@ -173,19 +170,15 @@ def hosts(
     sandbox: RuntimeName = RuntimeName.PROCESS, images: Path | None = None, *, workers: int = 3
 ) -> Iterator[Hosts]:
     """Yield a running cluster with this many workers."""
-    folder = Path(tempfile.mkdtemp(prefix="kc-"))
-    folder.chmod(0o711)
-    cluster = Hosts(folder, sandbox, images)
-    try:
-        names = [f"worker{number}" for number in range(workers)]
-        cluster.start_scheduler()
-        for name in names:
-            cluster.start_worker(name)
-        cluster.await_up("scheduler", *names)
-        yield cluster
-    finally:
-        cluster.close()
-        shutil.rmtree(folder, ignore_errors=True)
+    with short_folder() as folder:
+        folder.chmod(0o711)
+        with closing(Hosts(folder, sandbox, images)) as cluster:
+            names = [f"worker{number}" for number in range(workers)]
+            cluster.start_scheduler()
+            for name in names:
+                cluster.start_worker(name)
+            cluster.await_up("scheduler", *names)
+            yield cluster
 
 
 def keys(folder: Path, name: str) -> Keys:
@@ -193,16 +186,3 @@ def keys(folder: Path, name: str) -> Keys:
     return Keys(
         ca=folder / name / "ca.pem", cert=folder / name / "member.pem", key=folder / name / "member.key"
     )
-
-
-def wait_until(condition: Callable[[], object], seconds: float = WAIT_SECONDS) -> None:
-    """Wait until the condition is true.
-
-    Raises:
-        TimeoutError: It is still false after this many seconds.
-    """
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError
-        time.sleep(0.05)

@@ -22,8 +22,9 @@ from arena.scheduler.cluster.member import address_of, security_of
 from arena.scheduler.cluster.messages import WorkerCard, WorkerState, read, write
 from arena.scheduler.cluster.workers import ClusterWorkers
 from tests.cli.command import arena
+from tests.patience import wait_until
 from tests.scheduler.cluster import liar
-from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
+from tests.scheduler.cluster.hosts import Hosts, hosts, keys
 from tests.scheduler.cluster.liar import NAME, SEATS
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
 from tests.soak import many

@@ -30,9 +30,9 @@ from arena.scheduler.cluster.member import Keys, WrongCluster, address_of, secur
 from arena.scheduler.cluster.workers import ClusterWorkers, cluster_workers
 from arena.scheduler.workers import WorkerLost
 from tests.databases import sqlite_store
-from tests.patience import WAIT_SECONDS, within
+from tests.patience import WAIT_SECONDS, wait_until, within
 from tests.ports import free_port
-from tests.scheduler.cluster.hosts import Hosts, hosts, keys, wait_until
+from tests.scheduler.cluster.hosts import Hosts, hosts, keys
 from tests.scheduler.cluster.runs import Notes, coordinate, queue_up
 
 SLOW = '''"""Takes its time, and the first move there is."""
