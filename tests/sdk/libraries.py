@@ -93,7 +93,7 @@ class Library(NamedTuple):
 
     language: str
     start: Callable[[str], Command]
-    alone: Callable[[str], "subprocess.CompletedProcess[str]"]  # runs a bot's source without a referee
+    alone: Callable[..., "subprocess.CompletedProcess[str]"]  # see run_alone
     shown: Callable[[View], str]  # the text of a view that the bot "remembers" hashes
     bots: Mapping[str, str]  # by what they do: their sources
 
@@ -103,7 +103,7 @@ class Library(NamedTuple):
 
 
 def run_alone(source: str, address: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """Run a bot in Python without a referee."""
+    """Run a bot in Python without a referee. ``address`` is what it is told to be the referee's."""
     env = {"PYTHONPATH": str(ROOT)} | ({"ARENA_REFEREE": address} if address else {})
     return subprocess.run(  # noqa: S603 - source text from tests
         [sys.executable, "-c", source], env=env, capture_output=True, text=True, check=False
@@ -118,6 +118,11 @@ PYTHON = Library(
     bots={
         "plays the first card": FIRST_CARD,
         "wants 5 games": FIRST_CARD.replace("run(choose)", "run(choose, games_at_once=5)"),
+        "wants an impossible number of games": FIRST_CARD.replace(
+            "run(choose)", "run(choose, games_at_once=0)"
+        ),
+        "is a number": FIRST_CARD.replace("run(choose)", "run(3)"),
+        "is a class without choose": FIRST_CARD.replace("run(choose)", "run(type('Odd', (), {}))"),
         "says that it is up": "print('up', flush=True)\n" + FIRST_CARD,
         "has a long note": FIRST_CARD.replace(
             "view.hand[0]", "Answer(view.hand[0], note='x' + 'é' * 200 + chr(0xd800))"
@@ -141,6 +146,11 @@ def in_javascript(container: str) -> Library:
         bots={
             "plays the first card": FIRST_CARD_JS,
             "wants 5 games": FIRST_CARD_JS.replace("run(choose)", "run(choose, { gamesAtOnce: 5 })"),
+            "wants an impossible number of games": FIRST_CARD_JS.replace(
+                "run(choose)", "run(choose, { gamesAtOnce: 1.5 })"
+            ),
+            "is a number": FIRST_CARD_JS.replace("run(choose)", "run(3)"),
+            "is a class without choose": FIRST_CARD_JS.replace("run(choose)", "run(class Odd {})"),
             "says that it is up": FIRST_CARD_JS + "\nconsole.log('up');",
             "has a long note": FIRST_CARD_JS.replace("view.hand[0]", note),
             "remembers": _REMEMBERS_JS,

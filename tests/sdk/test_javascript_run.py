@@ -63,22 +63,6 @@ def test_an_error_of_the_bot_is_shown_to_its_author(
     assert "node_modules" not in stderr
 
 
-@pytest.mark.parametrize(
-    ("bot", "words"),
-    [
-        ("run(3)", "3 is not a bot"),
-        ("run(class Odd {})", "the class Odd is not a bot: it has no method choose"),
-        ("run(() => 1, { gamesAtOnce: 1.5 })", "gamesAtOnce is 1.5"),
-    ],
-)
-def test_a_wrong_argument_of_run_is_refused(javascript_container: str, bot: str, words: str) -> None:
-    """The mistake is reported before anything else happens."""
-    source = f'import {{ run }} from "kaiten";\n{bot};'
-    done = run_alone(javascript_container, source, UNUSED_ADDRESS)
-    assert done.returncode == 1
-    assert words in done.stderr
-
-
 def test_a_bot_without_a_referee_exits(alone: "Future[CompletedProcess[str]]") -> None:
     """If no referee answers, the bot gives up after ten seconds with one line."""
     done = alone.result(WAIT_SECONDS)

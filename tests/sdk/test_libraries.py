@@ -1,5 +1,6 @@
 """A bot's process in either language, against a scripted referee over real gRPC."""
 
+import re
 from contextlib import ExitStack
 from hashlib import sha256
 
@@ -228,3 +229,18 @@ def test_started_by_hand_it_says_what_to_do(library: Library) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("ARENA_REFEREE is not set")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("bot", "words"),
+    [
+        ("is a number", "3 is not a bot"),
+        ("is a class without choose", "the class Odd is not a bot: it has no method choose"),
+        ("wants an impossible number of games", r"is (0|1\.5)"),
+    ],
+)
+def test_a_wrong_argument_of_run_is_refused(library: Library, bot: str, words: str) -> None:
+    """The mistake is reported before anything else happens."""
+    done = library.alone(library.bots[bot], "unix:///nowhere/referee.sock")
+    assert done.returncode == 1
+    assert re.search(words, done.stderr)

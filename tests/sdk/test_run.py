@@ -210,21 +210,6 @@ def test_a_bot_without_a_referee_exits() -> None:
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("bot", "words"),
-    [
-        ("run(3)", "3 is not a bot"),
-        ("run(type('Odd', (), {}))", "the class Odd is not a bot: it has no method choose"),
-        ("run(len, games_at_once=0)", "games_at_once is 0"),
-    ],
-)
-def test_a_wrong_argument_of_run_is_refused(bot: str, words: str) -> None:
-    """The mistake is reported before anything else happens."""
-    done = run_alone(f"from arena.sdk import run\n{bot}", "unix:///nowhere/referee.sock")
-    assert done.returncode == 1
-    assert words in done.stderr
-
-
 def test_the_library_imports_nothing_from_the_server() -> None:
     """The library imports only ``arena.rules``, ``arena.wire`` and packages in a bot's image."""
     source = "import sys; import arena.sdk, arena.sdk.match; print(*{m for m in sys.modules})"

@@ -199,23 +199,6 @@ def test_a_process_without_free_descriptors_reports_it(cluster: Hosts) -> None:
         assert known.members()
 
 
-@pytest.mark.soak  # like the tests above: the scheduler refuses other certificates
-def test_a_worker_without_the_clusters_keys_can_not_join(cluster: Hosts, tmp_path: Path) -> None:
-    """The worker keeps trying, and gets no matches."""
-    make_keys(tmp_path, ["worker"], datetime.now(UTC))
-    ours = cluster.keys
-    cluster.keys = tmp_path
-    try:
-        cluster.start("stranger", "worker", key="worker")
-    finally:
-        cluster.keys = ours
-    wait_until(lambda: "scheduler unreachable" in cluster.log("stranger"))
-    with closing(link(cluster, keys(ours, "coordinator"))) as known:
-        assert len(known.members()) == 1
-    cluster.tell("stranger")
-    assert cluster.ended("stranger") == 0
-
-
 def test_an_address_that_others_can_reach_requires_keys() -> None:
     """Without keys, only the loopback can be used."""
     for host in ("::", "192.0.2.1", "arena.example"):
