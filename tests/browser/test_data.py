@@ -1,4 +1,4 @@
-"""Data files in a notebook that runs in the browser, on another site."""
+"""Data files: downloads, and a notebook that runs in the browser, on another site."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from arena.ops.export.manifest import MANIFEST
-from tests.browser.visits import Windows, elsewhere
+from tests.browser.visits import Visit, Windows, elsewhere
 from tests.databases import sqlite_store
 from tests.db.builders import START
 from tests.web.exported import SIZE, content_of, name_of, put_files
@@ -41,6 +41,16 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     put_files(folder / "exports", 1)
     with opened(folder) as site:
         yield site.url
+
+
+def test_a_click_downloads_a_file(visit: Visit) -> None:
+    """The browser stores it under its name, and doesn't show it."""
+    page = visit.page
+    visit.open("/data")
+    with page.expect_download() as begun:
+        page.get_by_role("row").filter(has_text=str(START.date())).get_by_role("link").first.click()
+    assert begun.value.suggested_filename == NAME
+    assert begun.value.path().read_bytes() == content_of(NAME)
 
 
 def test_a_notebook_on_another_site_reads_files(windows: Windows, url: str) -> None:

@@ -1,4 +1,4 @@
-"""What a browser gets from the network: pages, static files, data files, feeds, and the links in emails."""
+"""What a browser gets from the network: pages, static files, feeds, and the links in emails."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from typing import Final
 
 import pytest
@@ -17,13 +16,11 @@ from arena.db.store import Store
 from arena.db.subscriptions import SubscriptionKind
 from arena.ladder.settings import LadderChange
 from arena.notices.deliverer import Deliverer
-from arena.ops.export.making import Exporter
-from arena.platform.files import Disk
 from arena.rules import Rules
 from arena.services.operators import BotOperators, change_ladder
 from tests.accounts.world import World
 from tests.browser.visits import Visit, Windows, follow
-from tests.builders import START, play_matches
+from tests.builders import play_matches
 from tests.db.builders import run_sql
 from tests.db.test_submissions import qualify
 from tests.notices.receivers import Receiver, receiver
@@ -88,7 +85,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    """Yield a site with ann's bot, whose first game has the number 1,234, and the data files of a day."""
+    """Yield a site with ann's bot, whose first game has the number 1,234."""
     folder = tmp_path_factory.mktemp("data")
     with closing(World.at(folder)) as world, mail_server() as (post, port), receiver() as hook:
         run_sql(f"sqlite:///{world.file}", "UPDATE ladder SET games = 1233")
@@ -96,8 +93,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         play_matches(world.store, [(stable.versions[2], stable.other)], Rules(players=2), name="two")
         # Later than all that the site does meanwhile with the real clock.
         world.now = datetime.now(UTC) + timedelta(hours=1)
-        night = START + timedelta(days=1)
-        Exporter(world.store.public_games, world.exports, 0, Disk(folder, 0), lambda: night).make()
         settings = {
             "ARENA_SMTP_ADDRESS": f"127.0.0.1:{port}",
             "ARENA_MAIL_FROM": "kaiten@arena.example",
@@ -217,39 +212,6 @@ def test_search_engines_find_pages_that_can_be_cached(visit: Visit, place: Place
     page.evaluate(LOAD, some)
     again = [each for each in taken(page) if each.kind == "fetch"][-len(some) :]
     assert [(each.name, each.sent) for each in again] == [(address, UNCHANGED) for address in some]
-
-
-RESUME: Final = """async ({ name, bytes }) => {
-  const address = `/data/${name}`;
-  const ask = (headers) => fetch(address, { headers, cache: "no-store" });
-  const begun = await ask({ Range: `bytes=0-${bytes / 2 | 0}` });
-  const part = await begun.arrayBuffer();
-  const rest = await ask({ Range: `bytes=${part.byteLength}-`, "If-Range": begun.headers.get("ETag") });
-  const file = new Blob([part, await rest.arrayBuffer()]);
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await file.arrayBuffer()));
-  const text = await new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  return [begun.status, rest.status, digest.toHex(), text];
-}"""
-"""Download a file of JSON Lines in two parts. Return both statuses, the file's hash and its text."""
-
-
-def test_all_public_games_are_downloaded(visit: Visit, place: Place) -> None:
-    """The manifest has the hashes of both files. A download that was interrupted is continued."""
-    page = visit.page
-    visit.open("/data")
-    parquet = page.get_by_role("row").filter(has_text=str(START.date())).get_by_role("link").first
-    with page.expect_download() as begun:
-        parquet.click()
-    content = begun.value.path().read_bytes()
-    assert content.startswith(b"PAR1")
-    follow(page, page.get_by_role("link", name="The manifest"))
-    lines, table = json.loads(page.locator("body").inner_text())["files"]
-    assert (table["name"], table["sha256"]) == (begun.value.suggested_filename, sha256(content).hexdigest())
-    *statuses, digest, text = page.evaluate(RESUME, lines)
-    assert (statuses, digest) == ([206, 206], lines["sha256"])
-    games = [json.loads(line)["game"] for line in text.splitlines()]
-    assert games == [game.game for game in place.store.games.newest(None, 100)][::-1]
-    assert len(games) == lines["rows"] == table["rows"]
 
 
 READ_FEED: Final = """async () => {

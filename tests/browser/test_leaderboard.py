@@ -21,7 +21,6 @@ from tests.browser.visits import (
     Visit,
     Windows,
     check_that_nothing_moved,
-    elsewhere,
     follow,
     poll,
     serving,
@@ -68,15 +67,6 @@ def url(data_dir: Path, store: Store) -> Iterator[str]:
     assert store.activity.totals().matches_running == 1
     with opened(data_dir) as site:
         yield site.url
-
-
-SHOW = """(source) => new Promise((done) => {
-  const image = new Image();
-  image.onload = () => done(image.naturalWidth);
-  image.onerror = () => done(0);
-  image.src = source;
-  document.body.append(image);
-})"""
 
 
 @pytest.mark.parametrize(
@@ -285,14 +275,3 @@ def test_the_front_page_plays_a_game(visit: Visit, size: str, *, reduced: bool, 
         picture.click()
         expect(page.locator("#where")).to_contain_text("Round 1, turn 1")
     visit.keep(f"front-plays-{size}-{reduced}")
-
-
-def test_a_badge_is_shown_by_other_sites(windows: Windows, url: str) -> None:
-    """A page of another origin can show it as a picture, but not the site's other pictures."""
-    with elsewhere() as other:
-        visit = windows.open(other, "desktop", "light")
-        visit.open("/")
-        assert visit.page.evaluate(SHOW, f"{url}/static/mark.svg") == 0
-        assert visit.page.evaluate(SHOW, f"{url}/bots/greedy/badge.svg") > 100
-        visit.keep("badge")
-        visit.forgive("ERR_BLOCKED_BY_RESPONSE")

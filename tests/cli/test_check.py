@@ -225,10 +225,3 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "can't check on this machine: No Docker engine answers" in done.stderr
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-def test_a_missing_target_is_named(tmp_path: Path) -> None:
-    """The exit code is 2, and stdout is empty."""
-    done = worded(forked.run(["check", "mine.py"], tmp_path, USUAL, b"", PATIENCE))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "arena: no such file or folder: mine.py" in done.stderr

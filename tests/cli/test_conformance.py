@@ -5,20 +5,12 @@ import shlex
 import sys
 from pathlib import Path
 
+from tests.sdk.test_bridge import FIRST, HELLO, SAY
+
 from .command import arena
 
-LINES = """
-import json, sys
-def say(message): print(json.dumps(message), flush=True)
-say({"hello": {"protocol": 1}})
-for line in sys.stdin:
-    for event in json.loads(line)["events"]:
-        asked = event.get("turnRequest")
-        if asked:
-            now = asked["position"]
-            say({"moves": [{"game": asked["game"], "round": now["round"], "turn": now["turn"],
-                            "cards": asked["hand"][:1]}]})
-"""
+LINES = SAY + HELLO + FIRST.replace(', "nonce": asked["nonce"]', "")
+"""A program without nonces and dummy cards."""
 
 
 def rules(folder: Path, command: str) -> dict[str, tuple[int, int, str | None]]:

@@ -75,6 +75,7 @@ REFUSED = {
     "referee gredy --listen unix:s": "there is no bot called 'gredy'. Did you mean greedy?",
     "referee greedy --listen unix:s --seat 3": "this table has no seat 3: choose --seat 0 to 1",
     "referee greedy greedy --listen unix:s --dummy": "3 players with a dummy: ",
+    "check mine.py": "no such file or folder: mine.py",
     "conformance ./nope": "the program './nope'",
     "init bots": "bots already exists",
     "init ../up": "../up",

@@ -108,7 +108,7 @@ def test_a_submission_is_cancelled(author: Author) -> None:
         assert f"no submission in progress matches {word}:" in refused(author.types("cancel", word), 2)
 
 
-def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
+def test_a_rejection_says_what_to_do(author: Author) -> None:
     """The bot's output can't disturb the terminal. The older version keeps playing."""
     author.log_in("ann")
     site = author.live
@@ -122,20 +122,9 @@ def test_a_rejection_reports_everything_that_is_known(author: Author) -> None:
         said = ended(typing)
     assert said.code == 1
     assert "\x1b" not in said.out + said.err
-    told = said.out + said.err
-    for words in (
-        "qualifying",
-        "137",
-        "killed by the kernel",
-        "round 1, turn 4",
-        "tempura, egg_nigiri",
-        "Load less.",
-        r"the bot was gone:\x1b[2J it used too much memory",
-        r"\x1b]0;title\x07\u202ewords [bold]x[/bold]",
-        "arena check ./loser.py",
-        "loser@1 remains active",
-    ):
-        assert words in told
+    assert "Load less." in said.out
+    assert "arena check ./loser.py" in said.err
+    assert "loser@1 remains active" in said.err
 
 
 def test_json_has_the_whole_submission(author: Author) -> None:

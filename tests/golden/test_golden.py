@@ -5,8 +5,6 @@ import json
 import pytest
 from google.protobuf.json_format import ParseDict
 
-from arena.play.replay.document import parse
-from arena.play.replay.verify import verify
 from arena.wire.v1 import referee_pb2 as pb
 
 from .make import CONVERSATIONS, HERE, VARIANTS, conversations, golden
@@ -22,13 +20,6 @@ def test_there_is_a_file_for_every_combination() -> None:
 def test_the_same_command_gives_the_same_bytes(name: str) -> None:
     """Any change of decks, dice, rules or format changes the bytes."""
     assert golden(VARIANTS[name]).decode() == (HERE / f"{name}.jsonl").read_text()
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_the_rules_agree_with_every_golden_game(name: str) -> None:
-    """Each game is verified from its seed."""
-    for line in (HERE / f"{name}.jsonl").read_bytes().splitlines():
-        assert verify(parse(line)) is None
 
 
 def test_the_referee_still_sends_the_messages_of_the_golden_conversations() -> None:

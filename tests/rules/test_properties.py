@@ -61,13 +61,6 @@ def test_hands_shrink_by_exactly_one_card_per_turn(rules: Rules, seed: bytes) ->
 
 
 @given(variants, seeds)
-def test_hands_are_kept_in_the_order_of_the_table_of_kinds(rules: Rules, seed: bytes) -> None:
-    """This order reveals nothing about the game."""
-    for state, _ in random_game(rules, seed):
-        assert all(list(hand) == sorted(hand) for hand in state.hands)
-
-
-@given(variants, seeds)
 def test_scores_follow_from_the_placed_cards(rules: Rules, seed: bytes) -> None:
     """The turns suffice to compute the points of the rounds, the puddings and the totals."""
     *_, (end, _) = random_game(rules, seed)

@@ -223,18 +223,6 @@ def test_a_full_disk_and_too_many_uploads_are_temporary(store: Store, folder: Pa
     assert send(one, upload(), FILE).stage is Stage.RECEIVED
 
 
-def test_images_leave_a_place_for_sources(store: Store, folder: Path) -> None:
-    """If images use all places except the reserved ones, a source file is accepted, but no further image."""
-    one = receiver(store, folder)
-    with ExitStack() as crowd:
-        for _ in range(IMAGES):
-            crowd.enter_context(one.begin(upload(kind=UploadKind.IMAGE)))
-        with pytest.raises(NoRoom, match=f"{IMAGES} images are already being received"):
-            send(one, upload(kind=UploadKind.IMAGE), FILE)
-        assert send(one, upload(), FILE).stage is Stage.RECEIVED
-    assert send(one, upload(kind=UploadKind.IMAGE), FILE * 2).stage is Stage.RECEIVED
-
-
 class Crowd(ExitStack):
     """Concurrent uploads of images, each from another address, and a clock set by the test."""
 

@@ -11,7 +11,6 @@ from fastapi.testclient import TestClient
 from arena.db.store import Store
 from arena.protocol.states import Scope
 from tests.accounts.world import World
-from tests.builders import BOTS
 from tests.db.test_submissions import PLENTY, new
 from tests.web.description import description
 from tests.web.people import program, token
@@ -125,18 +124,6 @@ def test_a_game_is_returned_without_its_moves(client: TestClient, store: Store) 
     assert [seat["points"] for seat in told["seats"]] == [seat.points for seat in found.seats]
     assert client.get(told["replay"]).text == found.replay
     assert client.get("/api/v1/games/nothing").json()["status"] == 404
-
-
-def test_the_leaderboard_comes_in_pages(client: TestClient) -> None:
-    """Ranks are those of the whole leaderboard, and the next page keeps the other parameters."""
-    whole = client.get("/api/v1/leaderboard").json()
-    assert (len(whole["rows"]), whole["next"]) == (len(BOTS), None)
-    found = list(pages(client, "/api/v1/leaderboard?limit=2", "rows"))
-    assert [len(page) for page in found] == [2, 2, 1]
-    assert [row for page in found for row in page] == whole["rows"]
-    few = client.get("/api/v1/leaderboard?players=3&limit=2").json()
-    assert few["next"] == "/api/v1/leaderboard?players=3&limit=2&offset=2"
-    assert client.get("/api/v1/leaderboard?offset=99").json()["rows"] == []
 
 
 def test_submissions_come_in_pages(world: World) -> None:

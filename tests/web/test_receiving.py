@@ -214,17 +214,6 @@ def test_slow_images_block_an_image_for_at_most_a_minute(world: World) -> None:
         assert not select.select(others, [], [], 0)[0]
 
 
-def test_a_slow_upload_finishes_while_others_find_a_place(world: World) -> None:
-    """It may take minutes."""
-    with site(world, DRIPPING) as address, ExitStack() as senders:
-        slow = senders.enter_context(put(address, secret_of(world, "ben"), "bens", "image", 5))
-        for minute in range(5):
-            slow.sendall(b"image"[minute : minute + 1])
-            world.later(minutes=1)
-            assert upload(address, secret_of(world, f"ann{minute}"), name=f"hers{minute}") == 201
-        assert status(slow) == 201
-
-
 def test_slow_images_lose_their_places_after_the_total_time(world: World) -> None:
     """This holds even if their rate is high enough. Then the next upload finds a place.
 

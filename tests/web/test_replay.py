@@ -51,13 +51,6 @@ def test_the_marks_explain_the_points(rules: Rules) -> None:
         assert tuple(map(sum, zip(so_far, table.document.puddings.scores, strict=True))) == totals
 
 
-def test_every_turn_has_its_own_anchor() -> None:
-    """The anchors go from r1t1 to r3t9 with three players."""
-    table, _ = _table(Rules(players=3), 1)
-    anchors = [line.anchor for played in table.rounds for line in played.turns]
-    assert anchors == [f"r{round_}t{turn}" for round_ in (1, 2, 3) for turn in range(1, 10)]
-
-
 def test_two_cards_in_a_turn_require_chopsticks() -> None:
     """The turn is marked, and the seat has chopsticks from an earlier turn."""
     found = 0

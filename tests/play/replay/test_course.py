@@ -1,12 +1,13 @@
 """The course of a replay: its game played again, turn by turn."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from arena.play.replay.document import InvalidReplay, PublicReplay, parse
-from arena.play.replay.verify import course
+from arena.play.replay.verify import course, decisions
 from arena.protocol.faults import Fault
 from arena.rules import Rules, score_round
 from tests.play.replay.games import faulty, replay_of
@@ -56,9 +57,9 @@ def test_a_seat_is_gone_from_the_decision_that_counted() -> None:
     ]
 
 
-def test_a_wrong_replay_is_refused() -> None:
+@pytest.mark.parametrize("read", [course, decisions])
+def test_a_wrong_replay_is_refused(read: Callable[[PublicReplay], object]) -> None:
     """The error has the first difference."""
     replay: PublicReplay = replay_of(Rules(players=2))
-    wrong = dataclasses.replace(replay, totals=(1, 2))
     with pytest.raises(InvalidReplay, match=r"totals\[0\]: is 1"):
-        course(wrong)
+        read(dataclasses.replace(replay, totals=(1, 2)))
