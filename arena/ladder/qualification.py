@@ -167,16 +167,6 @@ def table(game: int, house: int) -> tuple[int, int]:
     return players, (0, players // 2, players - 1)[game]
 
 
-def judge(played: Sequence[Played]) -> Cause | None:
-    """Return why a bot does not qualify after its games so far, or None.
-
-    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MAX_TIMEOUTS`` times
-    across all games.
-    """
-    failure = _deciding(played)
-    return None if failure is None else _cause(played, failure)
-
-
 def _deciding(played: Sequence[Played]) -> _Failure | None:
     failures = [failure for game, each in enumerate(played) for failure in _failures(game, each)]
     late = [failure for failure in failures if failure.fault is Fault.TIMEOUT]
@@ -198,6 +188,9 @@ class QualificationStanding:
 
 def standing(played: Sequence[Played]) -> QualificationStanding:
     """Return a bot's standing after its games, which are given in the order played.
+
+    A bot fails if it is lost, breaks the rules or the protocol, or is late more than ``MAX_TIMEOUTS`` times
+    across all games.
 
     If a bot was silent or slow while the host kept it waiting, its games with faults are played again, up to
     ``MAX_REPEATS`` times. After that the verdict is final.

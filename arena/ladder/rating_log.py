@@ -5,7 +5,7 @@ entry in the overall list and one in the list of each number of players. Entries
 events, so incremental and rebuilt lists are equal bit by bit.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final, TypeVar
@@ -73,14 +73,6 @@ def apply(entries: Mapping[Key, Entry], event: Event, rate: Rate = update) -> di
     if isinstance(event, VersionStarted):
         return _start(entries, event)
     return _play(entries, event, rate)
-
-
-def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
-    """Fold a whole log, ordered by number. Raises KeyError, or ValueError as :func:`apply` does."""
-    entries: dict[Key, Entry] = {}
-    for event in events:
-        entries |= apply(entries, event)
-    return entries
 
 
 def _start(entries: Mapping[Key, Entry], event: VersionStarted) -> dict[Key, Entry]:

@@ -12,7 +12,7 @@ A runnable thread that isn't running waits in a queue. The kernel adds this wait
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,17 +82,16 @@ class HostDelayMeter:
     The measurement errs in the host's favour. From each thread's wait, the running time of all other threads
     on any core is subtracted; the longest rest counts, less the throttled time. The waits of threads that
     have ended since the last measurement are ignored. So a bot that spins or forks until its quota is used up
-    gains nothing. ``clock`` is monotonic, in seconds; it must not stop while the caller isn't running.
+    gains nothing.
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
     in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count.
     """
 
-    def __init__(self, files: CpuFiles, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, files: CpuFiles) -> None:
         self._files = files
-        self._clock = clock
-        self._sampled_at = clock()
+        self._sampled_at = time.monotonic()
         self._debt_until = self._sampled_at
         self._threads: dict[int, _Thread] = {}
         self._used = 0.0
@@ -108,7 +107,7 @@ class HostDelayMeter:
 
     def sample(self) -> CpuSample:
         """Measure the time since the last call."""
-        moment = self._clock()
+        moment = time.monotonic()
         threads = dict(self._read_threads())
         # Read these after the waits: the subtracted counts must not be older.
         used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
@@ -166,7 +165,7 @@ class HostDelayMeter:
         has used more than the quota allows for that time, while one stopped by the host has used less. If it
         used far more, in one long system call, the kernel counts one stop per period until that is paid off.
         """
-        now = self._clock()
+        now = time.monotonic()
         if not self._idle or now < max(
             self._debt_until + _SLACK_SECONDS, self._throttled_at + _THROTTLE_SECONDS
         ):

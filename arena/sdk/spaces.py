@@ -24,8 +24,6 @@ Whole = NDArray[np.intp]
 
 KINDS: Final = len(Card)
 SECONDS: Final = KINDS + 1
-SINGLES: Final = KINDS
-"""Actions below this number are a single card, with no card for the dummy."""
 PLAIN: Final = KINDS * SECONDS
 """Actions below this number name no card for the dummy."""
 

@@ -19,7 +19,7 @@ from arena.db.errors import WrongState
 from arena.db.matches import Claim
 from arena.db.store import Store
 from arena.ladder.rating import Rating, update
-from arena.ladder.rating_log import LISTS, Entry, Event, GamePlayed, VersionStarted, rebuild
+from arena.ladder.rating_log import LISTS, Entry, Event, GamePlayed, VersionStarted
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
 from arena.protocol.states import BotState
 from arena.protocol.submissions import CauseKind, Stage
@@ -27,6 +27,7 @@ from tests.databases import sqlite_store
 from tests.db.builders import START, add_bot, add_matches, claimed, finished, next_match, present
 from tests.db.test_submissions import PLENTY, game, new, qualify
 from tests.kinds import on_both
+from tests.ladder.games import rebuild
 from tests.soak import many
 
 NOW = START + timedelta(days=1)

@@ -15,7 +15,7 @@ from arena.db.games import GameSummary, RatingChange
 from arena.db.store import Store
 from arena.ladder.matchmaking import Candidate
 from arena.ladder.rating import conservative
-from arena.ladder.rating_log import Event, GamePlayed, VersionStarted, rebuild
+from arena.ladder.rating_log import Event, GamePlayed, VersionStarted
 from arena.play.replay.document import parse
 from arena.protocol.documents import SeatResult
 from arena.protocol.faults import FAULTS_TO_TAKE_OVER
@@ -23,6 +23,7 @@ from arena.protocol.match import Clock
 from tests.db.builders import START, add_bot, add_matches, next_claim, outcomes, present, record
 from tests.db.test_cost import statements
 from tests.kinds import on_both
+from tests.ladder.games import rebuild
 
 
 def test_the_leaderboard_equals_a_fold(store: Store) -> None:

@@ -1,6 +1,6 @@
 """Random games, and skills and results for tests of ratings."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from arena.ladder.calibration import PredictedGame
 from arena.ladder.card_counts import Tally, count_game
 from arena.ladder.rating import Rating
+from arena.ladder.rating_log import Entry, Event, Key, apply
 from arena.protocol.faults import places_with_faults, taken_over
 from arena.protocol.match import GameRecord, played_again
 from arena.rules import Rules, State
@@ -87,3 +88,11 @@ def games(*, dummy: bool = False) -> st.SearchStrategy[Played]:
     """Draw a game, sometimes with faults, and always with a dummy if ``dummy`` is true."""
     rules = st.sampled_from([each for each in VARIANTS if each.dummy == dummy])
     return st.builds(played, rules, seeds, faults=st.sampled_from([0, 0.02, 0.1]))
+
+
+def rebuild(events: Iterable[Event]) -> dict[Key, Entry]:
+    """Return the entries after all events of a log."""
+    entries: dict[Key, Entry] = {}
+    for event in events:
+        entries |= apply(entries, event)
+    return entries

@@ -20,10 +20,10 @@ from arena.ladder.rating_log import (
     Key,
     VersionStarted,
     apply,
-    rebuild,
     stride,
     thinned,
 )
+from tests.ladder.games import rebuild
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -109,7 +109,7 @@ def fetch_wheels(
 _LABEL = "kaiten.bot"
 
 
-def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore) -> str:
+def build_bot_image(client: docker.DockerClient, folder: Path) -> str:
     """Build the image `kaiten/bot-<folder's name>:latest` and return its id.
 
     Nothing is pulled and the steps have no network. The engine's layer cache makes repeated builds fast; the
@@ -125,7 +125,6 @@ def build_bot_image(client: docker.DockerClient, folder: Path, say: Say = ignore
         )
     if not (folder / "Dockerfile").is_file():
         raise ImageError(f"{folder}: no Dockerfile. Copy one from a sample bot in bots/")
-    say(f"Building the image of {name}")
     tag = f"kaiten/bot-{name}:latest"
     return build(client, folder, tag=tag, labels={_LABEL: name}, arguments={})
 
