@@ -108,7 +108,7 @@ REJECTED = {
         programs.NETWORK.encode(),
         Stage.QUALIFYING,
         CauseKind.NETWORK,
-        "exit code 1; it tried to use the network, .*: .*name resolution",
+        "code 1; it tried to use the network, .*: .*name resolution",
     ),
 }
 """Content of each rejected bot, with the stage, kind and text of the expected cause."""

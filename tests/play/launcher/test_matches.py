@@ -56,7 +56,7 @@ def test_a_bot_that_ends_before_it_greets_loses_one_game(process_hall: Hall) -> 
     assert faults(record, 0) == []
     assert record.seats[0].trouble is None
     assert faults(record, 1) == [Fault.CRASH]
-    assert "exit code 3" in (record.seats[1].trouble or "")
+    assert "exited with code 3" in (record.seats[1].trouble or "")
     assert record.seats[1].stderr.strip() == "no model file found"
     assert record.seats[1].exit_code == 3
 
@@ -75,7 +75,7 @@ def test_a_bot_that_raises_is_a_crash_with_its_traceback(process_hall: Hall) -> 
     assert [faults(record, 1, game) for game in range(len(record.games))] == [[Fault.CRASH]] * 2
     assert "division of sushi by zero" in record.seats[1].stderr
     assert record.seats[1].exit_code == 1
-    assert "exit code 1" in (record.seats[1].trouble or "")
+    assert "exited with code 1" in (record.seats[1].trouble or "")
 
 
 def heard(hall: Hall, said: str, code: int, place: int = 0) -> list[str]:
@@ -176,6 +176,6 @@ def test_an_image_that_can_not_start_is_the_bots_fault(docker_hall: Hall) -> Non
     record = decode(docker_hall.launcher.play(match, (0, 1)), MatchRecord)
     assert len(record.games) == 1
     assert faults(record, 1) == [Fault.CRASH]
-    assert "exit code 127" in (record.seats[1].trouble or "")
+    assert "exited with code 127" in (record.seats[1].trouble or "")
     assert "/no/such/program" in record.seats[1].stderr
     assert record.seats[0].limits
