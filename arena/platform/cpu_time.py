@@ -70,10 +70,11 @@ class _Thread(NamedTuple):
 
 
 class _ActivePeriod(NamedTuple):
-    """How long threads have waited and run, in seconds, since all threads were last asleep."""
+    """The time since a message passed or all threads slept, in seconds."""
 
-    waited: float
-    spent: float
+    spent: float  # how long threads have run
+    wait: float  # if it began with a sleep: how long the sandbox has waited, throttling included
+    counted: float  # the part of this wait that was returned
 
 
 class HostDelayMeter:
@@ -86,7 +87,9 @@ class HostDelayMeter:
 
     A bot that sleeps gains nothing either, although timers of its runtime keep waking threads, each of which
     waits for a processor. If all threads sleep, some run for a moment, and all sleep again, without a message
-    in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count.
+    in or out (:meth:`message_passed`), then nothing depended on those waits, and they don't count. If the bot
+    doesn't sleep again, only the waits of the thread that has run longest since then count: the others may
+    have waited while that thread slept.
     """
 
     def __init__(self, files: CpuFiles) -> None:
@@ -100,8 +103,10 @@ class HostDelayMeter:
         self._throttled_at = -math.inf  # when that count last rose
         self._unmatched = 0.0
         self._idle = False
-        self._slept = False
-        self._since_slept = _ActivePeriod(0.0, 0.0)
+        self._message_passed = False  # since the last measurement
+        # The threads when all last slept, or None if a message has passed since.
+        self._asleep: dict[int, _Thread] | None = None
+        self._active = _ActivePeriod(0.0, 0.0, 0.0)
         self.sample()
         self._debt_until = self._sampled_at  # what the sandbox used before doesn't matter
 
@@ -112,14 +117,8 @@ class HostDelayMeter:
         # Read these after the waits: the subtracted counts must not be older.
         used, (throttled, stops) = self._read_usage(threads), self._read_throttled()
         spent, stopped = used - self._used, throttled - self._throttled
-        longest_wait = 0.0
-        for number, now in threads.items():
-            before = self._threads.get(number)
-            if before is None or before.waited > now.waited:
-                before = _Thread(0.0, 0.0, 0)  # the thread has started since the last call
-            others = max(0.0, spent - (now.ran - before.ran))
-            longest_wait = max(longest_wait, now.waited - before.waited - others)
-        throttled_part = min(self._unmatched + stopped, longest_wait)
+        wait = self._new_wait(threads, spent)
+        throttled_part = min(self._unmatched + stopped, max(0.0, wait))
         self._unmatched = min(self._unmatched + stopped - throttled_part, _MAX_UNMATCHED_SECONDS)
         if stops > self._throttle_count:
             self._throttle_count, self._throttled_at = stops, moment
@@ -130,28 +129,46 @@ class HostDelayMeter:
         self._debt_until = min(debt_until, moment + _MAX_DEBT_SECONDS)
         self._sampled_at = moment
         return CpuSample(
-            longest_wait - throttled_part - self._idle_waits(threads, longest_wait - throttled_part, spent),
-            needed,
+            wait - throttled_part - self._idle_wait(threads, wait - throttled_part, spent), needed
         )
 
     def message_passed(self) -> None:
         """Record that the bot will get or has just sent a message, so that the waits around it count."""
-        self._slept = False
+        self._message_passed = True
 
     @property
     def found_threads(self) -> bool:
         """True if the last measurement saw a thread that had run."""
         return any(thread.ran for thread in self._threads.values())
 
-    def _idle_waits(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
-        """Return the waits between two sleeps if they delayed nothing, including those counted earlier."""
-        period = _ActivePeriod(self._since_slept.waited + waited, self._since_slept.spent + spent)
-        if not self._all_asleep(threads):
-            self._since_slept = period
+    def _new_wait(self, threads: dict[int, _Thread], spent: float) -> float:
+        """Return how much longer the sandbox has waited since the last call, throttling included."""
+        if self._asleep is None:
+            waits = (_wait(now, self._threads.get(n), spent) for n, now in threads.items())
+            return max([0.0, *waits])
+        asleep, period = self._asleep, self._active
+        busiest = max(threads, key=lambda n: _ran(threads[n], asleep.get(n)), default=None)
+        if busiest is None:
             return 0.0
-        idle = self._slept and period.spent < _MAX_IDLE_WORK_SECONDS
-        self._slept, self._since_slept = True, _ActivePeriod(0.0, 0.0)
-        return period.waited if idle else 0.0
+        wait = max(0.0, _wait(threads[busiest], asleep.get(busiest), period.spent + spent))
+        self._active = period._replace(wait=wait)
+        return wait - period.wait
+
+    def _idle_wait(self, threads: dict[int, _Thread], waited: float, spent: float) -> float:
+        """Return the wait to take back because it delayed nothing. A new period may begin."""
+        period = self._active
+        period = period._replace(spent=period.spent + spent, counted=period.counted + waited)
+        self._active = _ActivePeriod(0.0, 0.0, 0.0)
+        if self._message_passed:
+            self._message_passed, self._asleep = False, None
+            return 0.0
+        # A sandbox that hasn't run since a message hasn't read it yet.
+        if period.spent and self._all_asleep(threads):
+            idle = self._asleep is not None and period.spent < _MAX_IDLE_WORK_SECONDS
+            self._asleep = threads
+            return period.counted if idle else 0.0
+        self._active = period
+        return 0.0
 
     def _all_asleep(self, threads: dict[int, _Thread]) -> bool:
         """Return True if all threads slept at one moment: none ran while their states were read."""
@@ -233,6 +250,21 @@ class OwnRunDelay:
         if self._file < 0:
             return 0.0
         return int(os.pread(self._file, 100, 0).split()[1]) * _NANO
+
+
+def _wait(now: _Thread, before: _Thread | None, spent: float) -> float:
+    """Return how long a thread has waited, less the time that the sandbox's other threads ran meanwhile.
+
+    ``before`` is None if the thread has started since; ``spent`` is the time that all threads ran. The result
+    may be negative.
+    """
+    if before is None or before.waited > now.waited:
+        before = _Thread(0.0, 0.0, 0)
+    return now.waited - before.waited - max(0.0, spent - _ran(now, before))
+
+
+def _ran(now: _Thread, before: _Thread | None) -> float:
+    return now.ran - (before.ran if before is not None else 0.0)
 
 
 def _read_seconds(path: str, before: float, name: str = "usage") -> float:

@@ -169,7 +169,7 @@ REFUSED: dict[str, tuple[MatchRecord, str]] = {
     "a game too few without a reason": (replace(honest(), games=honest().games[:1]), "no bot was lost"),
     "a card that is not there": (
         with_decision(honest(), 3, 1, cards=("soy_sauce",)),
-        "round 1, turn 4: seat 1: soy_sauce named",
+        "round 1, turn 4: seat 1: soy_sauce is not in the hand",
     ),
     "no such card": (with_decision(honest(), 0, 0, cards=("tofu",)), "'tofu' is not a kind of card"),
     "a move of a seat that is not asked": (

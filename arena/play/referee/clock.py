@@ -36,17 +36,16 @@ class UncountedTime:
 
     def __init__(self) -> None:
         self.seconds = 0.0  # the total so far
-        self._waited = 0.0
         self._needed = 0.0
 
     def add(self, sample: CpuSample, age: float) -> None:
         """Add the latest measurement; ``age`` is the number of seconds since the start of the limited time.
 
-        The total includes neither the bot's own work nor time before the start.
+        The total includes neither the bot's own work nor time before the start. Waits may overlap, or have
+        begun before the start, so they never add up to more than the rest of the time so far.
         """
-        self._waited += sample.waited
         self._needed += sample.needed
-        self.seconds = max(0.0, min(self._waited, age - self._needed))
+        self.seconds = max(0.0, min(self.seconds + sample.waited, age - self._needed))
 
 
 HOST_DELAY_TEXT: Final = "during which the host kept it waiting"

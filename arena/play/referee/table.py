@@ -230,9 +230,12 @@ class GameTable:
         return None if pending is None else pending.requested_at
 
     def deduct(self, seat: int, sample: CpuSample, now: float) -> None:
-        """Don't count the host's delay towards the time of the seat's open decision."""
+        """Don't count the host's delay towards the time of the seat's open decision.
+
+        A measurement at the time of the request covers only the time before it.
+        """
         pending = self._pending.get(seat)
-        if pending is not None:
+        if pending is not None and now > pending.requested_at:
             pending.uncounted.add(sample, now - pending.requested_at)
 
     def late(self, now: float, grace: float) -> tuple[int, ...]:

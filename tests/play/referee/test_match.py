@@ -2,6 +2,7 @@
 
 import pytest
 
+from arena.platform.cpu_time import CpuSample
 from arena.play.referee.clock import SeatClock
 from arena.play.referee.player import (
     DecisionRequested,
@@ -115,6 +116,24 @@ def test_an_empty_bank_is_a_timeout() -> None:
     assert notice.fault is Fault.TIMEOUT
     assert not notice.taken_over
     assert not driver.kinds_told(1, FaultNoticed)
+
+
+def test_only_the_hosts_delays_after_the_request_extend_a_decision() -> None:
+    """A wait that ended before the request doesn't, and one that ended just after it hardly does."""
+    driver = Driver(Rules(players=2))
+    driver.greet()
+    driver.answer(1)
+    driver.match.deduct(0, CpuSample(5.0, 0.0), driver.now)
+    driver.now += 0.05
+    driver.match.deduct(0, CpuSample(5.0, 0.0), driver.now)
+    driver.tick(10.95)
+    assert not driver.match.games()[0].steps
+    driver.match.deduct(0, CpuSample(0.1, 0.0), driver.now)
+    driver.tick(0.14)
+    assert not driver.match.games()[0].steps
+    driver.tick(0.02)
+    assert driver.decision(0, 0, 0).fault is Fault.TIMEOUT
+    assert driver.decision(0, 0, 0).waited_millis == pytest.approx(150)
 
 
 def test_an_answer_after_its_deadline_is_late_even_before_the_tick() -> None:

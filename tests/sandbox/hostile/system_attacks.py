@@ -5,7 +5,7 @@ from typing import Final
 from arena.protocol.faults import Fault
 from arena.protocol.match import Clock
 from tests.sandbox.hostile import effects, loosening
-from tests.sandbox.hostile.attack import PATIENT, QUICK, Attack, Control, FaultAt
+from tests.sandbox.hostile.attack import QUICK, Attack, Control, FaultAt
 from tests.sandbox.hostile.site import shown, unescaped
 from tests.sandbox.hostile.system import crowding, dawdling, escaping, filling, probing, talking
 
@@ -94,7 +94,7 @@ ATTACKS: Final = (
         faults=_timeouts(3, 4, 5),
         clock=QUICK,
         achieved=effects.unpunished("stopped"),
-        control=Control(name="clock", clock=PATIENT),
+        control=Control(name="clock", clock=Clock(start_millis=10_000, move_millis=60_000, bank_millis=0)),
     ),
     Attack(
         number=21,
