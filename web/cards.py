@@ -257,7 +257,7 @@ def cards_api(repository: CardRepository) -> APIRouter:
 
     @router.get("/cards")
     def cards(players: Players = None) -> CardTable:
-        """Return statistics of the cards that bots take: how often, when, and how the games end.
+        """Return statistics on the cards that bots take: how often, when, and how the games end.
 
         Covers one number of players, or all games. Shares and rates are from 0 to 1; intervals are 95%
         confidence intervals.

@@ -18,7 +18,7 @@ class Control:
     fix: str  # how to enable it on a host, in one line
 
 
-_TEMPLATE: Final = "Look for an engine plugin or wrapper that undoes the launch template."
+_TEMPLATE: Final = "Look for an engine plugin or wrapper that overrides the arena's container settings."
 
 CONTROLS: Final = (
     Control(
@@ -145,7 +145,7 @@ CONTROLS: Final = (
     Control(
         name="core-dumps",
         stops="Passing core dumps to the host: they fill the disk, or a root program reads them.",
-        fix="Write the word core into /proc/sys/kernel/core_pattern. If a pipe is there, its program gets "
+        fix="Write the word core into /proc/sys/kernel/core_pattern. If it contains a pipe, a program gets "
         "all core dumps.",
     ),
     Control(

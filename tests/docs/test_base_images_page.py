@@ -50,8 +50,8 @@ def test_the_table_says_how_the_arena_treats_a_file() -> None:
         column = told[language.title]
         assert column["source file"] == ", ".join(f"`{suffix}`" for suffix in language.suffixes)
         assert column["base image"] == f"`{language.base_image.removesuffix(':latest')}`"
-        assert column["becomes"] == f"`{language.path}`"
-        assert column["started by"] == f"`{' '.join(language.command)}`"
+        assert column["path in the image"] == f"`{language.path}`"
+        assert column["command"] == f"`{' '.join(language.command)}`"
 
 
 def test_the_table_names_the_locked_versions() -> None:

@@ -50,7 +50,7 @@ class Subscription:
 
     Attributes:
         id: The subscription's id.
-        kind: How news is delivered.
+        kind: How notifications are delivered.
         address: The URL of a webhook, or an email address.
         topics: The events that are reported.
         created: When the subscription was added.
@@ -97,7 +97,7 @@ class WantedSubscription(BaseModel):
     """A requested subscription.
 
     Attributes:
-        kind: How news is delivered.
+        kind: How notifications are delivered.
         address: The URL of a webhook, or an email address.
         topics: The events to report.
     """
@@ -136,7 +136,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         responses=problems({429: "Too many attempts to subscribe."}),
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
-        """Add a webhook or an email address. Also requires the `read` scope, since news may be private."""
+        """Add a webhook or an email address. Also requires `read`, since notifications may be private."""
         _check_reads(caller)
         attempts.count_subscription(request, caller.account, wanted.address)
         try:
@@ -149,7 +149,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
-        """Change the events of a subscription. Also requires the `read` scope, since news may be private."""
+        """Change the events of a subscription. Also requires `read`, since notifications may be private."""
         _check_reads(caller)
         return _found(
             subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
@@ -161,7 +161,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         responses=problems({409: "The email address is not confirmed.", 429: "Too many tests."}),
     )
     def test(request: Request, caller: Owner, number: Number) -> Subscription:
-        """Send a test. A subscription that is off is switched on again."""
+        """Send a test notification. A subscription that is off is switched on again."""
         attempts.count_test(request, caller.account)
         try:
             return _found(subscriptions.test(caller.account, number))

@@ -180,7 +180,7 @@ class RatingList:
 
     Attributes:
         players: Number of players, or null for all games.
-        ratings: The newest versions, at most 20, oldest first.
+        ratings: The latest versions, at most 20, oldest first.
         next: Always null.
     """
 
@@ -208,7 +208,7 @@ def histories_api(store: Store) -> APIRouter:
 
     @router.get("/bots/{bot}/ratings")
     def ratings(bot: BotName, players: Players = None) -> RatingList:
-        """Return the rating curves of a bot's newest versions, for a number of players or for all games."""
+        """Return the rating curves of a bot's latest versions, for a number of players or for all games."""
         curves = store.histories.curve(bot, players or OVERALL, CURVE_VERSIONS)
         if not curves:
             raise Problem(404, "There is no bot with this name.")
@@ -218,7 +218,7 @@ def histories_api(store: Store) -> APIRouter:
     def opponents(
         next_page: Next, bot: BotName, players: Players = None, offset: Offset = 0, limit: Limit = 50
     ) -> OpponentList:
-        """List a bot's opponents, those with most games first.
+        """List a bot's opponents, those with the most games first.
 
         Games of all versions count, except games with a disqualified bot. ``expected`` is computed for games
         with ``players`` players, from the ratings in these games. By default, it is computed from the ratings

@@ -128,7 +128,7 @@ def calibration_api(calibrations: Calibrations) -> APIRouter:
 
     @router.get("/leaderboard/calibration")
     def calibration() -> CalibrationDocument:
-        """Compare predictions for the newest rated games with their results.
+        """Compare predictions for the latest rated games with their results.
 
         A comparison of more than 1,000 games may be up to ten minutes old.
         """
