@@ -39,7 +39,7 @@ def test_the_keys_are_those_of_the_script() -> None:
 def test_numbers_and_formats_are_those_of_the_code() -> None:
     """The numbers are the points of an event, the picture's size and the update intervals."""
     text = PAGE.read_text()
-    assert f"brought a seat {MANY_POINTS} percentage points or more" in text
+    assert f"a seat gained at least {MANY_POINTS} points" in " ".join(text.split())
     assert f"{SIZE[0]} by {SIZE[1]}" in text
     assert f"`{FORMAT}`" in text
     assert f"`{DISCLOSED_FORMAT}`" in text
