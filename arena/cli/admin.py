@@ -239,7 +239,7 @@ def add_bot(
     ],
     author: Annotated[str, typer.Option(help="Name of the bot's author.")],
 ) -> None:
-    """Add another author's bot to the ladder, even while the arena runs."""
+    """Add another author's bot to the ladder, even while the arena is running."""
     from arena.app.intake import open_submissions
     from arena.platform.settings import read_settings
     from arena.sandbox.runtime import LaunchRefused
@@ -264,7 +264,7 @@ def add_bot(
     record_action("add-bot", f"bot:{done.bot}", f"version {done.version}, {done.image.id}")
     typer.echo(f"{done.bot}@{done.version} {done.image.id} {size:.1f} MiB")
     if not done.new:
-        say(f"no new version: the newest version of {done.bot} has the same image")
+        say(f"no new version: the latest version of {done.bot} has the same image")
 
 
 def prune_images() -> None:

@@ -136,7 +136,7 @@ def _print(known: ChallengeSummary, page: str) -> None:
 def logs(
     game: Annotated[str | None, typer.Argument(help="The game's ID, number or URL.")] = None,
     *,
-    last: Annotated[bool, typer.Option("--last", help="Use your bots' newest rated game.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Use your bots' latest rated game.")] = False,
     as_json: Json = False,
 ) -> None:
     """Print what your bots wrote to stderr in a game, their notes and their faults.
@@ -156,7 +156,7 @@ def logs(
 
 
 def _last(site: "SiteClient") -> str:
-    """Return the id of the newest rated game of the caller's bots."""
+    """Return the id of the latest rated game of the caller's bots."""
     for game in games_of(site, own_bots(site)):
         return game.game
     raise ClientError("your bots have not played a rated game yet")

@@ -79,7 +79,7 @@ def bridge(
 ) -> None:
     """Run a program as a bot, with the protocol's messages as lines of JSON on its stdin and stdout.
 
-    The arena starts it like every bot, with the referee's address in ARENA_REFEREE.
+    The arena starts it like any bot, with the referee's address in ARENA_REFEREE.
 
     Example: arena play greedy --bot 'arena bridge -- ./mybot'
     """
@@ -97,7 +97,7 @@ def conformance(
 ) -> None:
     """Play recorded games of every variant with a program, and report its mistakes rule by rule.
 
-    The exit code is 1 if it broke a rule.
+    The exit code is 1 if the program broke a rule.
 
     Example: arena conformance "java -jar mybot.jar"
     """

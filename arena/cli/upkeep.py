@@ -33,16 +33,16 @@ def rebuild_ratings() -> None:
         raise typer.Exit(EXIT_FAILURE)
 
 
-_NEWEST_GAMES: Final = 20_000
-"""Number of newest games that reports read. More would change β by less than its error."""
+_MAX_GAMES: Final = 20_000
+"""Maximum number of recent games that reports read. More would change β by less than its error."""
 
 
 def fit_beta() -> None:
-    """Fit the noise of a game (β) to the newest games, and print how much predictions improve."""
+    """Fit the noise of a game (β) to the latest games, and print how much predictions improve."""
     from arena.ladder.calibration import fit_betas
 
     with open_arena_store() as (_, store):
-        fits = fit_betas(store.ratings.predicted_games(_NEWEST_GAMES))
+        fits = fit_betas(store.ratings.predicted_games(_MAX_GAMES))
     if not fits:
         fail("too few rated games: fitting β needs at least 100 games with the same number of players")
     print_table(
@@ -70,7 +70,7 @@ def odd_results() -> None:
     from arena.ladder.odd_results import odd_pairs
 
     with open_arena_store() as (_, store):
-        games = store.ratings.predicted_games(_NEWEST_GAMES)
+        games = store.ratings.predicted_games(_MAX_GAMES)
         owners = store.ratings.owners({version for game in games for version in game.versions})
     bots = {version: owner.bot for version, owner in owners.items()}
     # Leave out house bots: no author gains from their results, so several of them may share a table.
@@ -94,7 +94,7 @@ def odd_results() -> None:
             ("pair", "ahead", "behind", "games", "observed", "expected", "standard errors", "p-value"), rows
         )
     else:
-        typer.echo(f"No odd results in the newest {len(games)} rated games.")
+        typer.echo(f"No odd results in the latest {len(games)} rated games.")
 
 
 def ladder(  # noqa: PLR0913 - one argument per option
@@ -281,7 +281,7 @@ _MIB: Final = 1024 * 1024
 def backup(
     file: Annotated[str, typer.Argument(help="Backup file to write; - for stdout.")],
 ) -> None:
-    """Write all of the arena's persistent data into one file, even while the arena runs."""
+    """Write all of the arena's persistent data into one file, even while the arena is running."""
     from arena.app.backup import make_backup
     from arena.platform.settings import read_settings
 

@@ -243,7 +243,7 @@ class Settings(BaseSettings):
     registration: RegistrationMode = Field(
         default=RegistrationMode.OPEN,
         description=(
-            "Who may register on the site: everyone (`open`), holders of [an "
+            "Who may register on the site: anyone (`open`), holders of [an "
             "invitation](operating.md#accounts) (`invitation`), or no one (`closed`)."
         ),
     )

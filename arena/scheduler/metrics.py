@@ -38,7 +38,7 @@ class MatchMetrics:
 
     Each attempt is counted once, by the coordinator that ended it in the database.
 
-    ``clock`` is monotonic, and ``now`` returns the time since 1970; both are in seconds.
+    ``clock`` is monotonic, and ``now`` returns Unix time; both are in seconds.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MatchMetrics:
         self._now = now
         self._begun: dict[tuple[str, int], float] = {}
         self._matches = Counter(
-            "kaiten_matches", "Attempts to play a match that have ended.", ("outcome",), registry=registry
+            "kaiten_matches", "Match attempts that have ended.", ("outcome",), registry=registry
         )
         self._dropped = Counter(
             "kaiten_dropped_results",
@@ -58,7 +58,7 @@ class MatchMetrics:
         self._games = Counter("kaiten_games", "Stored games, rated or not.", registry=registry)
         self._seconds = Histogram(
             "kaiten_match_seconds",
-            "Time from the claim of a match until its result is stored.",
+            "Time from claiming a match to storing its result.",
             buckets=_MATCH_SECONDS,
             registry=registry,
         )
@@ -74,12 +74,12 @@ class MatchMetrics:
         )
         self._finished = Gauge(
             "kaiten_last_match_timestamp_seconds",
-            "Time when a result was last stored, in seconds since 1970; 0 before the first.",
+            "Unix time at which a result was last stored; 0 if never.",
             registry=registry,
         )
         self._renewed = Gauge(
             "kaiten_last_lease_renewal_timestamp_seconds",
-            "Time when leases were last renewed, in seconds since 1970; 0 before the first time.",
+            "Unix time at which leases were last renewed; 0 if never.",
             registry=registry,
         )
         for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase

@@ -39,7 +39,7 @@ def test_beta_is_fitted_and_nothing_changes(empty: Operator) -> None:
 
 def test_odd_results_are_listed(empty: Operator) -> None:
     """A bot that beats all others but one is listed with that one, and so are the authors of the two."""
-    assert empty.does("odd-results") == "No odd results in the newest 0 rated games.\n"
+    assert empty.does("odd-results") == "No odd results in the latest 0 rated games.\n"
     with empty.store() as store:
         strong, other, friend = (
             add_bot(store, name, author=f"of-{name}") for name in ("strong", "other", "friend")
@@ -53,7 +53,7 @@ def test_odd_results_are_listed(empty: Operator) -> None:
                 claim = claimed(store, [first, second], id_=f"m{number}-{first}-{second}", deals=DEALS)
                 assert store.results.record(finished(claim, [places] * DEALS, minute=number + 1))
     rows = [line.split() for line in empty.does("odd-results").splitlines()]
-    assert " ".join(rows[0]) == "pair ahead behind games observed expected standard errors chance"
+    assert " ".join(rows[0]) == "pair ahead behind games observed expected standard errors p-value"
     assert {row[0] for row in rows[1:]} == {"bots", "authors"}
     assert any(row[:4] == ["bots", "friend", "strong", "144"] and row[4] == "100%" for row in rows)
     assert any(row[:4] == ["authors", "of-friend", "of-strong", "144"] for row in rows)

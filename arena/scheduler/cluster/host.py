@@ -176,7 +176,7 @@ class HostGauges(Collector):
         """Yield the current values."""
         matches = CounterMetricFamily(
             "kaiten_host_matches",
-            "Attempts to play a match on this host that have ended, whatever happened to their results.",
+            "Match attempts on this host that have ended, whatever happened to their results.",
             labels=("outcome",),
         )
         for outcome, count in self.runner.ended().items():
