@@ -268,7 +268,7 @@ def add_bot(
 
 
 def prune_images() -> None:
-    """Remove the least recently used images of submitted bots until the rest fit the quota."""
+    """Remove the least recently used images of submitted bots until the rest fit within the quota."""
     from arena.app.intake import open_keeper
     from arena.platform.settings import read_settings
 

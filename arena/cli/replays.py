@@ -169,7 +169,7 @@ def get(
     *,
     out: Annotated[str, typer.Option("--out", "-o", help="File for the replay; - for stdout.")] = "-",
 ) -> None:
-    """Download the replay of a game from the site where you are logged in.
+    """Download the replay of a game from the site you are logged in to.
 
     Example: arena replay get 475 -o game.json
     """

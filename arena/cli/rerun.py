@@ -45,7 +45,9 @@ def rerun(  # noqa: PLR0913 - one argument per option
     ] = None,
     puzzles: Annotated[
         Path | None,
-        typer.Option(help="Folder for the positions that differ, for `arena puzzle`.", file_okay=False),
+        typer.Option(
+            help="Folder for the positions in which the moves differ, for `arena puzzle`.", file_okay=False
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -295,7 +295,9 @@ class Settings(BaseSettings):
             "(`none`), which is meant for a server on this host."
         ),
     )
-    smtp_user: str | None = Field(default=None, description="User for the mail server, if it needs one.")
+    smtp_user: str | None = Field(
+        default=None, description="User name for the mail server, if it requires one."
+    )
     smtp_password: SecretStr | None = Field(default=None, description="Password for the mail server.")
     mail_from: str | None = Field(
         default=None, description="Sender address of email, such as `kaiten@arena.example`."
