@@ -64,7 +64,7 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
         raise RecordRefused("the record's images differ from the match's")
     seeds = tuple(game.seed for game in record.games)
     if not seeds or seeds != spec.seeds[: len(seeds)]:
-        raise RecordRefused("the record's games differ from the match's, or are in another order")
+        raise RecordRefused("the record's games differ from the match's, or are in a different order")
     if len(seeds) < len(spec.seeds) and not any(seat.trouble for seat in record.seats):
         raise RecordRefused(f"only {len(seeds)} of {len(spec.seeds)} games were played, but no bot was lost")
     for index, game in enumerate(record.games):
@@ -73,7 +73,7 @@ def check_record(spec: MatchSpec, record: MatchRecord) -> tuple[CheckedGame, ...
 
 
 def _check_clock(spec: MatchSpec, index: int, game: GameRecord) -> None:
-    """Check that all times are valid and that no bot's late answer was accepted."""
+    """Check that all times are valid and that no late answer was accepted."""
     clock = spec.clock
     for seat in range(max(map(len, game.steps), default=0)):
         if spec.bots(index)[seat] == spec.person:
@@ -197,7 +197,7 @@ def _check_attendance(claim: Claim, games: Sequence[CheckedGame]) -> None:
 
     House bots always send Hello and play. So the host is at fault if a house bot is absent, if all bots of a
     rated match are absent, or if no bot at a table with a house bot played a card. In these cases MatchVoid
-    is raised. The bots of a challenge may all be one author's, who could make its matches void on purpose.
+    is raised. In a challenge, all bots may belong to one author, who could make its matches void on purpose.
     """
     absent = {
         bot

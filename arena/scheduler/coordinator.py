@@ -1,4 +1,4 @@
-"""Keeps workers busy with the store's matches."""
+"""Keeps workers busy with queued matches."""
 
 import queue
 import time
@@ -87,7 +87,7 @@ class Coordinator:
         self._has_program_changed = program_changed
         self._program_changed = False
         self._has_room = has_room
-        self._full = False
+        self._disk_full = False
         self._program_checked_at = time.monotonic()
         self.stopped = False
         self.draining = False
@@ -118,7 +118,7 @@ class Coordinator:
                 self._shut_down()
         if self._program_changed:
             raise ArenaError(
-                "the program's files have changed since it started. Running matches were finished and no "
+                "the program's files have changed since it started. Running matches have finished, and no "
                 "new ones will start: restart the arena to continue with the new version"
             )
 
@@ -205,13 +205,13 @@ class Coordinator:
     def _reserve(self, seats: int) -> Reservation | None:
         """Reserve seats, unless the disk is full."""
         full = not self._has_room()
-        if full and not self._full:
+        if full and not self._disk_full:
             _log.error(
                 "disk full", then="no match will start until disk space is freed (ARENA_DISK_FLOOR_GIB)"
             )
-        elif self._full and not full:
+        elif self._disk_full and not full:
             _log.info("disk space recovered")
-        self._full = full
+        self._disk_full = full
         return None if full else self._workers.reserve(seats)
 
     def _claim(self, reservation: Reservation, *, house_only: bool, without: Collection[str]) -> Claim | None:
@@ -252,16 +252,16 @@ class Coordinator:
         failpoint("submitted")
 
     def _renew_leases(self) -> None:
-        """Renew this coordinator's leases, and expire dead coordinators' leases. Runs in its own thread."""
-        kept = frozenset(playing.claim.spec.match for playing in self._in_flight)
-        self._store.leases.renew(self._name, kept)
+        """Renew this coordinator's leases, and expire those of dead coordinators. Runs in its own thread."""
+        matches = frozenset(playing.claim.spec.match for playing in self._in_flight)
+        self._store.leases.renew(self._name, matches)
         expired = self._store.leases.expire(self._now())
         for (match, attempt), state in expired.items():
             _log.warning("lease expired", match=match, attempt=attempt, state=state)
-            given_up = state is MatchState.QUARANTINED
+            quarantined = state is MatchState.QUARANTINED
             why = "its lease expired"
-            self._events.put(AttemptFailed(match, attempt, why, lost=True, quarantined=given_up))
-        self._settling.notify(LeasesRenewed(len(kept), len(expired)))
+            self._events.put(AttemptFailed(match, attempt, why, lost=True, quarantined=quarantined))
+        self._settling.notify(LeasesRenewed(len(matches), len(expired)))
         # Last, because this data is only displayed: a failure or delay here costs no match.
         self._store.leases.publish_workers(self._name, self._workers.status(), self._workers.refused())
 
@@ -283,11 +283,11 @@ class Coordinator:
 
     def _store_ended(self) -> None:
         while self._ended:
-            if not self._failed_by_change(self._ended[0]):
+            if not self._failed_because_program_changed(self._ended[0]):
                 self._settling.settle(self._ended[0])
             self._in_flight -= {self._ended.popleft()}
 
-    def _failed_by_change(self, playing: Playing) -> bool:
+    def _failed_because_program_changed(self, playing: Playing) -> bool:
         """Return True if a match failed because the program changed. Such an attempt doesn't count."""
         if playing.has_record:
             return False

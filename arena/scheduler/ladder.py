@@ -38,7 +38,7 @@ _BATCH: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entropy:
-    """Sources of UTC time, short unique ids, unpredictable 16-byte seeds, and dice for matchmaking."""
+    """Sources of UTC time, short unique ids, unpredictable 16-byte seeds, and randomness for matchmaking."""
 
     now: Callable[[], datetime]
     new_id: Callable[[], str]
@@ -71,17 +71,16 @@ class Ladder:
     def enter_house_bots(self, sources: Iterable[tuple[str, str]]) -> None:
         """Enter house bots, given as (name, source). A changed source becomes a new version.
 
-        Earlier house bots whose source is missing don't play.
+        House bots entered earlier whose source is missing don't play.
         """
         for name, source in sources:
             self._store.bots.add_version(
                 NewVersion(bot=name, author=HOUSE, house=True, source=source, created=self.entropy.now())
             )
-
         self.update_house_bots()
 
     def update_house_bots(self) -> None:
-        """Suspend house bots whose source is missing, and their waiting matches, until it is back."""
+        """Suspend house bots whose source is missing, and their waiting matches, until the source is back."""
         known = self._store.bots.house_versions()
         missing = {each.id: each for each in known if not self._has(each.source)}
         self._store.bots.record_house_versions(

@@ -28,7 +28,7 @@ class Outcome(StrEnum):
     VOID = "void"
     """The arena failed; the match is requeued."""
     LOST = "lost"
-    """The worker disappeared; the match is requeued."""
+    """The worker, the coordinator or the engine failed; the match is requeued."""
     QUARANTINED = "quarantined"
     """The match was void or lost too often."""
 
@@ -46,7 +46,7 @@ class MatchMetrics:
     ) -> None:
         self._clock = clock
         self._now = now
-        self._begun: dict[tuple[str, int], float] = {}
+        self._started_at: dict[tuple[str, int], float] = {}
         self._matches = Counter(
             "kaiten_matches", "Match attempts that have ended.", ("outcome",), registry=registry
         )
@@ -82,26 +82,26 @@ class MatchMetrics:
             "Unix time at which leases were last renewed; 0 if never.",
             registry=registry,
         )
-        for outcome in Outcome:  # without an initial 0 Prometheus misses the first increase
+        for outcome in Outcome:  # without an initial 0, Prometheus misses the first increase
             self._matches.labels(outcome.value)
 
     def record(self, event: MatchEvent) -> None:
         """Count an event."""
         match event:
             case MatchStarted(claim):
-                self._begun[claim.spec.match, claim.spec.attempt] = self._clock()
+                self._started_at[claim.spec.match, claim.spec.attempt] = self._clock()
             case FinishedMatch(match=match, attempt=attempt):
                 self._matches.labels(Outcome.FINISHED.value).inc()
                 self._games.inc(len(event.games))
-                self._seconds.observe(self._clock() - self._begun.pop((match, attempt)))
+                self._seconds.observe(self._clock() - self._started_at.pop((match, attempt)))
                 self._launch.observe(event.launch_seconds)
                 self._finished.set(self._now())
             case AttemptFailed(match, attempt, lost=lost, quarantined=quarantined):
-                self._begun.pop((match, attempt), None)
+                self._started_at.pop((match, attempt), None)
                 outcome = Outcome.LOST if lost else Outcome.VOID
                 self._matches.labels((Outcome.QUARANTINED if quarantined else outcome).value).inc()
             case ResultDropped(match, attempt):  # the attempt was counted when it ended
-                self._begun.pop((match, attempt), None)
+                self._started_at.pop((match, attempt), None)
                 self._dropped.inc()
             case LeasesRenewed(renewed, expired):
                 self._renewals.inc(renewed)
@@ -115,7 +115,7 @@ Queue = Mapping[tuple[MatchState, MatchKind], int]
 """Number of matches by state and kind."""
 
 Notices = Mapping[SubscriptionKind, int]
-"""Number of notices that wait for delivery, by kind of subscription."""
+"""Number of notices waiting for delivery, by kind of subscription."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class ArenaGauges(Collector):
     disk_free: Callable[[], int]  # free bytes on the disk of the data directory
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
-        """Name the metrics without reading them."""
+        """Yield the metrics without their values."""
         yield from (_queue({}), *_workers(()), _notices({}), _disk(None))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

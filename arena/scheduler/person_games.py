@@ -69,24 +69,24 @@ class PersonTables:
         self._launcher = launcher
         self._entropy = entropy
         self._gate = gate
-        self._free = list(range(tables))
+        self._free_tables = list(range(tables))
         self._first_slot = first_slot
         self._settings = settings
         self._limits = limits
         self._runtime = runtime
         self._executor = ThreadPoolExecutor(max(1, tables), thread_name_prefix="person")
-        self._any = bool(tables)
+        self._has_tables = bool(tables)
         self._lock = threading.Lock()
         self._seated: dict[str, _SeatedPerson] = {}
         self._polls = count()
-        self._begun = False
+        self._old_games_ended = False
 
     def poll(self) -> None:
         """Forward choices, end games of people who have left, and start waiting games. Raises StoreError."""
         number = next(self._polls)
-        if not self._begun:
+        if not self._old_games_ended:
             self._games.interrupt(self._now)
-            self._begun = True
+            self._old_games_ended = True
         if not self._seated and (number % _POLLS_PER_CHECK_WHILE_IDLE or not self._games.any_open()):
             return
         if not number % _POLLS_PER_PRESENCE_CHECK:
@@ -99,11 +99,11 @@ class PersonTables:
                 person.leave()
             elif (choice := playing[id_]) is not None:
                 person.choose(choice)
-        while not self._any and (game := self._games.begin()) is not None:
+        while not self._has_tables and (game := self._games.begin()) is not None:
             self._games.fail(game.id, _NO_TABLES, self._now)
-        while self._free and (game := self._games.begin()) is not None:
+        while self._free_tables and (game := self._games.begin()) is not None:
             with self._lock:
-                table = self._free.pop()
+                table = self._free_tables.pop()
                 person = self._seated[game.id] = _SeatedPerson(partial(self._games.ask, game.id))
             self._executor.submit(self._play, game, table, person)
 
@@ -132,7 +132,7 @@ class PersonTables:
         finally:
             with self._lock:
                 del self._seated[game.id]
-                self._free.append(table)
+                self._free_tables.append(table)
 
     def _play_at(self, game: PersonGame, table: int, person: "_SeatedPerson") -> None:
         try:
@@ -181,7 +181,7 @@ class PersonTables:
 
 
 class _SeatedPerson:
-    """A person at a table; see :class:`arena.play.launcher.launcher.Person`. ``ask`` stores a decision."""
+    """A person at a table; see :class:`arena.play.launcher.launcher.Person`. ``ask`` stores a request."""
 
     def __init__(self, ask: Callable[[View], None]) -> None:
         self._ask = ask
@@ -202,7 +202,7 @@ class _SeatedPerson:
             self.leave()
 
     def choose(self, choice: ChosenMove) -> None:
-        """Play a choice, unless it is the one played last."""
+        """Play a choice, unless it was already played."""
         if self._channel is not None and choice != self._chosen:
             self._chosen = choice
             self._channel.choose(choice.round, choice.turn, choice.move)

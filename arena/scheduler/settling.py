@@ -20,8 +20,8 @@ from arena.scheduler.check import RecordRefused, verified_match
 from arena.scheduler.ladder import HOUSE
 from arena.scheduler.workers import Reservation, Verdict, WorkerLost
 
-_MAX_MATCHES: Final = 100
-"""How many of the matches that were void last have a backoff. Others may be retried immediately."""
+_MAX_TRACKED: Final = 100
+"""Maximum number of matches whose backoff is tracked; others may be retried immediately."""
 
 _PER_MATCH: Final = Backoff(first=2.0, most=10.0, factor=5.0)
 _SHARED: Final = Backoff(first=0.5, most=15.0)
@@ -31,12 +31,12 @@ _SHARED: Final = Backoff(first=0.5, most=15.0)
 class RetryDelays:
     """Backoffs after void matches."""
 
-    per_match: Backoff = _PER_MATCH  # for a match, by how often it was void
+    per_match: Backoff = _PER_MATCH  # for one match, by how often it was void
     shared: Backoff = _SHARED  # for all matches, by the number of voids since a match was last played
 
 
 RETRY_DELAYS: Final = RetryDelays()
-"""Failures of a host often pass within seconds. The backoffs keep them from quarantining every match."""
+"""Host failures often pass within seconds. The backoffs keep them from quarantining every match."""
 
 
 class MatchBackoff:
@@ -55,7 +55,7 @@ class MatchBackoff:
         """
         times = self._failed.pop(match, (0, 0.0))[0] + 1
         self._failed[match] = (times, now + self._delays.per_match.after(times))
-        if len(self._failed) > _MAX_MATCHES:
+        if len(self._failed) > _MAX_TRACKED:
             del self._failed[next(iter(self._failed))]
         self._until = now + self._delays.shared.after(consecutive)
 
@@ -257,7 +257,7 @@ class MatchSettler:
         state = end(spec.match, spec.attempt, reason, self._now())
         what = "match lost" if lost else "match void"
         _log.error(what, match=spec.match, attempt=spec.attempt, state=state, reason=reason)
-        if state is None:  # it was already over
+        if state is None:  # the attempt was already over
             self._drop(claim)
         else:
             quarantined = state is MatchState.QUARANTINED

@@ -57,7 +57,7 @@ class Reservation(Protocol):
     def play(self, spec: bytes, progress: Callable[[bytes], None]) -> Future[bytes]:
         """Play a match; call this once. The seats are released when the future is done.
 
-        Takes an encoded :class:`arena.protocol.match.MatchSpec` and returns a
+        Takes an encoded :class:`arena.protocol.match.MatchSpec`; the future resolves to an encoded
         :class:`arena.protocol.match.MatchRecord`. Until the future is done, ``progress`` receives
         :class:`arena.protocol.match.Progress` messages from any thread; each includes the game so far, so any
         of them may be lost. The future may fail with MatchVoid (HostFailed if the worker can't play at all),
@@ -91,7 +91,7 @@ _MEASURE_SECONDS: Final = 1.0
 """Interval between load measurements."""
 
 _WORK_SECONDS: Final = 0.008
-"""Processor time of a measurement in seconds: more than one time slice, and less than 1% of a core."""
+"""CPU time of a measurement in seconds: more than one time slice, and less than 1% of a core."""
 
 _SMOOTHING: Final = 0.2
 """Weight of the latest measurement; the average covers several seconds."""
@@ -102,7 +102,7 @@ _RECOVERED: Final = 0.08
 second, or a minute has passed in which no seat was in use."""
 
 _GROWTH_MARGIN: Final = 0.8
-"""More seats open only if this fraction of the measured share suffices, to keep their number stable."""
+"""More seats open only if this fraction of the measured share suffices, so that their number is stable."""
 
 MAX_WAIT_SECONDS: Final = 60.0
 """An overloaded host waits this long, then starts a match anyway: bots' clocks exclude the host's delays."""
@@ -150,16 +150,16 @@ class LoadMonitor:
     def __init__(self, slots: SlotPool) -> None:
         self._slots = slots
         self._limiter = SlotLimiter(slots.size, slots.share)
-        self._waits: OwnRunDelay | None = None
+        self._run_delay: OwnRunDelay | None = None
 
     def measure(self) -> None:
         """Spin briefly, measure the share of a core received, and set the usable slots. Not thread-safe."""
-        if self._waits is None:
-            self._waits = OwnRunDelay()  # of the calling thread
-        before, begun = self._waits(), time.thread_time()
+        if self._run_delay is None:
+            self._run_delay = OwnRunDelay()  # of the calling thread
+        before, begun = self._run_delay(), time.thread_time()
         while (worked := time.thread_time() - begun) < _WORK_SECONDS:
             pass
-        received = worked / (worked + self._waits() - before)
+        received = worked / (worked + self._run_delay() - before)
         usable = self._limiter.update(received, self._slots.busy, time.monotonic())
         if usable != self._slots.usable:
             _log.info("usable slots changed", slots=usable, of=self._slots.size)
@@ -177,7 +177,7 @@ HOST_BACKOFF: Final = Backoff(first=1.0, most=30.0)
 """Backoff after consecutive failures. Without it, a broken host would lose match after match."""
 
 POLL_SECONDS: Final = 0.5
-"""Interval of checks for a failed host's recovery, after its backoff."""
+"""Interval between checks for a failed host's recovery, after its backoff."""
 
 
 @contextmanager

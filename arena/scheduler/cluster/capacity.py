@@ -44,12 +44,12 @@ class _Worker:
         seats = self.member.card.seats if usable is None or (usable and not taken) else usable
         return seats - taken
 
-    def open(self, now: float) -> bool:
-        """Return True if it accepts matches."""
+    def accepts_matches(self, now: float) -> bool:
+        """Return True if the worker accepts matches."""
         return self.member.state.takes_matches and self.backoff_until <= now
 
     def trusted(self, now: float) -> bool:
-        """Return True if it gets matches that other workers could play."""
+        """Return True if the worker gets matches that other workers could play."""
         return self.probation_until is None or (self.probation_until <= now and not self.unchecked)
 
     def _others(self, session: str) -> int:
@@ -74,18 +74,18 @@ class ClusterCapacity:
         }
 
     def reserve(self, seats: int, now: float) -> ClusterMember | None:
-        """Reserve seats at the worker with the most free seats, or return None if no worker has enough.
+        """Reserve seats on the worker with the most free seats, or return None if no worker has enough.
 
         ``now`` is in seconds of a monotonic clock.
         """
-        used = {run: worker for run, worker in self._workers.items() if worker.open(now)}
+        candidates = {run: worker for run, worker in self._workers.items() if worker.accepts_matches(now)}
         # If a trusted worker has enough seats, wait for it, even if it is busy or in backoff.
         if any(
             worker.probation_until is None and worker.member.card.seats >= seats
             for worker in self._workers.values()
         ):
-            used = {run: worker for run, worker in used.items() if worker.trusted(now)}
-        free = {run: worker.free(self._session) for run, worker in used.items()}
+            candidates = {run: worker for run, worker in candidates.items() if worker.trusted(now)}
+        free = {run: worker.free(self._session) for run, worker in candidates.items()}
         run = max(free, key=free.__getitem__, default=None)
         if run is None or free[run] < seats:
             return None

@@ -69,13 +69,13 @@ def _authority(folder: Path, now: datetime) -> tuple[x509.Certificate, ec.Ellipt
 
 
 def _member(
-    folder: Path, authority: x509.Certificate, signs: ec.EllipticCurvePrivateKey, now: datetime
+    folder: Path, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, now: datetime
 ) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     key = ec.generate_private_key(ec.SECP256R1())
     draft = _draft(_name(folder.name), authority.subject, key.public_key(), now)
     draft = draft.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    signed = draft.add_extension(_USES, critical=False).sign(signs, hashes.SHA256())
+    signed = draft.add_extension(_USES, critical=False).sign(authority_key, hashes.SHA256())
     _write(folder / f"{AUTHORITY}.pem", authority.public_bytes(serialization.Encoding.PEM), 0o644)
     _write_pair(folder, MEMBER, signed, key)
     return folder

@@ -273,7 +273,7 @@ async def run_worker(
 
 
 async def _await_scheduler(options: WorkerOptions, shutdown: ShutdownSignal, health: SchedulerHealth) -> bool:
-    """Wait until the scheduler answers; return False on a shutdown signal."""
+    """Wait until the scheduler responds; return False on a shutdown signal."""
     reason = ""
     while not shutdown.once.is_set():
         try:
@@ -310,11 +310,11 @@ async def _serve(
         await worker.close()
         await wait_for(shutdown.once, _RETRY_SECONDS)
         return
-    begun = asyncio.create_task(_accept_matches(worker, options, health, say))
-    gone = asyncio.create_task(worker.finished())
-    asked = asyncio.create_task(shutdown.once.wait())
-    await asyncio.wait({gone, asked}, return_when=asyncio.FIRST_COMPLETED)
-    begun.cancel()
+    accepting = asyncio.create_task(_accept_matches(worker, options, health, say))
+    closed = asyncio.create_task(worker.finished())
+    stopping = asyncio.create_task(shutdown.once.wait())
+    await asyncio.wait({closed, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    accepting.cancel()
     if shutdown.once.is_set():
         health.missing = "the worker is stopping and accepts no new matches"
         say("accepting no new matches; stopping when the running ones are finished")
@@ -322,13 +322,13 @@ async def _serve(
         await worker.heartbeat()
         await wait_for(shutdown.twice, _NOTICE_SECONDS)
         runner.reject_matches()
-        await _drain(worker, runner, shutdown, gone)
+        await _drain(worker, runner, shutdown, closed)
         await worker.close()
     else:
-        asked.cancel()
+        stopping.cancel()
         health.missing = "the scheduler is unavailable"
         _log.warning("scheduler lost: matches aborted", scheduler=options.scheduler)
-    await gone
+    await closed
 
 
 def _join_error(error: Exception) -> str:
@@ -365,12 +365,12 @@ async def _why_unreachable(worker: Worker) -> str | None:
 
 
 async def _drain(
-    worker: Worker, runner: MatchRunner, shutdown: ShutdownSignal, gone: asyncio.Task[None]
+    worker: Worker, runner: MatchRunner, shutdown: ShutdownSignal, closed: asyncio.Task[None]
 ) -> None:
     """Wait until all matches have ended and their results are fetched, or until a second signal."""
 
     def must_stop() -> bool:
-        return shutdown.twice.is_set() or gone.done()
+        return shutdown.twice.is_set() or closed.done()
 
     await wait_until(lambda: runner.idle or must_stop())
     with suppress(TimeoutError):

@@ -16,17 +16,17 @@ from arena.scheduler.cluster.host import SEAT
 from arena.scheduler.cluster.member import configure_dask
 from arena.scheduler.cluster.messages import EXTRA, WorkerCard, WorkerState, read, topic_of
 
-_SECONDS: Final = 10.0
+_CALL_SECONDS: Final = 10.0
 """Timeout for calls to the scheduler, long enough for a busy host."""
 
-_MAX_NAME: Final = 64
+_MAX_NAME_LENGTH: Final = 64
 
 OnProgress = Callable[[str, bytes], None]
 """Receives a match's ticket and progress data from its worker."""
 
 
 class SchedulerUnreachable(Exception):
-    """The scheduler does not answer; the message says why."""
+    """The scheduler can't be reached; the message says why."""
 
 
 class Link:
@@ -55,7 +55,7 @@ class Link:
                     self._client = _Client(
                         address,
                         security=security,
-                        timeout=_SECONDS,
+                        timeout=_CALL_SECONDS,
                         loop=loop,
                         set_as_default=False,
                         # Only the scheduler must be reachable from here.
@@ -63,7 +63,7 @@ class Link:
                     )
                 opened.callback(self._client.end)
                 self._client.subscribe_topic(topic_of(session), receive)
-            except Exception as error:  # after any error of dask there is no connection
+            except Exception as error:  # after any dask error, there is no connection
                 raise SchedulerUnreachable(str(error) or type(error).__name__) from error
             self._opened = opened.pop_all()
 
@@ -73,9 +73,9 @@ class Link:
         if self._client.status != "running" or scheduler is None:
             raise SchedulerUnreachable(f"the connection to {self.address} was lost")
         try:
-            known = self._client.sync(scheduler.identity, callback_timeout=_SECONDS)
+            known = self._client.sync(scheduler.identity, callback_timeout=_CALL_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
-            raise SchedulerUnreachable(str(error) or f"{self.address} does not answer") from error
+            raise SchedulerUnreachable(str(error) or f"{self.address} is not responding") from error
         found = [self._read(address, info) for address, info in known["workers"].items()]
         self.unreadable = {
             address: why for address, why in self.unreadable.items() if address in known["workers"]
@@ -97,7 +97,7 @@ class Link:
         try:
             member = _member(address, info)
         except ValueError as error:
-            self.unreadable[address] = (str(info.get("name"))[:_MAX_NAME], str(error))
+            self.unreadable[address] = (str(info.get("name"))[:_MAX_NAME_LENGTH], str(error))
             return None
         self.unreadable.pop(address, None)
         return member
@@ -116,13 +116,13 @@ class _Client(Client):
         except BaseException:
             self.end()
             raise
-        # dask would reconnect for this long, but without the subscription, so progress would be lost.
+        # dask would try to reconnect for this long, but without the subscription, so progress would be lost.
         self._timeout = 0
 
     def end(self) -> None:
         """Close the client, whatever state it is in."""
         with suppress(Exception):  # such as a timeout: the scheduler may be frozen
-            self.close(timeout=_SECONDS)
+            self.close(timeout=_CALL_SECONDS)
         self.status = "closed"
 
 
@@ -153,11 +153,11 @@ def _event_loop() -> Iterator[IOLoop]:
         yield loop
     finally:
         loop.add_callback(stop.set)
-        thread.join(_SECONDS)
+        thread.join(_CALL_SECONDS)
 
 
 def _member(address: str, info: dict[str, Any]) -> ClusterMember | None:
-    """Return a worker, or None if it isn't the arena's or hasn't reported its card and state yet.
+    """Return a worker, or None if it isn't one of the arena's or hasn't reported its card and state yet.
 
     Raises ValueError if the worker can't be used.
     """

@@ -37,12 +37,12 @@ class SchedulerHealth:
 
     def __init__(self, missing: str) -> None:
         self.missing: str | None = missing  # why it is not a member now, or None
-        # When its event loop last ran, in seconds of the monotonic clock; None if no loop runs.
+        # When its event loop last ran, in seconds of the monotonic clock; None if no loop is running.
         self.last_tick: float | None = None
 
     @asynccontextmanager
     async def ticking(self) -> AsyncIterator[None]:
-        """Keep ``last_tick`` up to date while the running event loop runs."""
+        """Keep ``last_tick`` up to date while the current event loop is running."""
         task = asyncio.create_task(self._tick())
         try:
             yield
@@ -117,7 +117,7 @@ def address_of(host: str, port: int, keys: Keys | None) -> str:
         raise WrongCluster(
             f"{host} can be reached from other machines, so the cluster needs keys: create them with "
             "`arena admin cluster-keys FOLDER`, and set ARENA_CLUSTER_CA, ARENA_CLUSTER_CERT and "
-            "ARENA_CLUSTER_KEY. Without keys, a cluster works only at 127.0.0.1"
+            "ARENA_CLUSTER_KEY. Without keys, a cluster works only on a loopback address"
         )
     written = f"[{host}]" if ":" in host else host
     return f"{'tcp' if keys is None else 'tls'}://{written}:{port}"
@@ -134,7 +134,7 @@ def security_of(keys: Keys | None) -> Security:
         try:
             file.read_bytes()
         except OSError as error:
-            raise WrongCluster(f"the cluster's key {file} can't be read: {error.strerror}") from error
+            raise WrongCluster(f"the cluster's TLS file {file} can't be read: {error.strerror}") from error
     shown = {"cert": str(keys.cert), "key": str(keys.key)}
     return Security(
         require_encryption=True,
@@ -145,7 +145,7 @@ def security_of(keys: Keys | None) -> Security:
 
 
 _SETTINGS: Final[dict[str, Any]] = {
-    # Serve only the cluster's own encrypted connections.
+    # Serve only the cluster's own protocol.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     # A match stays with the worker whose seats were reserved.

@@ -1,4 +1,4 @@
-"""Messages of workers, as MessagePack; types are checked on reading."""
+"""Messages of workers, as MessagePack; types are checked when reading."""
 
 from typing import Annotated, Final, TypeVar
 
@@ -36,7 +36,7 @@ class WorkerState(msgspec.Struct, frozen=True, kw_only=True):
     busy: dict[str, Annotated[int, msgspec.Meta(ge=0)]]  # seats in use by coordinator session
     leaving: bool = False
     trouble: str | None = None  # why it can't run bots now, or None
-    # Number of seats that may be used under the host's present load; None for all.
+    # Number of seats that may be used under the host's current load; None for all.
     usable: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
     @property

@@ -57,7 +57,7 @@ class MatchesInFlight:
             return match.ticket in self._by_ticket
 
     def find(self, ticket: str) -> MatchInFlight | None:
-        """Return an unsettled match."""
+        """Return a match that is not settled yet, or None."""
         with self._lock:
             return self._by_ticket.get(ticket)
 
@@ -67,7 +67,7 @@ class MatchesInFlight:
             return self._by_ticket.pop(ticket, None)
 
     def matches_not_on(self, runs: Collection[str]) -> tuple[MatchInFlight, ...]:
-        """Return the matches at all workers except these."""
+        """Return the matches on all workers except these."""
         with self._lock:
             return tuple(match for match in self._by_ticket.values() if match.run not in runs)
 
@@ -136,7 +136,7 @@ class ClusterWorkers:
         self._lock = threading.RLock()
 
     def reserve(self, seats: int) -> "ClusterReservation | None":
-        """Reserve seats at the worker with the most free seats."""
+        """Reserve seats on the worker with the most free seats."""
         with self._lock:
             if self._stopped.is_set():
                 return None
@@ -267,7 +267,7 @@ class ClusterWorkers:
 
     def _admitted(self, members: tuple[ClusterMember, ...]) -> list[ClusterMember]:
         """Return the admitted members. New members that can't be checked yet are checked on the next call."""
-        used = []
+        admitted = []
         for member in members:
             run = member.card.run
             if run in self._refused:
@@ -282,13 +282,13 @@ class ClusterWorkers:
                 _log.exception("worker messages unreadable", worker=member.card.name)
                 reason = "its messages can't be read: see the coordinator's log"
             if reason is None:
-                used.append(member)
+                admitted.append(member)
                 continue
             self._add_refused(run, member.card.name, member.card.host, reason)
-        return used
+        return admitted
 
     def _refuse_unreadable(self, unreadable: Mapping[str, tuple[str, str]]) -> None:
-        """Reject workers whose card or state can't be read, because another version wrote them."""
+        """Reject workers whose card or state can't be read, as when another version wrote them."""
         for address, (name, why) in unreadable.items():
             if address not in self._refused:
                 self._add_refused(address, name, "", f"its card or state can't be read: {why}")
