@@ -27,7 +27,7 @@ from arena.sdk.bot import as_move
 
 
 class SimulatedBotFailed(RuntimeError):
-    """A bot raised an exception (the cause) or answered illegally. The message names the bot and turn."""
+    """A bot raised an exception (the cause) or made an illegal move. The message names the bot and turn."""
 
     def __init__(
         self, text: str, seat: int, state: State, seed: bytes, moves: Sequence[Sequence[Move | None]]
@@ -72,7 +72,7 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
     played: list[Sequence[Move | None]] = []
 
     def failed(seat: int, error: BaseException) -> SimulatedBotFailed:
-        text = _text(players[seat].seat.bot, seat, name, state, error)
+        text = _failure_text(players[seat].seat.bot, seat, name, state, error)
         return SimulatedBotFailed(text, seat, state, seed, played)
 
     choosers: list[Chooser] = []
@@ -97,7 +97,7 @@ def play(rules: Rules, players: Sequence[SimulatedPlayer], seed: bytes, name: st
     return state
 
 
-def _text(bot: str, seat: int, name: str, state: State, error: BaseException) -> str:
+def _failure_text(bot: str, seat: int, name: str, state: State, error: BaseException) -> str:
     where = f"game {name}, round {state.round}, turn {state.turn}"
-    what = "answered illegally" if isinstance(error, IllegalMove) else f"failed with {type(error).__name__}"
+    what = "made an illegal move" if isinstance(error, IllegalMove) else f"failed with {type(error).__name__}"
     return f"bot {bot} in seat {seat} {what} in {where}: {error}"

@@ -2,7 +2,7 @@
 
 In a playout, identical simple players (:mod:`arena.sdk.search`) finish the round, and the results of later
 rounds are drawn from samples. All options of a decision are tried with the same deals and the same first
-answers of the other seats, so their values differ because of quality, not luck. An analysis also has the
+moves by the other seats, so their values differ because of quality, not luck. An analysis also has the
 house bots' choices.
 """
 
@@ -40,7 +40,7 @@ ANALYST: Final = "playouts"
 VERSION: Final = 2
 """Version of the analyst: increase it with every change that affects results."""
 PLAYOUTS: Final = 600
-"""Default number of playouts. A game then takes at most about 20 s of one core."""
+"""Default number of playouts. A game then takes at most about 20 s of CPU time."""
 _FINALISTS: Final = 6
 """A quarter of the playouts try all options. The rest try only this many of the best, and the played one."""
 _DIGITS: Final = 4
@@ -76,7 +76,7 @@ def analyse(
         judged(each, futures[each.view.round], _random(seed, each.step, each.view.seat), playouts, moves)
         for each, moves in zip(made, others, strict=True)
     )
-    result = _shares(recorded.rules_places)
+    result = _first_place_shares(recorded.rules_places)
     return Analysis(
         format=ANALYSIS_FORMAT,
         analyst=ANALYST,
@@ -96,7 +96,7 @@ def _random(*parts: int) -> Random:
     return Random("/".join(map(str, parts)))  # noqa: S311 - must be reproducible
 
 
-def _shares(places: Sequence[int]) -> tuple[float, ...]:
+def _first_place_shares(places: Sequence[int]) -> tuple[float, ...]:
     return tuple([1 / places.count(1) if place == 1 else 0.0 for place in places])
 
 
@@ -166,22 +166,22 @@ def judged(
     view = made.view
     deal = worlds(view)
     options = deal(rng).moves(view.seat)
-    played = _listed(made.move, options)
+    played = _listed_code(made.move, options)
     tries = {option: _OptionResults() for option in options}
-    few = max(2, playouts // 4)
-    _try_out(options, few, view, deal, futures, rng, tries)
+    first_playouts = max(2, playouts // 4)
+    _try_out(options, first_playouts, view, deal, futures, rng, tries)
     order = sorted(options, key=lambda option: tries[option].value, reverse=True)
     finalists = order[:_FINALISTS]
     if played not in finalists:
         finalists.append(played)
-    _try_out(finalists, playouts - few, view, deal, futures, rng, tries)
+    _try_out(finalists, playouts - first_playouts, view, deal, futures, rng, tries)
     finalists.sort(key=lambda option: tries[option].value, reverse=True)
     order = finalists + [option for option in order if option not in finalists]
-    house = {name: order.index(_listed(move, options)) for name, move in others.items()}
+    house = {name: order.index(_listed_code(move, options)) for name, move in others.items()}
     return _graded(made, order, played, tries, house)
 
 
-def _listed(move: Move, options: Sequence[int]) -> int:
+def _listed_code(move: Move, options: Sequence[int]) -> int:
     """Return a move's code in ``options``, which have only one order of two cards if it can't matter."""
     code = encode(move)
     return code if code in options else encode(Move(move.cards[::-1], move.dummy))

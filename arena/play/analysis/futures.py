@@ -13,7 +13,7 @@ from arena.sdk.search import World, playout
 NOISE: Final = 0.3
 """Probability of a random card in playouts. With 0.1, the chances in round 3 are too extreme."""
 _FUTURES: Final = 400
-_PER_END: Final = 6
+_FUTURES_PER_POSITION: Final = 6
 """Number of futures combined with each final position of a round. They are cheaper than more playouts."""
 _KINDS: Final = 16
 
@@ -35,9 +35,9 @@ class Futures:
         because no seat sees all of them.
         """
         self._rules = state.rules
-        self._samples = [_nothing(state.rules)]
+        self._samples = [_empty_future(state.rules)]
         if state.round < ROUNDS:
-            left = _left(state)
+            left = _remaining_cards(state)
             self._samples = [_future(state, left, rng) for _ in range(_FUTURES)]
 
     def __len__(self) -> int:
@@ -48,17 +48,17 @@ class Futures:
         """Draw some of the samples, for one final position of a round."""
         if len(self._samples) == 1:
             return self._samples
-        return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_PER_END)]
+        return [self._samples[int(rng.random() * len(self._samples))] for _ in range(_FUTURES_PER_POSITION)]
 
     def outlooks(self, world: World, drawn: Sequence[Future]) -> tuple[list[float], list[float]]:
         """Return every player's chance and points in a round's final position, as means over the futures."""
         totals, puddings, players = world.totals(), world.puddings(), self._rules.players
         chances, points = [0.0] * players, [0.0] * players
         for future in drawn:
-            kept = [a + b for a, b in zip(puddings, future.puddings, strict=True)]
-            extra = score_puddings(self._rules, kept)
+            all_puddings = [a + b for a, b in zip(puddings, future.puddings, strict=True)]
+            extra = score_puddings(self._rules, all_puddings)
             ends = [a + b + c for a, b, c in zip(totals, future.points, extra, strict=True)]
-            ranks = [(ends[seat], kept[seat]) for seat in range(players)]
+            ranks = [(ends[seat], all_puddings[seat]) for seat in range(players)]
             best = max(ranks)
             share = 1.0 / ranks.count(best)
             for seat in range(players):
@@ -69,12 +69,12 @@ class Futures:
         return [chance / count for chance in chances], [sum_ / count for sum_ in points]
 
 
-def _nothing(rules: Rules) -> Future:
+def _empty_future(rules: Rules) -> Future:
     nothing = (0,) * rules.participants
     return Future(nothing, nothing)
 
 
-def _left(state: State) -> list[int]:
+def _remaining_cards(state: State) -> list[int]:
     """Return the cards that weren't placed in earlier rounds."""
     placed = Counter(
         card for turn in state.turns if turn.round < state.round for play in turn.plays for card in play
@@ -90,7 +90,7 @@ def _future(state: State, left: list[int], rng: Random) -> Future:
     rules = state.rules
     size, count = rules.hand_size, rules.participants
     cards = iter(rng.sample(left, (ROUNDS - state.round) * size * count))
-    total = _nothing(rules)
+    total = _empty_future(rules)
     for number in range(state.round + 1, ROUNDS + 1):
         hands = [[next(cards) for _ in range(size)] for _ in range(count)]
         world = _new_round(state, number, hands)

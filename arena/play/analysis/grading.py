@@ -96,8 +96,8 @@ def _is_puzzle(made: AnalysedDecision) -> bool:
     if not one_card or made.standin or not made.played or len(made.options) < _MIN_OPTIONS:
         return False
     missed = sum(choice != 0 for choice in made.house.values())
-    most = len(made.house) >= _MIN_BOTS and 2 * missed > len(made.house)
-    return most and _lead(made) >= max(CLEAR, made.margin)
+    mostly_missed = len(made.house) >= _MIN_BOTS and 2 * missed > len(made.house)
+    return mostly_missed and _lead(made) >= max(CLEAR, made.margin)
 
 
 def _lead(made: AnalysedDecision) -> float:

@@ -45,15 +45,15 @@ _LINE_BYTES: Final = 256 * 1024 * 1024
 """Protects the launcher's memory from a compromised referee. A thousand games take about 20 MiB."""
 
 
-_END_SECONDS: Final = 10.0
-"""Maximum time that a killed referee takes to end, unless a bot keeps it from ending."""
+_EXIT_SECONDS: Final = 10.0
+"""Maximum time that a killed referee takes to exit, unless a bot keeps it from exiting."""
 
 
 class RefereeProcess:
-    """A running referee. Leaving the context ends it.
+    """A running referee. Leaving the context kills it.
 
-    ``remove_bots`` is called if the referee doesn't end: it may wait, in the kernel, for something that one
-    of the bots holds.
+    ``remove_bots`` is called if the referee doesn't exit: it may be waiting, in the kernel, for
+    something that one of the bots holds.
     """
 
     def __init__(self, spec: RefereeSpec, remove_bots: Callable[[], None]) -> None:
@@ -80,7 +80,7 @@ class RefereeProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._process.kill()
-        self._await_end()
+        self._await_exit()
         for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 # Closing stdin flushes it, but the referee no longer reads.
@@ -88,13 +88,13 @@ class RefereeProcess:
                     stream.close()
 
     def kill(self) -> None:
-        """Kill the referee, without waiting for its end. Thread-safe and idempotent."""
+        """Kill the referee, without waiting for it to exit. Thread-safe and idempotent."""
         self._process.kill()
-        threading.Thread(target=copy_context().run, args=(self._await_end,), daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(self._await_exit,), daemon=True).start()
 
-    def _await_end(self) -> None:
+    def _await_exit(self) -> None:
         try:
-            self._process.wait(_END_SECONDS)
+            self._process.wait(_EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             _log.warning("referee's exit blocked by a bot")
             self._remove_bots()
@@ -103,17 +103,17 @@ class RefereeProcess:
     def kill_after(self, seconds: float) -> threading.Timer:
         """Kill the referee after ``seconds`` unless the caller cancels the timer."""
 
-        def over() -> None:
+        def expire() -> None:
             self._killed_after = seconds
             self.kill()
 
-        timer = threading.Timer(seconds, over)
+        timer = threading.Timer(seconds, expire)
         timer.daemon = True
         timer.start()
         return timer
 
     def send(self, message: RefereeSpec | FromLauncher) -> None:
-        """Send the referee a message. Does nothing if it has ended; :meth:`messages` reports that."""
+        """Send the referee a message. Does nothing if it has exited; :meth:`messages` reports that."""
         line = msgspec.json.encode(message) + b"\n"
         with self._write_lock, suppress(BrokenPipeError, ValueError):
             if self._process.stdin is not None:
@@ -121,7 +121,7 @@ class RefereeProcess:
                 self._process.stdin.flush()
 
     def messages(self) -> Iterator[FromReferee]:
-        """Yield the referee's messages until it ends. Raises MatchVoid for anything that isn't a message."""
+        """Yield the referee's messages until it exits. Raises MatchVoid for anything that isn't a message."""
         if self._process.stdout is None:
             return
         while line := self._process.stdout.readline(_LINE_BYTES):
@@ -131,7 +131,7 @@ class RefereeProcess:
                 raise MatchVoid(f"the referee sent {line[:200]!r}: {error}") from error
 
     def describe_end(self) -> str:
-        """Describe how the referee ended, with the last part of its stderr."""
+        """Describe how the referee exited, with the last part of its stderr."""
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
@@ -145,7 +145,7 @@ class RefereeProcess:
 
 _REFEREE_MIB: Final = 512
 _SPARE_SECONDS: Final = 60.0
-_HOST_TIMES: Final = 4
+_HOST_FACTOR: Final = 4
 """Factor for the time that a match's clocks allow, because clocks stop while the host keeps bots waiting."""
 
 _GRACE_SECONDS: Final = 30.0
@@ -212,8 +212,8 @@ class Launcher:
 
         Takes an encoded :class:`arena.protocol.match.MatchSpec` and, for each seat, a slot that no other
         match uses; returns an encoded :class:`arena.protocol.match.MatchRecord`. ``progress`` regularly gets
-        an encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick and not raise.
-        ``person`` takes the seat that the specification assigns to a person.
+        an encoded :class:`arena.protocol.match.Progress`, in this thread; it must be quick, and must not
+        raise. ``person`` takes the seat that the specification assigns to a person.
         Raises ValueError if ``spec`` can't be decoded, MatchVoid after an arena fault, HostFailed if this
         host can't run bots now (leftovers are swept once it can), or LauncherStopped after :meth:`stop`
         (nothing of the match remains).
@@ -371,5 +371,5 @@ def longest_seconds(match: MatchSpec) -> float:
     clock = match.clock
     turns = 3 * match.rules.turns
     game = (turns * clock.move_millis + match.rules.players * clock.bank_millis) / 1000
-    of_bots = _HOST_TIMES * (clock.start_millis / 1000 + len(match.seeds) * game) + _SPARE_SECONDS
+    of_bots = _HOST_FACTOR * (clock.start_millis / 1000 + len(match.seeds) * game) + _SPARE_SECONDS
     return of_bots + (0.0 if match.person is None else _PERSON_SECONDS)

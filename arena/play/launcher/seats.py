@@ -38,7 +38,7 @@ REFEREE_UID: Final = 63_000
 """If the launcher is root, the user id of a match's referee is this number plus the match's first slot."""
 
 MAX_RUN_DIR_LENGTH: Final = 107 - len(f"/12345678/0/{SOCKET_NAME}")
-"""Maximum length of the path of the matches' folders, in bytes: a socket's path is limited to 107."""
+"""Maximum length of the run folder's path, in bytes: a socket's path is limited to 107."""
 
 
 class SeatSockets:
@@ -135,7 +135,7 @@ class Seats:
         self._seats = tuple(_Seat() for _ in self._specs)
         self._bots = tuple(seat for seat in range(len(spec.seats)) if seat != spec.person)
         self._limits: Limits = spec.limits
-        self.launch_seconds = 0.0  # how long it took to start all of them
+        self.launch_seconds = 0.0  # how long it took to start all sandboxes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class Seats:
         """Start all sandboxes concurrently.
 
         ``started`` is called for each started sandbox, ``ended`` for each that ended or couldn't be started.
-        Raises HostFailed if the engine doesn't answer, or MatchVoid if the runtime failed in another way
+        Raises HostFailed if the engine is not responding, or MatchVoid if the runtime failed in another way
         (some sandboxes may be running: remove them).
         """
         began = time.monotonic()
@@ -167,7 +167,7 @@ class Seats:
 
         Bots whose streams have ended get a moment to exit, so that their exit codes are known.
 
-        ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot has a fault.
+        ``ends`` are the referee's reports, one per seat; ``faults`` says whether any bot had a fault.
         Raises MatchVoid if the runtime lost track of a bot whose stream has ended, since the runtime may have
         ended that bot. Also raises it if there were faults, and something outside the arena stopped or ended
         a bot.

@@ -15,7 +15,7 @@ from arena.sandbox.runtime import Runtime, RuntimeFailure
 FULL_TABLE: Final = 5
 """Minimum number of bots that a host must be able to run."""
 
-_STEP: Final = 0.05
+_SHARE_STEP: Final = 0.05
 
 RESERVE_MIB: Final = 384
 """Memory for everything except bots: the system, the engine, the arena and its referees."""
@@ -43,16 +43,16 @@ class SlotPool:
         """
         share = limits.cpus
         if cores < FULL_TABLE * share:
-            share = round(math.floor(cores / FULL_TABLE / _STEP + 1e-9) * _STEP, 2)
+            share = round(math.floor(cores / FULL_TABLE / _SHARE_STEP + 1e-9) * _SHARE_STEP, 2)
         # One slot fewer than memory allows: the shared limit also counts a container that is being removed.
-        in_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
-        if in_memory < FULL_TABLE:
-            least = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
+        by_memory = (memory_mib - RESERVE_MIB) // limits.memory_mib - 1
+        if by_memory < FULL_TABLE:
+            required_mib = RESERVE_MIB + (FULL_TABLE + 1) * limits.memory_mib
             raise HostTooSmall(
                 f"a table of {FULL_TABLE} bots with {limits.memory_mib} MiB each requires a host with "
-                f"{least} MiB of memory; this one has {memory_mib} MiB"
+                f"{required_mib} MiB of memory; this one has {memory_mib} MiB"
             )
-        return cls(min(int(cores / share + 1e-9), in_memory), share)
+        return cls(min(int(cores / share + 1e-9), by_memory), share)
 
     @property
     def busy(self) -> int:
@@ -80,8 +80,8 @@ class SlotPool:
         """
         with self._lock:
             busy = self.size - len(self._free)
-            used = self.size if already_sent else self._usable
-            if len(self._free) < count or not used or (busy and busy + count > used):
+            limit = self.size if already_sent else self._usable
+            if len(self._free) < count or not limit or (busy and busy + count > limit):
                 return None
             taken = tuple(sorted(self._free)[:count])
             self._free.difference_update(taken)
@@ -96,7 +96,7 @@ class SlotPool:
 _log = structlog.get_logger()
 
 SWEEP_SECONDS: Final = 20.0
-"""Interval of sweeps. Including the time for removal, leftovers are gone within half a minute."""
+"""Interval between sweeps. Including the time for removal, leftovers are gone within half a minute."""
 
 
 def sweeper(
@@ -105,7 +105,7 @@ def sweeper(
     """Return a recurring sweep of leftover sandboxes. ``owns`` returns True for sandboxes of running matches.
 
     A launcher removes its own sandboxes. The sweep removes those that it couldn't remove because the engine
-    was busy or down, and those created by a call whose answer was lost.
+    was busy or down, and those created by a call whose response was lost.
     """
 
     def sweep() -> None:

@@ -1,5 +1,5 @@
 """The referee of one match: asks every seat, runs the clocks, handles faults.
 
 It runs as an unprivileged child process because it parses untrusted input. It has no access to the database,
-to Docker or to names.
+to Docker or to bots' names.
 """

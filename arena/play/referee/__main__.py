@@ -43,7 +43,7 @@ _PR_SET_NO_NEW_PRIVS: Final = 38
 _MIB: Final = 1024 * 1024
 _STDERR_BYTES: Final = _MIB
 REPORT_SECONDS: Final = 0.5
-"""Interval of reports about finished rounds. A shorter match sends none."""
+"""Interval between reports about finished rounds. A shorter match sends none."""
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """A seat's time in one game.
 
-Source: docs/arena-rules.md, "The clock". Every decision has a move time; further time comes from a bank
-for the whole game.
+Source: docs/arena-rules.md, "The clock". Every decision has a move time; additional time comes from a
+bank for the whole game.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _MIN_NOTED_SECONDS: Final = 0.05
 
 
 class SeatClock(NamedTuple):
-    """Move time per decision and the rest of the game's bank, in seconds of wall-clock time."""
+    """Move time per decision and the remaining bank of the game, in seconds of wall-clock time."""
 
     move: float
     bank: float
@@ -39,7 +39,7 @@ class UncountedTime:
         self._needed = 0.0
 
     def add(self, sample: CpuSample, age: float) -> None:
-        """Add the latest measurement; ``age`` is the number of seconds since the start of the limited time.
+        """Add the latest measurement; ``age`` is the number of seconds since the limit began to apply.
 
         The total includes neither the bot's own work nor time before the start. Waits may overlap, or have
         begun before the start, so they never add up to more than the rest of the time so far.
@@ -60,13 +60,13 @@ def uncounted_note(uncounted: UncountedTime) -> str:
 
 
 PAUSE_SECONDS: Final = 0.25
-"""The referee reads the clock every 0.05 s. A gap of this length means that the referee wasn't running."""
+"""The referee reads the clock every 0.05 s. A longer gap means that the referee wasn't running."""
 
 _MAX_CPU_WAIT_SECONDS: Final = 2.0
-"""Longest time that the referee may wait for a processor without stopping its clock."""
+"""Maximum time that the referee may wait for a processor without stopping its clock."""
 
 _BATCH_SECONDS: Final = 0.002
-"""Clock readings closer than this belong to the same poll of the sockets."""
+"""Clock readings closer together than this belong to the same poll of the sockets."""
 
 _MAX_BATCH_SECONDS: Final = 0.02
 """Maximum length of a poll; bots that keep the referee busy don't prolong it."""

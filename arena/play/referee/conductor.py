@@ -21,7 +21,8 @@ _LAG_SECONDS: Final = 0.005
 """Shorter delays of the referee itself are ignored."""
 
 _SAMPLE_SECONDS: Final = 0.1
-"""Maximum age of the last measurement of a bot's waits when the bot is asked. It takes a few microseconds."""
+"""Maximum age of the last measurement of a bot's waits when the bot is asked. A measurement takes a few
+microseconds."""
 
 
 _MAX_PAUSE_SECONDS: Final = 5.0
@@ -30,7 +31,7 @@ the referee busy for that long: the relay reads only what the bot's send budget 
 
 
 class RefereePaused(Exception):
-    """The referee didn't run while its bots tried to greet, so bots that exited aren't at fault."""
+    """The referee wasn't running while bots were trying to greet, so bots that exited aren't at fault."""
 
 
 class Conductor:
@@ -120,11 +121,11 @@ class Conductor:
         if seat in self._absent:
             self._absent.remove(seat)
             self._now()
-            # Pauses count from the beginning: a bot may have started before the referee learned that it did.
+            # Pauses count from the beginning: a bot may have started before the referee learned of it.
             missed = self._now.missed
             if missed > _MAX_PAUSE_SECONDS:
-                why = f"the referee did not run for {missed:.1f} s while the bot in seat {seat} started"
-                self.failed(RefereePaused(f"{why}, and the bot then exited: {lost.why}"))
+                why = f"was not running for {missed:.1f} s while the bot in seat {seat} was starting"
+                self.failed(RefereePaused(f"the referee {why}, and the bot then exited: {lost.why}"))
                 return
         self._apply(lambda now: self._match.lose(seat, lost, now))
 

@@ -14,7 +14,7 @@ MAX_CONNECTIONS: Final = 4
 """Maximum number of open connections per seat. Additional connections are closed immediately."""
 
 MAX_CONNECTIONS_PER_MATCH: Final = 64
-"""Maximum number of connections per seat in a match. After these, the seat's socket stops listening."""
+"""Maximum number of connections per seat in a match. After that, the seat's socket stops listening."""
 
 
 class Breach(Exception):
@@ -32,7 +32,7 @@ class Limit(NamedTuple):
     name: str  # in the plural
     initial: int  # allowed from the start
     per_message: int = 0  # added for every message that the referee sends to this bot
-    per_request: int = 0  # added for every decision that the referee asks of this bot
+    per_request: int = 0  # added for every decision that the referee requests from this bot
 
 
 DATA: Final = 0x0
@@ -142,7 +142,7 @@ MAX_PAYLOAD_BYTES: Final = {
     GOAWAY: 1024,
     WINDOW_UPDATE: 4,
 }
-"""Longest payload in bytes, by allowed frame type."""
+"""Maximum payload in bytes, by allowed frame type."""
 
 _END_STREAM: Final = 0x1
 _PADDED: Final = 0x8

@@ -148,7 +148,7 @@ _OPTIONS: Final = (
     ("grpc.http2.max_ping_strikes", 0),
 )
 
-_DISCONNECTED: Final = "the bot exited, closed its stream, or broke the rules of gRPC"
+_DISCONNECTED: Final = "the bot exited, closed its stream, or violated the gRPC protocol"
 _CONNECTION_ERRORS: Final = (grpc.RpcError, grpc.aio.InternalError, grpc.aio.UsageError)
 """Exceptions that the library raises for a lost connection; which one depends on the timing."""
 
@@ -352,7 +352,7 @@ def _greeting_refused(message: pb.BotMessage) -> str | None:
     if len(message.hello.sdk.encode()) > MAX_SDK_BYTES:
         return f"Hello.sdk is longer than {MAX_SDK_BYTES} bytes"
     if message.moves:
-        return "the first message contains moves, but no decision has been asked for"
+        return "the first message contains moves, but no decision has been requested"
     return None
 
 

@@ -82,19 +82,19 @@ class RefereedMatch:
         )
 
     def newly_finished_rounds(self) -> tuple[RoundsOver, ...]:
-        """Return the rounds finished since the last call, in the newest game and in games reported before.
+        """Return the rounds finished since the last call, in the latest game and in games reported before.
 
         Games that begin and end between two calls, which is common with fast bots, aren't reported.
         """
         begun = {table.game: table.finished_rounds for table in self._tables if table.finished_rounds}
-        newest = max(begun, default=None)
-        news = [
+        latest = max(begun, default=None)
+        new = [
             game
             for game, rounds in begun.items()
-            if rounds > self._reported.get(game, 0) and (game in self._reported or game == newest)
+            if rounds > self._reported.get(game, 0) and (game in self._reported or game == latest)
         ]
-        self._reported.update((game, begun[game]) for game in news)
-        return tuple(RoundsOver(game, self._tables[game].finished_steps()) for game in news)
+        self._reported.update((game, begun[game]) for game in new)
+        return tuple(RoundsOver(game, self._tables[game].finished_steps()) for game in new)
 
     def outbox(self) -> list[tuple[int, list[Event]]]:
         """Return and remove the events to send: (bot, events in order)."""
@@ -121,7 +121,7 @@ class RefereedMatch:
         self._advance(now)
 
     def answered(self, bot: int, answers: Sequence[PlayerAnswer], now: float) -> None:
-        """Handle a bot's answers to one or more games."""
+        """Handle a bot's answers in one or more games."""
         expected = answers if len(answers) == 1 else self._expected(bot, answers)
         for answer in answers:
             table = self._table(answer)
@@ -167,7 +167,7 @@ class RefereedMatch:
         return self._bots(game).index(bot)
 
     def _expected(self, bot: int, answers: Sequence[PlayerAnswer]) -> set[PlayerAnswer]:
-        """Return the expected answers. Call this before handling any: handling one may cause a request."""
+        """Return the expected answers. Call this before handling any: handling one may trigger a request."""
         return {
             answer
             for answer in answers
@@ -181,8 +181,8 @@ class RefereedMatch:
     def _charge_unrequested(self, bot: int, answer: PlayerAnswer, now: float) -> None:
         """Charge a fault for an unrequested answer.
 
-        The fault is charged to the decision that the answer names, if that decision is open or still to come;
-        otherwise to the open decision or, if none is open, to the next.
+        The fault is charged to the decision that the answer is for, if that decision is open or
+        still to come; otherwise to the open decision or, if none is open, to the next.
         """
         if not 0 <= answer.game < len(self._seeds):
             self._charge_to_open_decision(bot, answer, now)

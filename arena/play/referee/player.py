@@ -62,7 +62,7 @@ class GameEnded(NamedTuple):
 
 
 class FaultNoticed(NamedTuple):
-    """The stand-in made a decision for this seat."""
+    """A fault: the stand-in made a decision for this seat."""
 
     game: int
     round: int
@@ -105,7 +105,7 @@ class PlayerAnswer(NamedTuple):
     turn: int
     move: Move | None  # None if it can't be read
     note: str = ""  # the bot's note for its owner
-    broken: str | None = None  # the message's breach of the protocol, or None
+    broken: str | None = None  # how the message breaks the protocol, or None
     nonce: int = 0  # nonce of the request, or 0 from a bot that doesn't return it
 
 
@@ -123,7 +123,7 @@ class Listener(Protocol):
         """Handle the bot's greeting, which comes once, before everything else."""
 
     def answered(self, seat: int, answers: Sequence[PlayerAnswer], lag: float = 0.0) -> None:
-        """Handle the bot's answers to one or more games, in order of arrival.
+        """Handle the bot's answers in one or more games, in order of arrival.
 
         ``lag`` is the part of the time since the request that the connection itself took, in seconds.
         """

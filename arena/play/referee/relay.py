@@ -48,7 +48,7 @@ SO_PASSRIGHTS: Final = 83
 
 
 def listen(path: Path) -> socket.socket:
-    """Bind a seat's socket. Its owner and mode decide who may connect to it.
+    """Bind a seat's socket. Its owner and mode determine who may connect to it.
 
     From Linux 6.16 on, bots can't pass open files on it, which could delay the end of the referee's process.
     """
@@ -107,13 +107,13 @@ class Relay:
             self.thread.submit(self._listening.close)
 
     def stop_reading(self) -> None:
-        """Accept no connections and read nothing more. Open connections can still be written to."""
+        """Accept no more connections and read nothing more. Open connections can still be written to."""
         self.close()
         for connection in self._connections:
             connection.stop_reading()
 
     def close_connections(self) -> None:
-        """Accept no connections and end the open ones, dropping unsent data."""
+        """Accept no more connections and end the open ones, dropping unsent data."""
         self.close()
         for connection in list(self._connections):
             connection.end()
@@ -238,7 +238,7 @@ class _Direction:
         self._loop.add_reader(self._source.fileno(), self._readable)
 
     def stop(self) -> None:
-        """Carry nothing more, and drop unsent data."""
+        """Relay nothing more, and drop unsent data."""
         self._stopped = True
         self._loop.remove_reader(self._source.fileno())
         self._loop.remove_writer(self._sink.fileno())
@@ -278,7 +278,7 @@ class _Direction:
             self._set_paused(paused=not was_paused)
 
     def _set_paused(self, *, paused: bool) -> None:
-        """Stop reading until the sink takes bytes again, or go on reading."""
+        """Stop reading until the sink accepts bytes again, or resume reading."""
         if paused:
             self._loop.remove_reader(self._source.fileno())
             self._loop.add_writer(self._sink.fileno(), lambda: self._send(self._unsent))
@@ -343,7 +343,7 @@ class _ToBot(_Direction):
 
     def _handle(self, data: bytes) -> None:
         self._send(data)
-        # Other frames don't count: the bot can choose when gRPC sends them, and let messages wait.
+        # Other frames don't count: the bot can choose when gRPC sends them, and hold back messages.
         if self._messages.contains_start(data):
             self._relay.message_sent()
 

@@ -28,9 +28,9 @@ class RefereeSpec(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Started(msgspec.Struct, frozen=True, tag="started"):
-    """A seat's sandbox was started, so its time to greet is running.
+    """A seat's sandbox was started, so the time limit for its greeting now applies.
 
-    ``cpu`` names the files that count its processor time, if any.
+    ``cpu`` lists the files with its CPU time counters, if any.
     """
 
     seat: int
@@ -45,7 +45,7 @@ class Ended(msgspec.Struct, frozen=True, tag="ended"):
 
 
 class PersonAnswered(msgspec.Struct, frozen=True, tag="chosen"):
-    """A person's choice, for the decision of this round and turn."""
+    """A person's choice, for the decision in this round and turn."""
 
     round: int
     turn: int

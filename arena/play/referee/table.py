@@ -178,13 +178,15 @@ class GameTable:
         return answer.move is not None and player.answered.get(decision) == answer.move
 
     def is_future(self, seat: int, answer: PlayerAnswer) -> bool:
-        """Return True if an answer names a decision that the seat hasn't been asked for yet."""
+        """Return True if an answer is for a decision that hasn't been requested from the seat yet."""
         state = self._state
-        named = (answer.round, answer.turn)
-        return not state.over and (state.round, state.turn) < named and will_ask(state.rules, seat, *named)
+        decision = (answer.round, answer.turn)
+        return (
+            not state.over and (state.round, state.turn) < decision and will_ask(state.rules, seat, *decision)
+        )
 
     def charge_early(self, seat: int, answer: PlayerAnswer) -> None:
-        """Record a fault for the decision that an early answer names."""
+        """Record a fault for the decision that an early answer is for."""
         self._early[seat, answer.round, answer.turn] = early_answer_text(answer)
 
     def answer(self, seat: int, answer: PlayerAnswer, now: float) -> None:
@@ -208,7 +210,7 @@ class GameTable:
         self._advance(now)
 
     def charge_unrequested(self, seat: int, text: str, now: float) -> None:
-        """Charge a fault for an unrequested message: to the open decision or, if none, to the next."""
+        """Charge an unrequested message to the open decision or, if none is open, to the next."""
         if seat in self._pending:
             # Charge the time too: otherwise a bot could exceed its bank at the cost of one fault.
             self._fault(seat, Fault.PROTOCOL, text, taken=self._pending[seat].taken(now))
@@ -218,7 +220,7 @@ class GameTable:
             self._seats[seat].breaches.append(text)
 
     def lose(self, seat: int, lost: Lost, now: float) -> None:
-        """Mark a seat's bot as lost, from the open decision on or, if none, from the next."""
+        """Mark a seat's bot as lost, from the open decision on or, if none is open, from the next."""
         self._seats[seat].lost = lost
         if seat in self._pending:
             self._fault(seat, lost.fault, lost.why)

@@ -34,7 +34,7 @@ class Variant:
 
     Attributes:
         players: Number of players.
-        pass_both_ways: Whether hands go the other way round in round two.
+        pass_both_ways: Whether hands go in the opposite direction in round two.
         soy_sauce: Whether soy sauce is in the deck.
         dummy: Whether a dummy plays with the two players.
     """
@@ -145,7 +145,7 @@ class PublicReplay:
         puddings: Puddings at the end of the game.
         totals: Points including puddings.
         places: From 1; taken-over seats come last.
-        rules_places: From 1, only by points.
+        rules_places: From 1, by points only.
     """
 
     format: str
@@ -273,7 +273,7 @@ def labels(cards: Sequence[Card]) -> Cards:
 
 
 def is_automatic(rules: Rules, turn: int) -> bool:
-    """Return True if no seat is asked in this turn of a round, because all hands have one card."""
+    """Return True if no seat is asked in this turn of a round, because all hands have only one card."""
     return turn == rules.turns and not rules.dummy
 
 

@@ -113,7 +113,7 @@ def _play(path: str, turn: ReplayTurn, state: State) -> State:
     try:
         return apply(state, moves)
     except IllegalMove as error:
-        raise _Found(f"{path}.plays[{error.seat}]", f"the rules refuse it: {error}") from error
+        raise _Found(f"{path}.plays[{error.seat}]", f"the rules forbid it: {error}") from error
 
 
 def _cards(path: str, names: Cards) -> tuple[Card, ...]:
@@ -278,7 +278,7 @@ class RecordedDecision(NamedTuple):
     """A request to one seat, and the move played."""
 
     step: int  # number of joint decisions before it: an index into ``log_of(replay).moves``
-    view: View  # as the bot got it; ``view.legal_moves()`` are the choices
+    view: View  # as the bot received it; ``view.legal_moves()`` are the choices
     move: Move
     standin: bool  # whether the stand-in chose instead of the bot
     fault: Fault | None  # the fault of this decision, if any
@@ -298,7 +298,7 @@ def log_of(recorded: PublicReplay) -> GameLog:
 
 
 def decisions(recorded: PublicReplay) -> tuple[RecordedDecision, ...]:
-    """Return every decision of a recorded game: turn by turn, and in a turn seat by seat.
+    """Return every decision of a recorded game: turn by turn, and seat by seat within a turn.
 
     Raises InvalidReplay if it breaks the rules; the message is the first difference.
     """

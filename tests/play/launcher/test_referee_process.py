@@ -66,7 +66,7 @@ def test_bots_are_removed_if_one_keeps_the_referee_from_ending(
     spec: RefereeSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A killed process still closes its files, and a pipe's end waits for the pipe's lock."""
-    monkeypatch.setattr("arena.play.launcher.launcher._END_SECONDS", 0.2)
+    monkeypatch.setattr("arena.play.launcher.launcher._EXIT_SECONDS", 0.2)
     source, other = socket.socketpair()
     removed = threading.Event()
 
@@ -142,5 +142,7 @@ def test_a_bot_that_gives_up_on_a_referee_that_stands_still_is_not_blamed(
     process_hall: Hall, tmp_path: Path
 ) -> None:
     """If a bot without our library's patience exits, the match is void."""
-    with pytest.raises(MatchVoid, match=r"the referee did not run for .* while the bot in seat 0 started"):
+    with pytest.raises(
+        MatchVoid, match=r"the referee was not running for .* while the bot in seat 0 was starting"
+    ):
         _stood_still(process_hall, tmp_path, IMPATIENT, 6)

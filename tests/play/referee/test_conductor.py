@@ -99,7 +99,7 @@ def test_a_bot_that_exits_while_the_referee_stands_still_is_not_blamed(*, starte
         async with asyncio.timeout(60):
             await conductor.run()
 
-    why = r"did not run for 6\.0 s while the bot in seat 0 started, and the bot then exited: nobody answered"
+    why = r"not running for 6\.0 s while the bot in seat 0 was starting, and the bot then exited: nobody"
     with pytest.raises(RefereePaused, match=why):
         asyncio.run(play())
 

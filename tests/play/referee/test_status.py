@@ -235,7 +235,11 @@ async def _half_closes(call: Call) -> None:
         (_says_nothing_of_itself, "INVALID_ARGUMENT", "the first message is not a Hello"),
         (_babbles, "INVALID_ARGUMENT", "it sent a message that can't be decoded"),
         (_answers_too_much, "RESOURCE_EXHAUSTED", "more than 18 moves for 1 request"),
-        (_half_closes, "INVALID_ARGUMENT", "the bot exited, closed its stream, or broke the rules of gRPC"),
+        (
+            _half_closes,
+            "INVALID_ARGUMENT",
+            "the bot exited, closed its stream, or violated the gRPC protocol",
+        ),
     ],
 )
 def test_a_bot_that_loses_its_seat_reads_why(bot: Bot, code: str, words: str) -> None:
@@ -433,7 +437,7 @@ def test_a_bot_that_goes_while_a_request_waits_for_its_window_crashes(goes: byte
             return match
 
     match = asyncio.run(asyncio.wait_for(play(), WAIT))
-    assert match.seats()[0].lost == "the bot exited, closed its stream, or broke the rules of gRPC"
+    assert match.seats()[0].lost == "the bot exited, closed its stream, or violated the gRPC protocol"
     faults = [decision.fault for (decision, _) in match.games()[0].steps if decision and decision.fault]
     assert faults == [Fault.CRASH]
 

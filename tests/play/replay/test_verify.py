@@ -72,7 +72,7 @@ def test_a_true_record_with_faults_has_no_difference(
         (["turns", 4, "round"], 2, "turns[4].round: is 2, but the rules give 1"),
         (["turns", 4, "turn"], 9, "turns[4].turn: is 9, but the rules give 5"),
         (["turns", 4, "plays", 1], ["egg"], 'turns[4].plays[1][0]: is "egg", which is not a kind of card'),
-        (["turns", 0, "plays", 1], ["soy_sauce"], "turns[0].plays[1]: the rules refuse it: seat 1: soy"),
+        (["turns", 0, "plays", 1], ["soy_sauce"], "turns[0].plays[1]: the rules forbid it: seat 1: soy"),
         (["turns", 0, "plays"], [["wasabi"]], "turns[0].plays: has 1 entry, but the rules give 3"),
         (["turns", 8, "plays", 1], ["soy"], 'turns[8].plays[1][0]: is "soy", but the rules give "{last}"'),
         (["turns", 4, "standin", 2], True, "turns[4].standin[2]: is true, but the faults give false"),
