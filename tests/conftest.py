@@ -4,13 +4,11 @@ If one of them is missing, the tests that need it are skipped with a reason. In 
 """
 
 import atexit
-import fcntl
 import gc
 import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -33,6 +31,7 @@ from tests.browser.chromium import find_chromium
 from tests.copies import Copies
 from tests.engines import hasten
 from tests.folders import short_folder
+from tests.locks import host_lock
 from tests.postgresql import Cluster, find_programs
 from tests.soak import SOAK, many
 
@@ -185,8 +184,7 @@ def docker_client() -> Iterator[docker.DockerClient]:
 @pytest.fixture(scope="session")
 def base_image(docker_client: docker.DockerClient) -> str:
     """Return the id of the base image for Python. Only one process per host at a time builds it."""
-    with Path(tempfile.gettempdir(), f"kaiten-base-image-{os.getuid()}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with host_lock(f"{PYTHON.name}-image"):
         return ensure_base_image(docker_client, PYTHON)
 
 
@@ -201,8 +199,7 @@ def npm() -> None:
 def javascript_image(docker_client: docker.DockerClient, npm: None) -> str:
     """Return the id of the base image for JavaScript. Only one process per host at a time builds it."""
     del npm
-    with Path(tempfile.gettempdir(), f"kaiten-javascript-image-{os.getuid()}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with host_lock(f"{JAVASCRIPT.name}-image"):
         return ensure_base_image(docker_client, JAVASCRIPT)
 
 

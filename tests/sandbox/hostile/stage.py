@@ -1,15 +1,13 @@
 """Plays attacks on the real engine, at a table with honest bots and, if wanted, next to a second match."""
 
-import fcntl
 import io
-import os
 import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +22,7 @@ from arena.sandbox.docker.policy import FIRST_UID
 from arena.sandbox.docker.runtime import DockerRuntime
 from tests.images.archives import members
 from tests.images.tars import tar
+from tests.locks import host_lock
 from tests.sandbox.hostile import bot
 from tests.sandbox.hostile.attack import (
     CLOCK,
@@ -214,12 +213,9 @@ def _each(attacks: tuple[Attack, ...], outcome: Outcome) -> tuple[Outcome, ...]:
     return tuple(replace(outcome, seat=seat) for seat in seats_of(attacks))
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
+def _alone() -> AbstractContextManager[None]:
     """Wait until no other process plays attacks on this host, since they would share users and cores."""
-    with Path(tempfile.gettempdir(), f"kaiten-hostile-{os.getuid()}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    return host_lock("hostile")
 
 
 _HONEST: Final = ("python3", "-c", f"from {bot.__name__} import honest; honest()")

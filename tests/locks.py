@@ -1,0 +1,16 @@
+"""Locks between all processes of this user on this host, such as test runs in several checkouts."""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def host_lock(name: str) -> Iterator[None]:
+    """Hold a lock. Waits while another process holds it."""
+    with Path(tempfile.gettempdir(), f"kaiten-{name}-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
