@@ -37,7 +37,7 @@ _REFUSED: Final = problems(
         403: "The bot belongs to another account, or the token lacks the scope.",
         409: "The bot was disqualified.",
         429: "A quota is used up.",
-        503: "The arena accepts no untrusted bots, or its database is not responding.",
+        503: "The arena isn't running submitted bots, or its database is not responding.",
     }
 )
 

@@ -62,7 +62,7 @@ def test_a_coordinator_that_loses_the_lock_stops(make: Make, postgresql_url: str
                 end_sessions(postgresql_url)
             return True
 
-        ended = "another coordinator took it over"
+        ended = "another coordinator took over"
         with pytest.raises(CannotStart, match=ended), arena.coordinator() as coordinator:
             coordinator.run(take_over)
         assert coordinator.stopped

@@ -111,7 +111,7 @@ def come_from_elsewhere(page: Page) -> None:
     action = page.url + "logout"
     page.goto(f'data:text/html,<form method="post" action="{action}"><button>Win</button></form>')
     page.get_by_role("button").click()
-    expect(page.get_by_text("not sent by a page of this site")).to_be_visible()
+    expect(page.get_by_text("not sent from a page on this site")).to_be_visible()
 
 
 FRAME: Final = "/games/{game}/{round}/{turn}"

@@ -397,7 +397,7 @@ def test_a_closed_arena_lets_nobody_submit(windows: Windows, town: Town) -> None
     try:
         for path, buttons in (("/start", ("Check", "Submit")), ("/submit", ("Submit",))):
             visit.open(path)
-            expect(page.get_by_text("accepts no untrusted bots")).to_be_visible()
+            expect(page.get_by_text("isn't running submitted bots")).to_be_visible()
             for name in buttons:
                 expect(page.get_by_role("button", name=name)).to_be_disabled()
     finally:

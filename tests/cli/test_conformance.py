@@ -63,7 +63,7 @@ def test_a_crash_is_reported(tmp_path: Path) -> None:
     assert found["legal"] == (0, 0, None)
     assert found["all games"][1] == 1
     done = arena("conformance", command, folder=tmp_path)
-    assert b"\n-      each move is legal (0 of 0)\n" in done.stdout
+    assert b"\n-     each move is legal (0 of 0)\n" in done.stdout
     assert b"ZeroDivisionError" in done.stderr
 
 

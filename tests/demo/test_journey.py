@@ -132,7 +132,7 @@ def test_from_a_container_to_a_rated_bot(
 
 
 def _write_and_submit(page: Page) -> None:
-    follow(page, page.get_by_role("link", name="Submit a bot"))
+    follow(page, page.get_by_role("link", name="Write a bot").last)
     page.get_by_role("link", name="Register").last.click()
     page.get_by_label("Name", exact=True).fill("newcomer")
     page.get_by_label("Password", exact=True).fill(PASSWORD)

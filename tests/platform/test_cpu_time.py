@@ -124,6 +124,13 @@ def waits_of(pid: int) -> dict[int, float]:
     return {int(task.name): int((task / "schedstat").read_text().split()[1]) / 1e9 for task in tasks}
 
 
+def counts(pid: int) -> list[str] | None:
+    """Return the kernel's counts of all threads of a process, or None if not all are asleep."""
+    tasks = list(Path(f"/proc/{pid}/task").iterdir())
+    asleep = all("S (sleeping)" in (task / "status").read_text() for task in tasks)
+    return [(task / "schedstat").read_text() for task in tasks] if asleep else None
+
+
 WORKS = NAPS.replace(
     "time.sleep(3600)",
     """
@@ -142,8 +149,11 @@ def test_after_a_sleep_only_the_working_threads_waits_count() -> None:
     with ExitStack() as stack:
         bot = stack.enter_context(process(WORKS, core))
         meter = HostDelayMeter(files(bot))
-        for _ in range(20):  # it must be seen asleep once
-            time.sleep(0.05)
+        begun = seen = counts(bot)
+        # Until the bot has run and slept, and the meter must have seen that it slept.
+        while seen in (None, begun) or seen != counts(bot):
+            time.sleep(0.01)
+            seen = counts(bot)
             meter.sample()
         for _ in range(3):
             stack.enter_context(process(SPINS, core))

@@ -246,7 +246,7 @@ def test_a_hung_engine_raises_an_error(
         door.unlink()
         door.symlink_to(hung / SOCKET_NAME)
         patience, client.timeout = client.timeout, 1  # only for the calls that will not be answered
-        with pytest.raises(RuntimeFailure, match="does not answer"):
+        with pytest.raises(RuntimeFailure, match="is not responding"):
             sandbox.wait()
         door.unlink()
         door.symlink_to("/var/run/docker.sock")
@@ -282,9 +282,9 @@ def test_an_engine_that_disappears_raises_an_error(docker_stage: DockerStage, tm
     source = docker_stage.source("pass")
     runtime.check_source(source)
     door.unlink()
-    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="does not answer"):
+    with listening() as (folder, _), pytest.raises(RuntimeFailure, match="is not responding"):
         runtime.launch(spec_for(docker_stage, source, folder))
-    with pytest.raises(RuntimeFailure, match="does not answer"):
+    with pytest.raises(RuntimeFailure, match="is not responding"):
         runtime.sweep("any")
     runtime.close()
     gc.collect()  # here, where its warnings are expected

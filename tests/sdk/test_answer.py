@@ -79,7 +79,7 @@ def test_a_game_in_process_creates_an_instance_and_reports_the_end_to_it() -> No
 
 def test_a_game_in_process_refuses_what_the_rules_forbid() -> None:
     """An illegal move raises an error, as does a number of bots that differs from the number of seats."""
-    with pytest.raises(IllegalMove, match="11 cards named"):
+    with pytest.raises(IllegalMove, match="11 cards given"):
         play([lambda seen: [*seen.hand, Card.TEMPURA], lambda seen: seen.hand[0]])
     with pytest.raises(ValueError, match="2 bots for 3 seats"):
         play([lambda seen: seen.hand[0]] * 2, Rules(players=3))

@@ -83,7 +83,7 @@ def test_other_sessions_are_ended(world: World) -> None:
     here, there = logged_in(world, "ann"), logged_in(world, "ann")
     text = here.get("/account").text
     (table,) = Page(text).tables
-    assert sorted(row[0] for row in table[1:]) == ["Firefox on Linux", "Firefox on Linux this one"]
+    assert sorted(row[0] for row in table[1:]) == ["Firefox on Linux", "Firefox on Linux current"]
     (action,) = re.findall(r'action="(/account/sessions/\d+/end)"', text)
     assert here.post(action).headers["location"] == "/account?done=session#main"
     assert there.get("/account").status_code == 303

@@ -151,7 +151,7 @@ def test_an_invalid_challenge_is_refused(
             lambda world: world.store.activity.record_host(host_report("swap"), ()),
             "mine",
             503,
-            "accepting submissions",
+            "running submitted bots",
         ),
     ],
 )

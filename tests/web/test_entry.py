@@ -244,7 +244,7 @@ def test_only_pages_of_this_site_can_change_anything(
     assert answer.status_code == (303 if allowed else 403)
     assert visitor.get("/account").status_code == (303 if allowed else 200)
     if not allowed:
-        assert "not sent by a page of this site" in answer.text
+        assert "not sent from a page on this site" in answer.text
 
 
 def test_attempts_per_name_and_address_are_limited(world: World) -> None:

@@ -116,8 +116,8 @@ def test_invalid_moves_are_refused_and_change_nothing(world: World) -> None:
     held = game.asked.hand[0].label
     missing = next(card.label for card in Card if card not in game.asked.hand)
     refused = {
-        "not held": ({"step": "1.1", "card": missing}, 422, "but the hand is"),
-        "no card": ({"step": "1.1"}, 422, "0 cards named"),
+        "not held": ({"step": "1.1", "card": missing}, 422, "is not in the hand"),
+        "no card": ({"step": "1.1"}, 422, "0 cards given"),
         "no such card": ({"step": "1.1", "card": "sushi"}, 422, "is not a kind of card"),
         "two cards": ({"step": "1.1", "card": held, "second": held}, 422, "without chopsticks"),
         "for no dummy": ({"step": "1.1", "card": held, "dummy": held}, 422, "does not control"),

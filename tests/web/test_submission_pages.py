@@ -61,7 +61,7 @@ def test_the_form_shows_the_limits(world: World, ann: KnownAccount, visitor: Tes
         "<b>1</b> of 2",
     ):
         assert words in text
-    assert "accepts no untrusted bots" not in text
+    assert "running submitted bots" not in text
     assert "/docs/submitting#limits" in Page(text).links
     assert '"suffixes": [".js", ".mjs"]' in text
 
@@ -85,7 +85,7 @@ def test_a_closed_arena_says_so_before_anything_is_sent(world: World, visitor: T
     """The page doesn't give the reason, which only operators may see."""
     world.store.activity.record_host(host_report("swap"), ())
     text = read(visitor, "/submit")
-    assert "isn't accepting submissions at the moment" in text
+    assert "isn't running submitted bots at the moment" in text
     assert "swap" not in text
 
 

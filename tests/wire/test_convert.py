@@ -112,13 +112,13 @@ def test_a_score_reaches_the_field_of_its_kind() -> None:
     [
         (b"", "names 0 cards"),
         (pb.Move(cards=numbers(1, 1, 1)).SerializeToString(), "names 3 cards"),
-        (pb.Move(cards=numbers(0)).SerializeToString(), "0 is not the number of a card"),
-        (pb.Move(cards=numbers(1, 14)).SerializeToString(), "14 is not the number of a card"),
+        (pb.Move(cards=numbers(0)).SerializeToString(), "0 is not a card number"),
+        (pb.Move(cards=numbers(1, 14)).SerializeToString(), "14 is not a card number"),
         (
             pb.Move(cards=numbers(1), dummy_card=numbers(99)[0]).SerializeToString(),
-            "99 is not the number of a card",
+            "99 is not a card number",
         ),
-        (pb.Move(cards=numbers(-1)).SerializeToString(), "-1 is not the number of a card"),
+        (pb.Move(cards=numbers(-1)).SerializeToString(), "-1 is not a card number"),
     ],
 )
 def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: bytes, words: str) -> None:
@@ -130,6 +130,6 @@ def test_a_move_without_one_or_two_cards_is_refused_with_the_reason(message: byt
 def test_an_unknown_card_on_a_table_is_refused() -> None:
     """A bot doesn't guess the meaning of unknown cards."""
     result = pb.TurnResult(plays=[pb.Play(cards=numbers(77))])
-    with pytest.raises(ValueError, match="77 is not the number of a card"):
+    with pytest.raises(ValueError, match="77 is not a card number"):
         convert.turn_from_wire(result)
     assert convert.turn_from_wire(pb.TurnResult(round=1, turn=2)) == Turn(1, 2, ())

@@ -343,7 +343,7 @@ def refusal(error: Exception) -> Problem:
     status, hint = next(told for kind, told in _PROBLEMS.items() if isinstance(error, kind))
     if isinstance(error, UntrustedBotsRefused):
         # The full text is for the operator: it names what the host lacks.
-        return Problem(status, "This arena isn't accepting submissions at the moment.", hint=hint)
+        return Problem(status, "This arena isn't running submitted bots at the moment.", hint=hint)
     if isinstance(error, QuotaReached) and error.wait is not None:
         return too_many_requests(f"{error}.", error.wait, hint=hint)
     headers = {"Retry-After": _RETRY_AFTER_SECONDS} if status == _BUSY else None

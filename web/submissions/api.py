@@ -156,7 +156,7 @@ _REJECTED: Final = problems(
         429: "A quota is used up.",
         503: (
             "Too many uploads are in progress in total or from this address, or this account already has one "
-            "in progress. Or the arena accepts no untrusted bots, or its database is not responding."
+            "in progress. Or the arena isn't running submitted bots, or its database is not responding."
         ),
         507: "The arena's disk is full.",
     }

@@ -208,7 +208,7 @@ def test_an_engine_that_hangs_blocks_nothing(
         assert threads.submit(ask).result(WAIT_SECONDS) is False
         trouble = threads.submit(at.workers.launcher.unavailable_reason).result(WAIT_SECONDS)
         assert trouble is not None
-        assert "the engine does not answer" in trouble
+        assert "the engine is not responding" in trouble
         at.line.silent = False
         wait_until(lambda: at.workers.reserve(2) is not None, "room for two")
 
