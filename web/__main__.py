@@ -138,7 +138,7 @@ def _database(settings: Settings) -> str:
     if file != settings.url and not Path(file).is_file():
         raise CannotServe(
             f"there is no database at {file}. The arena creates it when it first starts: "
-            "run `make demo`, or name another folder with --data-dir."
+            "run `make demo`, or specify another folder with --data-dir."
         )
     return settings.url
 

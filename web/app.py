@@ -112,7 +112,7 @@ class _TooLarge:
 
         async def send_ours(message: Message) -> None:
             nonlocal replaced
-            if message["type"] == "http.response.start" and _is_the_frameworks(message):
+            if message["type"] == "http.response.start" and _is_framework_413(message):
                 replaced = True
                 problem = Problem(413, "The body of this request is too large. It was not read.")
                 await answer_problem(Request(scope), problem)(scope, receive, send)
@@ -122,7 +122,7 @@ class _TooLarge:
         await self._app(scope, receive, send_ours)
 
 
-def _is_the_frameworks(start: Message) -> bool:
+def _is_framework_413(start: Message) -> bool:
     headers = Headers(raw=start["headers"])
     return start["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and headers.get(
         "content-type", ""
@@ -159,7 +159,7 @@ def create_app(parts: Parts) -> FastAPI:
     boards = Boards(store.ratings, parts.now)
     documentation = open_documentation(parts.downloads)
     calibrations = Calibrations(store.ratings, boards, parts.now)
-    # No redirect for an extra slash: it would go to whatever host the request names.
+    # No redirect for an extra slash: it would lead to whatever host the request specifies.
     app = Site(
         lambda site: RequestLog(
             _Encodings(
@@ -172,7 +172,7 @@ def create_app(parts: Parts) -> FastAPI:
             parts.metrics,
         ),
         title="Kaiten",
-        lifespan=_opening(boards),
+        lifespan=_lifespan_of(boards),
         openapi_url=None,
         max_body_size=MAX_BODY_BYTES,
         redirect_slashes=False,
@@ -235,7 +235,7 @@ def create_app(parts: Parts) -> FastAPI:
     return app
 
 
-def _opening(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan_of(boards: Boards) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     """Return the lifespan, which reads the leaderboards before the first visitor needs them.
 
     If the database doesn't respond, the first request for a leaderboard reads that leaderboard.

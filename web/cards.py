@@ -23,7 +23,7 @@ _STEP: Final = 5
 """An axis of differences ends at a multiple of this percentage."""
 
 
-def _sure(figures: CardFigures, estimate: Estimate | None) -> float | None:
+def _comparable_value(figures: CardFigures, estimate: Estimate | None) -> float | None:
     """Return a value if its sample is large enough to compare it with others."""
     return None if figures.few or estimate is None else estimate.value
 
@@ -33,9 +33,9 @@ COLUMNS: Final[dict[str, Callable[[CardLine], float | None]]] = {
     "seen": lambda line: line.total.seen,
     "rate": lambda line: line.total.take_rate,
     "turn": lambda line: line.mean_turn_taken,
-    "taken": lambda line: _sure(line.total, line.total.won_taken),
-    "passed": lambda line: _sure(line.total, line.total.won_passed),
-    "difference": lambda line: _sure(line.total, line.total.difference),
+    "taken": lambda line: _comparable_value(line.total, line.total.won_taken),
+    "passed": lambda line: _comparable_value(line.total, line.total.won_passed),
+    "difference": lambda line: _comparable_value(line.total, line.total.difference),
     "points": lambda line: line.total.mean_points,
 }
 """Values to sort the cards by, keyed by their names in addresses."""
@@ -45,7 +45,7 @@ ORDER_PATTERN: Final = f"^-?({'|'.join(COLUMNS)})$"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A sort order: a name of ``COLUMNS``, and whether the largest comes first."""
+    """A sort order: a key of ``COLUMNS``, and whether the largest comes first."""
 
     column: str = "card"
     down: bool = False
@@ -73,7 +73,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The shared axis of differences, from ``-end`` to ``end``, as shares of one."""
+    """The shared axis of differences, from ``-end`` to ``end``; a difference is from -1 to 1."""
 
     end: float
 
@@ -105,10 +105,10 @@ def read_cards(cards: CardRepository, players: int | None) -> CardTable:
 
 def address(path: str, players: int | None, order: Order | None = None) -> str:
     """Return the address of a statistics page, without defaults."""
-    asked: dict[str, str | int] = {"players": players} if players else {}
+    query: dict[str, str | int] = {"players": players} if players else {}
     if order not in {None, Order()}:
-        asked["sort"] = str(order)
-    return f"{path}?{urlencode(asked)}" if asked else path
+        query["sort"] = str(order)
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def card_name(label: str) -> str:
@@ -117,7 +117,7 @@ def card_name(label: str) -> str:
 
 
 def share(value: float | None) -> str:
-    """Format a share of one as a percentage with one decimal."""
+    """Format a share from 0 to 1 as a percentage with one decimal."""
     return fixed(None) if value is None else f"{fixed(value * _PERCENT, 1)}%"
 
 
@@ -274,11 +274,11 @@ def card_sheet(cards: CardRepository) -> APIRouter:
     @router.get("/cards.csv")
     def card_csv(request: Request, players: Players = None) -> Response:
         name = f"cards-{players}-players.csv" if players else "cards.csv"
-        made = Response(
+        response = Response(
             sheet(read_cards(cards, players)),
             media_type="text/csv; charset=utf-8; header=present",
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
-        return tagged(request, made)
+        return tagged(request, response)
 
     return router

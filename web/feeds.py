@@ -1,4 +1,4 @@
-"""Atom feeds: news of a bot, of all bots of an author, and remarkable games.
+"""Atom feeds: news of a bot, of all bots by an author, and remarkable games.
 
 Source: RFC 4287.
 """
@@ -53,13 +53,13 @@ def feeds(store: Store, now: Callable[[], datetime]) -> APIRouter:
         if (ladder := store.ladder.news()) is not None:
             news.append(ladder)
         name = bots[0].author
-        return _feed(request, f"Bots of {clean_name(name)}", f"/authors/{quote(name)}", news)
+        return _feed(request, f"Bots by {clean_name(name)}", f"/authors/{quote(name)}", news)
 
     return router
 
 
 def _bot_news(store: Store, bot: KnownBot) -> list[News]:
-    """Return a bot's newest versions, its state unless it is active, and when it was last overtaken."""
+    """Return a bot's latest versions, its state unless it is active, and when it was last overtaken."""
     news = [
         version_joined(bot.name, version.number, version.created)
         for version in store.bots.versions(bot.name, None, _MAX_ENTRIES)
@@ -88,7 +88,7 @@ def _game_news(each: RemarkableGame) -> News:
 
 
 def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Response:
-    """Return the newest of ``news`` as a feed of the page ``home``."""
+    """Return the latest of ``news`` as a feed of the page ``home``."""
     site = origin(request)
     newest = sorted(news, key=lambda each: each.at, reverse=True)[:_MAX_ENTRIES]
     root = ET.Element("feed", xmlns=_ATOM)
@@ -107,7 +107,7 @@ def _feed(request: Request, title: str, home: str, news: Sequence[News]) -> Resp
         ET.SubElement(item, "link", rel="alternate", type="text/html", href=f"{site}{each.place}")
         _add(item, "summary", visible(each.text))
     body = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    # Browsers show a feed as plain text, and guess its encoding unless it is named here.
+    # Browsers show a feed as plain text, and guess its encoding unless it is specified here.
     return tagged(request, Response(body, media_type="application/atom+xml; charset=utf-8"))
 
 

@@ -82,8 +82,8 @@ def _front_page(  # noqa: PLR0913 - one argument per part of the page
         featured=featured,
         running=shown,
         more=activity.matches_running - len(shown),
-        upsets=_of(activity, HighlightKind.UPSET),
-        most_points=_of(activity, HighlightKind.POINTS),
+        upsets=_of_kind(activity, HighlightKind.UPSET),
+        most_points=_of_kind(activity, HighlightKind.POINTS),
         bots=board.bots,
         rows=rows,
         scale=scale_of(rows),
@@ -92,7 +92,7 @@ def _front_page(  # noqa: PLR0913 - one argument per part of the page
     )
 
 
-def _of(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
+def _of_kind(activity: Activity, kind: HighlightKind) -> list[RemarkableGame]:
     return [each for each in activity.remarkable if each.kind is kind][:_REMARKABLE]
 
 

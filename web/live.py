@@ -38,7 +38,7 @@ def read_live(
 ) -> WatchedMatch:
     """Read the disclosed part of a match.
 
-    ``number`` is the game's number in the match, from 1, or None for the newest game. ``may_see`` returns
+    ``number`` is the game's number in the match, from 1, or None for the latest game. ``may_see`` returns
     whether the viewer may see an account's private data. Raises HTTPException (404) if there is no such
     match, or the viewer may not see it.
     """
@@ -48,24 +48,24 @@ def read_live(
         or found.state is MatchState.QUARANTINED
         or not (found.kind is MatchKind.RATED or may_see(found.account))
     ):
-        raise HTTPException(404, "There is no such match here.")
+        raise HTTPException(404, "There is no match with this id.")
     return found
 
 
 def watchable(
     live: LiveGames, matches: Sequence[OpenMatch], after: str | None = None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the running matches with a visible round, each with the number of its newest game, from 1.
+    """Yield the running matches with a visible round, each with the number of its latest game, from 1.
 
     The match ``after`` is left out; the matches that follow it in ``matches`` come first.
     """
-    for name in _rotated([each.match for each in matches], after):
+    for name in _rotate([each.match for each in matches], after):
         match = live.find(name, None) if name != after else None
         if match is not None and match.game is not None:
             yield match.match, match.game.game + 1
 
 
-def _rotated(items: list[str], after: str | None) -> list[str]:
+def _rotate(items: list[str], after: str | None) -> list[str]:
     """Return all items, beginning with the one that follows ``after``."""
     begin = items.index(after) + 1 if after in items else 0
     return items[begin:] + items[:begin]
@@ -111,7 +111,7 @@ class _Live:
         self._live = live
 
     def newest(self, request: Request, match: MatchId, view: View = "all") -> Response:
-        """Redirect to the start of a match's newest visible round, which the page plays (``#autoplay``).
+        """Redirect to the start of a match's latest visible round, which the page plays (``#autoplay``).
 
         If no round is visible, show the match's state or link to its games.
         """
@@ -198,7 +198,7 @@ def _page_without_game(request: Request, match: WatchedMatch) -> Response:
 
 def _redirect_to_replay(match: WatchedMatch, number: int, address_in: Callable[[str], str]) -> Response:
     if not match.published:
-        raise HTTPException(404, "The games of a challenge appear when all its matches are over.")
+        raise HTTPException(404, "The games of a challenge are shown once all its matches are over.")
     if number > len(match.played):
         raise HTTPException(
             404,
@@ -214,7 +214,7 @@ def _not_shown(match: WatchedMatch) -> HTTPException:
 
 
 Number = Annotated[
-    int | None, Query(ge=1, le=1_000_000, description="Number of the game in the match. Default: the newest.")
+    int | None, Query(ge=1, le=1_000_000, description="Number of the game in the match. Default: the latest.")
 ]
 
 
@@ -325,4 +325,4 @@ def tv_pages(store: Store, now: Callable[[], datetime]) -> APIRouter:
 def _recorded(store: Store, activity: Activity, after: str | None) -> Iterator[str]:
     games = [each.game.game for each in activity.remarkable]
     games += [game.game for game in store.games.newest(limit=_NEWEST)]
-    yield from (f"/tv/games/{game}" for game in _rotated(list(dict.fromkeys(games)), after))
+    yield from (f"/tv/games/{game}" for game in _rotate(list(dict.fromkeys(games)), after))

@@ -54,7 +54,7 @@ def status_api(store: Store, has_room: Callable[[], bool], now: Callable[[], dat
 _log = structlog.get_logger()
 
 _CHECK_SECONDS: Final = 3.0
-"""Timeout of the database check, below the timeout of supervisors."""
+"""Timeout of the database check, shorter than the timeouts of supervisors."""
 
 
 def health_api(check: Callable[[], None]) -> APIRouter:
@@ -74,7 +74,7 @@ def health_api(check: Callable[[], None]) -> APIRouter:
         try:
             check_in_time()
         except TimeoutError:
-            _log.warning("not ready", error=f"the database has not answered for {_CHECK_SECONDS:.0f} s")
+            _log.warning("not ready", error=f"the database has not responded for {_CHECK_SECONDS:.0f} s")
             return _not_ready(_UNAVAILABLE)
         except StoreError as error:
             # Don't disclose where the database is; the log has it.

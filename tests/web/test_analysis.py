@@ -50,7 +50,7 @@ def test_a_game_without_an_analysis_says_how_to_get_one(client: TestClient) -> N
     answer = client.get("/api/v1/games/three-0-0/analysis")
     assert answer.status_code == 404
     assert answer.json()["detail"] == "This game has not been analysed."
-    assert client.get("/api/v1/games/nothing/analysis").json()["detail"] == "There is no such game here."
+    assert client.get("/api/v1/games/nothing/analysis").json()["detail"] == "There is no game with this id."
 
 
 def test_the_page_shows_what_the_api_returns(analyses: Store, visitor: TestClient) -> None:

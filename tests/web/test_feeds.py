@@ -111,4 +111,4 @@ def test_odd_names_of_authors_have_a_feed(world: World) -> None:
     """Operators may add bots of an author with any name."""
     add_bots(world.store, [("odd", "a/<b>")])
     root = feed(browser(world), "/feeds/authors/a%2F%3Cb%3E")
-    assert root.findtext(f"{_ATOM}title") == "Bots of a/<b> · Kaiten"
+    assert root.findtext(f"{_ATOM}title") == "Bots by a/<b> · Kaiten"

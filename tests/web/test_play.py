@@ -95,7 +95,7 @@ def test_a_game_that_is_over_shows_result_replay_and_analysis(world: World) -> N
     assert visitor.get(f"{path}/games/person-2/1/1").status_code == 404
     text = visitor.get("/play").text
     assert re.search(rf'<a href="{path}"><time datetime="[^"]+">{world.now:%Y-%m-%d} \d\d:\d\d</time>', text)
-    assert "The newest 10 are listed." in text
+    assert "The latest 10 are listed." in text
     other = browser(world)
     assert f'<a href="{path}">' not in other.get("/play").text
     for address in (path, frame[1], f"{path}/replay.json", f"{path}/games/person-1/frames.json"):

@@ -83,13 +83,13 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
             role=account.role,
             created=account.created,
             scopes=tuple(sorted(caller.scopes)),
-            token=None if caller.token is None else _shown(caller.token),
+            token=None if caller.token is None else _document(caller.token),
         )
 
     @router.get("/account/tokens")
     def tokens(caller: Reader) -> TokenList:
         """List the caller's tokens."""
-        return TokenList(tokens=tuple(map(_shown, accounts.tokens.of(caller.account))))
+        return TokenList(tokens=tuple(map(_document, accounts.tokens.of(caller.account))))
 
     @router.post(
         "/account/tokens",
@@ -120,7 +120,7 @@ def account_api(accounts: Accounts, attempts: RateLimits) -> APIRouter:
             raise Problem(503, f"{error}.") from error
         except (TokenRefused, TooManyTokens, WrongCredentials) as error:
             raise Problem(422, f"{error}.") from error
-        return NewToken(secret=secret, **asdict(_shown(token)))
+        return NewToken(secret=secret, **asdict(_document(token)))
 
     @router.delete("/account/tokens/{number}", status_code=204)
     def revoke(request: Request, caller: LoggedIn, number: Number) -> None:
@@ -143,7 +143,7 @@ def _bearer(caller: Caller) -> Bearer | None:
     return Bearer(account=caller.account, token=caller.token, scopes=caller.scopes)
 
 
-def _shown(token: KnownToken) -> Token:
+def _document(token: KnownToken) -> Token:
     return Token(
         id=token.id,
         name=token.name,

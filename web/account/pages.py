@@ -35,7 +35,7 @@ from web.http.request_log import LoginFailure, SiteMetrics
 from web.http.security import PRIVATE
 
 Text = Annotated[str, Form()]
-"""A form field. A missing field is treated like an empty one, and so refused."""
+"""A form field. A missing field is treated like an empty one."""
 
 Onward = Annotated[str, Form(alias="next")]
 WayBack = Annotated[str, Query(alias="next")]
@@ -201,14 +201,14 @@ class _OwnAccount:
             )
         except AccountError as error:
             return self._page(request, session, wrong="password", error=error, keep=keep)
-        answer = _back("password")
+        answer = _redirect("password")
         set_browser_mark(request, answer, self._accounts.sessions.known_browser_mark(changed))
         return answer
 
     def end_session(self, session: Session, number: Number) -> Response:
         if not self._accounts.sessions.end_of(session.account, number):
             raise HTTPException(404, "You have no such session.")
-        return _back("session")
+        return _redirect("session")
 
     def make_token(  # noqa: PLR0913, PLR0917 - the fields of its form
         self,
@@ -231,13 +231,13 @@ class _OwnAccount:
             typed = {"name": name, "scopes": chosen, "days": days}
             return self._page(request, session, wrong="tokens", error=error, typed=typed)
         # The secret is shown only in this response: no address contains it and nothing stores it.
-        overheard = is_unencrypted(request)
-        return page(request, "token.html", secret=secret, token=token, is_unencrypted=overheard)
+        unencrypted = is_unencrypted(request)
+        return page(request, "token.html", secret=secret, token=token, is_unencrypted=unencrypted)
 
     def revoke_token(self, request: Request, session: Session, number: Number) -> Response:
         if not self._accounts.tokens.revoke(session.account, number, address=address_of(request)):
             raise HTTPException(404, "You have no such token.")
-        return _back("token")
+        return _redirect("token")
 
     def delete(self, request: Request, session: Session, password: Text = "") -> Response:
         self._attempts.confirm_password(session)
@@ -264,8 +264,8 @@ class _OwnAccount:
     ) -> Response:
         """Return the account page.
 
-        ``wrong`` names the form that the error belongs to. ``typed`` is the input about a new token, and
-        ``keep`` has the ids of the tokens that were ticked at the new password.
+        ``wrong`` names the form that the error belongs to. ``typed`` is the input for a new token, and
+        ``keep`` contains the ids of the tokens ticked in the password form.
         """
         may = scopes_of(session.account.role)
         return page(
@@ -290,6 +290,6 @@ class _OwnAccount:
         )
 
 
-def _back(done: str) -> Response:
+def _redirect(done: str) -> Response:
     # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
     return RedirectResponse(f"/account?done={done}#main", 303)

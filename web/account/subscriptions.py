@@ -128,7 +128,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     @router.get("/account/subscriptions")
     def listed(caller: Reader) -> SubscriptionList:
         """List the caller's subscriptions to notifications."""
-        return SubscriptionList(subscriptions=tuple(map(_shown, subscriptions.of(caller.account))))
+        return SubscriptionList(subscriptions=tuple(map(_document, subscriptions.of(caller.account))))
 
     @router.post(
         "/account/subscriptions",
@@ -137,7 +137,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     )
     def add(request: Request, caller: Owner, wanted: WantedSubscription) -> AddedSubscription:
         """Add a webhook or an email address. Also requires `read`, since notifications may be private."""
-        _check_reads(caller)
+        _require_read_scope(caller)
         attempts.count_subscription(request, caller.account, wanted.address)
         try:
             secret, made = subscriptions.add(
@@ -145,13 +145,13 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
             )
         except (SubscriptionRefused, TooManySubscriptions) as error:
             raise Problem(422, f"{error}.") from error
-        return AddedSubscription(secret=secret, **asdict(_shown(made)))
+        return AddedSubscription(secret=secret, **asdict(_document(made)))
 
     @router.patch("/account/subscriptions/{number}")
     def set_topics(request: Request, caller: Owner, number: Number, wanted: WantedTopics) -> Subscription:
         """Change the events of a subscription. Also requires `read`, since notifications may be private."""
-        _check_reads(caller)
-        return _found(
+        _require_read_scope(caller)
+        return _document_or_404(
             subscriptions.set_topics(caller.account, number, wanted.topics, address=address_of(request))
         )
 
@@ -164,7 +164,7 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
         """Send a test notification. A subscription that is off is switched on again."""
         attempts.count_test(request, caller.account)
         try:
-            return _found(subscriptions.test(caller.account, number))
+            return _document_or_404(subscriptions.test(caller.account, number))
         except NotConfirmed as error:
             raise Problem(409, f"{error}.") from error
 
@@ -177,18 +177,18 @@ def subscription_api(subscriptions: OwnSubscriptions, attempts: RateLimits) -> A
     return router
 
 
-def _check_reads(caller: Caller) -> None:
+def _require_read_scope(caller: Caller) -> None:
     if Scope.READ not in caller.scopes:
         raise Problem(403, "This request requires the read and submit scopes.")
 
 
-def _found(known: KnownSubscription | None) -> Subscription:
+def _document_or_404(known: KnownSubscription | None) -> Subscription:
     if known is None:
         raise Problem(404, _MISSING)
-    return _shown(known)
+    return _document(known)
 
 
-def _shown(known: KnownSubscription) -> Subscription:
+def _document(known: KnownSubscription) -> Subscription:
     return Subscription(
         id=known.id,
         kind=known.kind,
@@ -243,7 +243,7 @@ class _OwnPages:
             typed = {"address": address, "topics": topics}
             return self._page(request, session.account, wrong=kind, error=str(error), typed=typed)
         if secret is None:
-            return _back("mail")
+            return _redirect("mail")
         # Like a token's secret, this secret is shown only in this response.
         return page(request, "webhook.html", secret=secret)
 
@@ -254,7 +254,7 @@ class _OwnPages:
             )
         except SubscriptionRefused as error:
             return self._page(request, session.account, wrong=str(number), error=str(error))
-        return _done(found is not None, "topics")
+        return _redirect_or_404(found is not None, "topics")
 
     def test(self, request: Request, session: Session, number: Number) -> Response:
         self._attempts.count_test(request, session.account)
@@ -262,10 +262,10 @@ class _OwnPages:
             found = self._subscriptions.test(session.account, number)
         except NotConfirmed as error:
             return self._page(request, session.account, wrong=str(number), error=str(error))
-        return _done(found is not None, "test")
+        return _redirect_or_404(found is not None, "test")
 
     def remove(self, request: Request, session: Session, number: Number) -> Response:
-        return _done(
+        return _redirect_or_404(
             self._subscriptions.remove(session.account, number, address=address_of(request)), "removed"
         )
 
@@ -295,13 +295,13 @@ class _OwnPages:
         )
 
 
-def _done(found: bool, done: str) -> Response:  # noqa: FBT001 - whether the subscription exists
+def _redirect_or_404(found: bool, done: str) -> Response:  # noqa: FBT001 - whether the subscription exists
     if not found:
         raise HTTPException(404, _MISSING)
-    return _back(done)
+    return _redirect(done)
 
 
-def _back(done: str) -> Response:
+def _redirect(done: str) -> Response:
     return RedirectResponse(f"{_HOME}?done={done}#main", 303)
 
 

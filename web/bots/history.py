@@ -19,10 +19,10 @@ from arena.rules import State
 
 OPPONENTS_A_PAGE: Final = 20
 RECENT: Final = 30
-"""Number of newest games read for a bot's habits: the cards that it takes, and its slowest decision."""
+"""Number of latest games read for a bot's habits: the cards that it takes, and its slowest decision."""
 
 FAULTY: Final = 50
-"""Number of newest games with a fault that are read."""
+"""Number of latest games with a fault that are read."""
 
 SHOWN_FAULTY: Final = 10
 """Number of these games that are listed."""
@@ -56,7 +56,7 @@ class OpponentLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedDecision:
-    """A decision of a game."""
+    """A decision in a game, with its time."""
 
     round: int  # from 1
     turn: int  # within the round, from 1
@@ -82,12 +82,12 @@ class Failures:
 
     games: int  # number of recent games with a fault that were read
     kinds: tuple[tuple[Fault, int], ...]  # faults by kind, most frequent first
-    last: tuple[FaultyGame, ...]  # the newest of these games, newest first
+    last: tuple[FaultyGame, ...]  # the latest of these games, newest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """A bot's habits in its last games."""
+    """A bot's habits in its latest games."""
 
     games: int  # number of games read
     cards: tuple[CardHabit, ...]
@@ -123,14 +123,14 @@ def read_opponents_of(  # noqa: PLR0913, PLR0917 - what a page of this list depe
 
 
 def read_habits(store: Store, bot: str) -> Habits:
-    """Read a bot's habits in its last games."""
+    """Read a bot's habits in its latest games."""
     games = store.histories.records(bot, RECENT)
     states = [played_again(game.rules, game.record).states for game in games]
-    own = merged(map(_count, games, states))
+    own = merged(map(_tally_cards, games, states))
     timed = [
         (moment, game)
-        for game, its in zip(games, states, strict=True)
-        for moment in _moments(game, its)
+        for game, game_states in zip(games, states, strict=True)
+        for moment in _timed_decisions(game, game_states)
         if moment.millis is not None
     ]
     slowest, game = max(timed, key=lambda each: each[0].millis or 0, default=(None, None))
@@ -155,16 +155,16 @@ def read_failures(store: Store, bot: str) -> Failures:
     return Failures(
         games=len(games),
         kinds=tuple(sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))),
-        last=tuple(map(_faulty, games[:SHOWN_FAULTY])),
+        last=tuple(map(_faulty_game, games[:SHOWN_FAULTY])),
     )
 
 
-def _count(game: RecordedGame, states: Sequence[State]) -> Tally:
+def _tally_cards(game: RecordedGame, states: Sequence[State]) -> Tally:
     others = [seat != game.seat or taken for seat, taken in enumerate(game.taken_over)]
     return count_game(states, game.record.steps, game.places, others)
 
 
-def _moments(game: RecordedGame, states: Sequence[State]) -> Iterable[TimedDecision]:
+def _timed_decisions(game: RecordedGame, states: Sequence[State]) -> Iterable[TimedDecision]:
     for before, step in zip(states, game.record.steps, strict=False):
         decision = step[game.seat]
         if decision is not None:
@@ -173,14 +173,14 @@ def _moments(game: RecordedGame, states: Sequence[State]) -> Iterable[TimedDecis
             )
 
 
-def _faulty(game: RecordedGame) -> FaultyGame:
+def _faulty_game(game: RecordedGame) -> FaultyGame:
     states = played_again(game.rules, game.record).states
     return FaultyGame(
         game=game.game,
         number=game.number,
         ended=game.ended,
         version=game.version,
-        faults=tuple(moment for moment in _moments(game, states) if moment.fault is not None),
+        faults=tuple(moment for moment in _timed_decisions(game, states) if moment.fault is not None),
         taken_over=game.taken_over[game.seat],
     )
 

@@ -29,7 +29,7 @@ _MAX_VERSIONS: Final = 20
 
 Names = Annotated[
     list[str],
-    Query(max_length=MAX_COMPARED, description="Names of bots, one per parameter or separated by commas."),
+    Query(max_length=MAX_COMPARED, description="Names of bots, one per parameter or comma-separated."),
 ]
 
 
@@ -52,7 +52,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
 
     @router.get("/compare")
     def compare(request: Request, bots: Names = []) -> Response:  # noqa: B006 - FastAPI copies defaults
-        typed = _typed(bots)
+        typed = _parse_names(bots)
         found = {name: store.bots.find_in_any_case(name) for name in typed[:MAX_COMPARED]}
         known = list(dict.fromkeys(bot.name for bot in found.values() if bot is not None))
         compared = [
@@ -75,7 +75,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
             card_name=card_name,
         )
 
-    # An operator may add bots of an author with any name, even one with a slash.
+    # An operator may add bots by an author with any name, even one with a slash.
     @router.get("/authors/{author:path}")
     def author(request: Request, author: AuthorName, after: AfterBot = None) -> Response:
         found = store.bots.listed(after, _MAX_BOTS + 1, author=author)
@@ -124,7 +124,7 @@ def bot_list_pages(store: Store, boards: Boards) -> APIRouter:
     return router
 
 
-def _typed(texts: list[str]) -> list[str]:
-    """Return the distinct names in lists separated by commas."""
+def _parse_names(texts: list[str]) -> list[str]:
+    """Return the distinct names in comma-separated lists."""
     names = [name.strip() for text in texts for name in text.split(",")]
     return list(dict.fromkeys(name for name in names if name))

@@ -32,7 +32,7 @@ from web.http.parameters import BLANK, Before, BeforeVersion, Faults, OfBot, Off
 VERSIONS_A_PAGE: Final = 10
 GAMES_A_PAGE: Final = 20
 CURVE_VERSIONS: Final = 20
-"""Number of newest versions that the curve shows."""
+"""Number of latest versions that the curve shows."""
 
 _SIGMAS: Final = 2
 
@@ -47,7 +47,8 @@ class VersionResult:
     score: float  # μ - 3σ
     provisional: bool  # whether the rating is still too uncertain to mean much
     games: int  # rated games
-    win_share: float | None  # share of games won or shared; this and the next three are None without a game
+    # Share of games won, ties included. This and the next three are None without games.
+    win_share: float | None
     mean_place: float | None  # 1 is best
     fault_share: float | None  # share of games with a fault
     last_played: datetime | None  # UTC
@@ -61,7 +62,7 @@ class VersionLine:
     playing: bool  # whether it is the bot's current version
     created: datetime  # UTC
     note: str | None  # the author's note; None if absent or hidden from the viewer
-    image: str  # image id, or the name of its folder
+    image: str  # image id, or the name of the bot's folder
     size: int | None  # bytes of the uploaded file; this and `sha256` are None without one
     sha256: str | None
     available: bool  # whether its image is still stored
@@ -126,8 +127,8 @@ class BotPage:
     """A bot's page, without the bot itself."""
 
     results: tuple[VersionResult, ...]  # the playing version's: in all games, then by number of players
-    median_millis: float | None  # median of its games' median decision times; None if unknown
-    curve: Curve | None  # None if the bot has no such games
+    median_millis: float | None  # median decision time: the median of the games' medians; None if unknown
+    curve: Curve | None  # None if there are no games to draw
     older_curve: bool  # whether some versions are too old to be in the curve
     versions: tuple[VersionLine, ...]  # a page, newest first
     older_versions: int | None  # where the next page begins, or None

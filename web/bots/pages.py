@@ -29,7 +29,7 @@ _MAX_ALIKE: Final = 20
 
 
 def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return suggested opponents for a challenge, as many as fit on a page.
+    """Return suggested opponents for a challenge.
 
     Bots with names similar to the refused ones in ``typed`` come first, then the bot's other versions, then
     the leaders. The bot's current version is left out, because it takes part anyway.
@@ -42,20 +42,20 @@ def read_opponents(store: Store, boards: Boards, bot: KnownBot, typed: Sequence[
     alike = (
         name
         for text in typed
-        for name in _listed(boards, BoardQuery(search=_searched(text), limit=_MAX_ALIKE))
+        for name in _names_on_board(boards, BoardQuery(search=_search_term(text), limit=_MAX_ALIKE))
     )
-    ahead = _listed(boards, BoardQuery(limit=_MAX_OTHERS))
+    ahead = _names_on_board(boards, BoardQuery(limit=_MAX_OTHERS))
     names = dict.fromkeys((*alike, *own, *ahead))
     names.pop(bot.name, None)
     return tuple(names)
 
 
-def _searched(typed: str) -> str:
-    """Return the bot's name in typed text, which may also name a version."""
+def _search_term(typed: str) -> str:
+    """Return the bot's name in typed text, which may also specify a version."""
     return plain(typed.partition("@")[0][:NAME_LENGTH])
 
 
-def _listed(boards: Boards, wanted: BoardQuery) -> Iterator[str]:
+def _names_on_board(boards: Boards, wanted: BoardQuery) -> Iterator[str]:
     return (row.bot for row in boards.board(wanted).rows)
 
 
@@ -108,7 +108,7 @@ class _Bots:
         self, request: Request, session: Session, bot: BotName, number: VersionNumber
     ) -> Response:
         account = session.account.id
-        return self._do(
+        return self._change(
             request, bot, "version", "version", lambda: self._owners.play_version(account, bot, number)
         )
 
@@ -120,13 +120,13 @@ class _Bots:
         state: Annotated[Literal["active", "retired"], Form()],
     ) -> Response:
         change = self._owners.retire if state == "retired" else self._owners.reactivate
-        return self._do(request, bot, "state", state, lambda: change(session.account.id, bot))
+        return self._change(request, bot, "state", state, lambda: change(session.account.id, bot))
 
     def open_to_people(
         self, request: Request, session: Session, bot: BotName, is_open: Annotated[bool, Form(alias="open")]
     ) -> Response:
         account, done = session.account.id, "open" if is_open else "closed"
-        return self._do(
+        return self._change(
             request, bot, "state", done, lambda: self._owners.open_to_people(account, bot, is_open=is_open)
         )
 
@@ -145,19 +145,21 @@ class _Bots:
             made = self._owners.challenge(session.account.id, wanted)
         except REFUSED as error:
             refused = _Refused(form="challenge", problem=refusal(error), typed=wanted)
-            return self._refused(request, bot, refused)
+            return self._show_refusal(request, bot, refused)
         return RedirectResponse(f"/challenges/{made.id}", 303)
 
-    def _do(self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]) -> Response:
+    def _change(
+        self, request: Request, bot: str, form: str, done: str, change: Callable[[], object]
+    ) -> Response:
         """Change a bot. Show its page with the notice ``done``, or with the reason if this is refused."""
         try:
             change()
         except REFUSED as error:
-            return self._refused(request, bot, _Refused(form=form, problem=refusal(error)))
+            return self._show_refusal(request, bot, _Refused(form=form, problem=refusal(error)))
         # Redirect to the notice at the top; without "#" the browser keeps the form's fragment.
         return RedirectResponse(f"/bots/{bot}?done={done}#main", 303)
 
-    def _refused(self, request: Request, bot: str, refused: _Refused) -> Response:
+    def _show_refusal(self, request: Request, bot: str, refused: _Refused) -> Response:
         """Show the page with the reason at the form. Raises Problem if the bot belongs to another account."""
         known = self._store.bots.find(bot)
         if known is None or not viewer_of(request).owns(known.account):

@@ -16,7 +16,7 @@ from web.http.parameters import BotName, read_bot
 from web.http.rendering import PageRouter, page
 
 GAMES: Final = 100
-"""Number of a bot's newest games to read, which takes about 0.1 s."""
+"""Number of a bot's latest games to read, which takes about 0.1 s."""
 
 _SHOWN: Final = 20
 
@@ -34,7 +34,7 @@ class FirstPick:
     number: int  # the game's number
     round: int  # from 1
     seat: int
-    hand: tuple[Card, ...]  # in the order of the deck
+    hand: tuple[Card, ...]  # sorted by kind
     taken: Card
 
 

@@ -1,6 +1,6 @@
 """Renders Markdown as HTML in the site's look: sections, anchors, scrollable tables and code.
 
-Anchors match those of the usual code hosts. Lines that are comments are left out; other raw HTML is escaped.
+Anchors match those of common code hosts. Lines that are comments are left out; other raw HTML is escaped.
 """
 
 import re
@@ -17,11 +17,11 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 Resolve = Callable[[str], str | None]
-"""Returns the address of a document's link on the site, or None if the site doesn't have it."""
+"""Maps a link in a document to its target's address on the site, or to None if the site doesn't have it."""
 
 _COMMENT: Final = re.compile(r"^<!--.*-->\n", re.MULTILINE)
 _END: Final = re.compile(r"(?<=[.!?])\s(?=[A-Z])")
-_WORDS: Final = 40
+_MAX_SHORT_CELL: Final = 40
 """A cell with more characters contains sentences, and needs room."""
 
 TITLE: Final = "title"
@@ -74,16 +74,16 @@ def render(text: str, resolve: Resolve) -> Document:
     tokens = _MARKDOWN.parse(_COMMENT.sub("", text))
     if not tokens or tokens[0].tag != "h1":
         raise ValueError(f"a document must begin with its title, not with {text[:40]!r}")
-    title, body = _plain(tokens[1]), tokens[3:]
-    first = next((_plain(token) for token in body if token.type == "inline"), "")
+    title, body = _plain_text(tokens[1]), tokens[3:]
+    first = next((_plain_text(token) for token in body if token.type == "inline"), "")
     for token in body:
-        token.children = _linked(token.children, resolve)
-    headings = _anchored(body)
-    _dress_cells(body)
+        token.children = _resolve_links(token.children, resolve)
+    headings = _add_anchors(body)
+    _style_cells(body)
     starts = [0, *(index for index, token in enumerate(body) if token.type + token.tag == "heading_openh2")]
     return Document(
         title=title,
-        about=_sentence(first),
+        about=_first_sentence(first),
         sections=tuple(
             Section(
                 headings=tuple(heading for index, heading in headings if start <= index < end),
@@ -94,34 +94,34 @@ def render(text: str, resolve: Resolve) -> Document:
     )
 
 
-def _plain(inline: Token) -> str:
+def _plain_text(inline: Token) -> str:
     """Return the text of a paragraph or a heading without markup."""
     texts = (child.content or " " for child in inline.children or () if not child.nesting)
     return " ".join("".join(texts).split())
 
 
-def _sentence(text: str) -> str:
+def _first_sentence(text: str) -> str:
     """Return the first sentence, with a full stop."""
     first = _END.split(text, maxsplit=1)[0]
     return first[:-1] + "." if first.endswith(":") else first
 
 
-def _linked(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
+def _resolve_links(children: Sequence[Token] | None, resolve: Resolve) -> list[Token] | None:
     """Resolve links, and replace those without an address by their text."""
     if children is None:
         return None
-    kept: list[Token] = []
+    resolved: list[Token] = []
     address: str | None = None
     for child in children:
         if child.type == "link_open":
             address = resolve(str(child.attrs["href"]))
             child.attrs["href"] = address or ""
         if address is not None or child.type not in {"link_open", "link_close"}:
-            kept.append(child)
-    return kept
+            resolved.append(child)
+    return resolved
 
 
-def _anchored(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
+def _add_anchors(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
     """Add an anchor and a link to each heading and a label to each table; return the headings."""
     found: list[tuple[int, Heading]] = []
     seen = Counter[str]()
@@ -131,7 +131,7 @@ def _anchored(tokens: Sequence[Token]) -> list[tuple[int, Heading]]:
             anchor = f"{slug}-{seen[slug]}" if seen[slug] else slug
             seen[slug] += 1
             token.attrs["id"] = anchor
-            heading = Heading(level=int(token.tag[1:]), anchor=anchor, text=_plain(inline))
+            heading = Heading(level=int(token.tag[1:]), anchor=anchor, text=_plain_text(inline))
             (inline.children or []).append(Token("html_inline", "", 0, content=_self_link(heading)))
             found.append((index, heading))
         elif token.type == "table_open":
@@ -145,7 +145,7 @@ def _self_link(heading: Heading) -> str:
     )
 
 
-def _dress_cells(tokens: Sequence[Token]) -> None:
+def _style_cells(tokens: Sequence[Token]) -> None:
     """Mark tables that contain sentences, and column headers."""
     table = None
     for index, token in enumerate(tokens):
@@ -156,7 +156,7 @@ def _dress_cells(tokens: Sequence[Token]) -> None:
         content = tokens[index + 1].content
         if token.attrs.pop("style", None) == "text-align:right":  # the site's CSP forbids inline styles
             token.attrs["class"] = "number"
-        if table is not None and len(content) > _WORDS:
+        if table is not None and len(content) > _MAX_SHORT_CELL:
             table.attrs["class"] = "wordy"
         if token.type == "th_open" and content:
             token.attrs["scope"] = "col"

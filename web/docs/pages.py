@@ -31,7 +31,7 @@ PLACEHOLDER: Final = "https://arena.example"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Downloads:
-    """Addresses to get the arena's source and package from, safe in a shell; None if not offered."""
+    """Addresses of the arena's source and package, safe in a shell; None if not offered."""
 
     source: str | None = None  # for `git clone`
     package: str | None = None  # for `pip install`
@@ -222,8 +222,9 @@ def _page(texts: Mapping[str, str], path: str, chapter: str) -> Page:
 def resolve(link: str, path: str, there: Container[str] = _ADDRESSES) -> str | None:
     """Return where a document's link leads on the site.
 
-    ``path`` is the document's path, ``there`` contains the paths of all documents on the site. Links within
-    the page and to other sites are returned unchanged. None stands for a file that the site doesn't have.
+    ``path`` is the document's path, and ``there`` contains the paths of all documents on the site. Links
+    within the page and to other sites are returned unchanged. None stands for a file that the site doesn't
+    have.
     """
     if link.startswith("#") or "://" in link:
         return link

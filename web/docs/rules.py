@@ -149,9 +149,9 @@ def turn(
     seats = [
         TurnSeat(
             name="The dummy" if seat == rules.players else f"Seat {seat}",
-            hand=() if seat == rules.players else _chosen(hands[seat], moves[seat]),
+            hand=() if seat == rules.players else _hand_with_choice(hands[seat], moves[seat]),
             stacks=stacks(rules, table, new=len(moment.plays[seat])),
-            next=() if seat == rules.players else _passed(moment, (seat - 1) % rules.players),
+            next=() if seat == rules.players else _passed_hand(moment, (seat - 1) % rules.players),
         )
         for seat, table in enumerate(moment.tables)
     ]
@@ -171,12 +171,12 @@ def _puddings(count: int) -> tuple[Stack, ...]:
     return stacks(Rules(players=2), (), kept=count)
 
 
-def _chosen(hand: Hand, move: Move) -> tuple[HandCard, ...]:
+def _hand_with_choice(hand: Hand, move: Move) -> tuple[HandCard, ...]:
     given = [] if move.dummy is None else [(move.dummy, Mark.GIVEN)]
     return marked(hand, [*((card, Mark.PICKED) for card in move.cards), *given])
 
 
-def _passed(moment: Moment, giver: int) -> tuple[HandCard, ...]:
+def _passed_hand(moment: Moment, giver: int) -> tuple[HandCard, ...]:
     """Return the hand that a player passes on, with returned chopsticks marked."""
     return marked(moment.hands[giver], returned(moment.plays[giver]))
 

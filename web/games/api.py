@@ -61,7 +61,7 @@ def games_api(repository: GameRepository, analyses: Analyses) -> APIRouter:
         """List rated games, newest first: all, those of one bot, or those that match filters.
 
         A page of a search with other filters covers at most 20,000 games, so it can be empty although there
-        is a next page. In orders other than newest, every 20,000 games are sorted separately.
+        is a next page. In orders other than newest, each block of 20,000 games is sorted separately.
         """
         if version is not None and query.bot is None:
             raise Problem(422, "Invalid request. version: requires the parameter `bot`.")

@@ -93,7 +93,7 @@ class ListedGames:
     """A page of games."""
 
     games: tuple[GameSummary, ...]
-    following: Start | None  # the next page of the list or, of a search, of the searched games
+    following: Start | None  # the next page of the list, or of the searched games
     searched: range | None  # numbers of the searched games; None if no older game can match
 
     @property
@@ -107,8 +107,8 @@ def read_games(
 ) -> ListedGames:
     """Return at most ``limit`` games of a list.
 
-    ``version`` limits a list of a bot that isn't a search to a version. Raises Problem if a parameter doesn't
-    apply to the list.
+    ``version`` selects one version of a bot, in a list that isn't a search. Raises Problem if a parameter
+    doesn't apply to the list.
     """
     position = query.position
     if query.searches:

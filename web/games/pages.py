@@ -209,7 +209,7 @@ class PrivateGame:
 
 
 Find = Callable[..., PrivateGame]
-"""Dependency: returns the game of an address; raises 404 if the caller may not see it."""
+"""Dependency: returns the game at an address; raises 404 if the caller may not see it."""
 
 
 def private_game_pages(find: Find, logs: GameLogs, *, base: str) -> APIRouter:

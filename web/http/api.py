@@ -340,7 +340,7 @@ REFUSED: Final = tuple(_PROBLEMS)
 
 def refusal(error: Exception) -> Problem:
     """Return the problem for one of ``REFUSED``."""
-    status, hint = next(told for kind, told in _PROBLEMS.items() if isinstance(error, kind))
+    status, hint = next(entry for kind, entry in _PROBLEMS.items() if isinstance(error, kind))
     if isinstance(error, UntrustedBotsRefused):
         # The full text is for the operator: it names what the host lacks.
         return Problem(status, "This arena isn't running submitted bots at the moment.", hint=hint)

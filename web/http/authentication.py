@@ -86,7 +86,7 @@ def _set_cookie(  # noqa: PLR0913, PLR0917 - the parts of a cookie
 
 
 def clear_session(request: Request, response: Response) -> None:
-    """Delete the session cookies."""
+    """Delete the session cookie."""
     response.delete_cookie(
         _name(request), path="/", secure=_is_secure(request), httponly=True, samesite="lax"
     )
@@ -96,8 +96,8 @@ def is_unencrypted(request: Request) -> bool:
     """Return True if the request came unencrypted from another host."""
     if _is_secure(request):
         return False
-    asks = request.client.host if request.client else ""
-    return not (_is_loopback(asks) and _is_loopback(request.url.hostname or ""))
+    client = request.client.host if request.client else ""
+    return not (_is_loopback(client) and _is_loopback(request.url.hostname or ""))
 
 
 def _name(request: Request) -> str:
@@ -128,8 +128,8 @@ _LOCAL: Final = re.compile(r"/[!-\[\]-~]{0,2000}")
 def local(address: str) -> str:
     """Return an address if it is a safe redirect target on this site, else an empty string.
 
-    The pages to log in, register and log out are refused. So is a path with ``//``, from which a browser
-    could read a host name.
+    The login, registration and logout pages are refused. So is a path with ``//``, because a browser could
+    take part of it for a host name.
     """
     path = address.partition("?")[0]
     if not _LOCAL.fullmatch(address) or "//" in path or path in _LOGIN_PAGES:
@@ -148,7 +148,7 @@ def login_address(request: Request) -> str:
 
 
 def referring_page(request: Request) -> str:
-    """Return the page of this site named by the Referer header, or an empty string."""
+    """Return the page of this site in the Referer header, or an empty string."""
     address = request.headers.get("referer", "")
     try:
         is_ours = urlsplit(address).netloc == request.headers.get("host")

@@ -67,11 +67,11 @@ def tag_of(*what: object) -> str:
 
 _MAX_PAGES: Final = 64
 _CREDENTIALS: Final = frozenset({b"cookie", b"authorization"})
-_WITH_A_BODY: Final = frozenset({b"content-length", b"transfer-encoding"})
+_BODY_INDICATORS: Final = frozenset({b"content-length", b"transfer-encoding"})
 """Requests with a body are passed on to the layers below, which enforce the size limit of bodies."""
 
-_PASSED_ON: Final = _CREDENTIALS | _WITH_A_BODY
-_OF_THE_BODY: Final = frozenset(
+_BYPASSING_HEADERS: Final = _CREDENTIALS | _BODY_INDICATORS
+_BODY_HEADERS: Final = frozenset(
     {b"content-length", b"content-type", b"content-disposition", b"content-encoding"}
 )
 
@@ -99,13 +99,13 @@ class _Page:
             status, headers, body = HTTPStatus.OK, list(self.headers), self.body
         else:
             status, body = HTTPStatus.NOT_MODIFIED, b""
-            headers = [each for each in self.headers if each[0] not in _OF_THE_BODY]
+            headers = [each for each in self.headers if each[0] not in _BODY_HEADERS]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
 class PageCache:
-    """ASGI middleware that caches the last pages made for anonymous visitors, with all headers.
+    """ASGI middleware that caches the latest pages made for anonymous visitors, with all headers.
 
     A route whose response depends only on the store and the UTC day sets ``cacheable`` on the request's
     state. ``change_counter`` returns a number that changes with each commit, or None if unknown.
@@ -126,7 +126,7 @@ class PageCache:
         if key is None or change_counter is None:
             await self._app(scope, receive, send)
             return
-        # Read before the page is made, so that the next request sees commits during that time.
+        # Read before the page is made, so that the next request sees commits made in the meantime.
         moment = (change_counter, self._now().astimezone(UTC).toordinal())
         cached = self._pages.get(key)
         if cached is not None and cached.moment == moment:
@@ -205,7 +205,7 @@ def _key(scope: Scope) -> _Key | None:
         return None
     takes_gzip = False
     for name, value in scope["headers"]:
-        if name in _PASSED_ON:
+        if name in _BYPASSING_HEADERS:
             return None
         takes_gzip = takes_gzip or (name == b"accept-encoding" and b"gzip" in value)
     return scope["scheme"], scope["path"], scope["query_string"], takes_gzip

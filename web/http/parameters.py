@@ -13,7 +13,7 @@ from arena.platform.speech import NAME_LENGTH, plain
 from web.http.errors import Problem
 
 MAX_INTEGER: Final = 2**63 - 1
-"""The largest number that a database can store."""
+"""The largest integer that a database can store."""
 
 MAX_VERSION: Final = 999_999_999
 """Larger than any version's number."""
@@ -50,7 +50,8 @@ OfVersion = Annotated[
     int | None, Query(ge=1, le=MAX_VERSION, description="Only games of this version of the bot.")
 ]
 OfAuthor = Annotated[
-    str | None, Query(pattern=r"^[^\x00]{1,64}$", description="Only bots of this author, ignoring case.")
+    str | None,
+    Query(pattern=r"^[^\x00]{1,64}$", description="Only games with a bot by this author, ignoring case."),
 ]
 Margin = Annotated[
     int | None,
@@ -97,5 +98,5 @@ def read_game(games: GameRepository, game: str) -> GamePage:
     """Read a game. Raises HTTPException (404) if there is no game with this id."""
     found = games.find(game)
     if found is None:
-        raise HTTPException(404, "There is no such game here.")
+        raise HTTPException(404, "There is no game with this id.")
     return found

@@ -24,12 +24,12 @@ _NETWORK: Final = 48
 
 
 def address_of(request: Request) -> str:
-    """Return the visitor's address, also behind a trusted proxy."""
+    """Return the visitor's address, even behind a trusted proxy."""
     return request.client.host if request.client else ""
 
 
 def network_of_host(host: str) -> str:
-    """Return what limits count an address by: for IPv6, its /48, since one person may control all of it."""
+    """Return an address's source for limits: for IPv6, the /48, since one person may control all of it."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -42,7 +42,7 @@ def network_of_host(host: str) -> str:
 
 
 def network_of_visitor(request: Request) -> str:
-    """Return what limits count the visitor by: an IPv4 address or an IPv6 network."""
+    """Return the visitor's source for limits: an IPv4 address or an IPv6 network."""
     return network_of_host(address_of(request))
 
 
@@ -226,6 +226,6 @@ def _mailbox(address: str) -> str:
     return re.sub(r"\+[^@/]*(?=@[^@/]+$)", "", address)
 
 
-def _limit(most: int, window: timedelta, *what: str) -> RateLimit:
+def _limit(max_attempts: int, window: timedelta, *what: str) -> RateLimit:
     key = sha256("\0".join(what).encode("utf-8", "surrogatepass")).hexdigest()
-    return RateLimit(key=key, most=most, window=window)
+    return RateLimit(key=key, most=max_attempts, window=window)

@@ -82,7 +82,7 @@ _SYSTEMS: Final = (
 
 
 def fixed(value: float | None, digits: int = 2) -> str:
-    """Format a number with this many decimals and a real minus sign; None as a dash."""
+    """Format a number with ``digits`` decimals and a real minus sign; None as a dash."""
     if value is None:
         return _NOTHING
     text = f"{value:.{digits}f}"

@@ -147,7 +147,7 @@ class _Answer:
 
 
 def _route_of(scope: Scope) -> str:
-    """Return the template of a path; static files count by folder."""
+    """Return the template of a path; static files are counted by folder."""
     route = scope.get("route")
     if route is not None:
         return str(route.path)

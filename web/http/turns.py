@@ -40,7 +40,7 @@ class ConcurrencyLimit:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._gates: dict[str, _ClientRequests] = {}
+        self._clients: dict[str, _ClientRequests] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on when it is its turn."""
@@ -48,7 +48,7 @@ class ConcurrencyLimit:
             await self._app(scope, receive, send)
             return
         if scope["method"] not in {"GET", "HEAD"}:
-            receive = await _received(receive)
+            receive = await _buffer_body(receive)
         async with self._slot(network_of_visitor(Request(scope))) as release:
 
             async def answer(message: Message) -> None:
@@ -60,27 +60,27 @@ class ConcurrencyLimit:
     @asynccontextmanager
     async def _slot(self, source: str) -> AsyncIterator[Callable[[], None]]:
         """Wait for a place; yield a function that gives it up. Repeated calls of the function do nothing."""
-        gate = self._gates.setdefault(source, _ClientRequests())
-        gate.requests += 1
+        client = self._clients.setdefault(source, _ClientRequests())
+        client.requests += 1
         held = False
 
         def release() -> None:
             nonlocal held
             if held:
                 held = False
-                gate.slots.release()
+                client.slots.release()
 
         try:
-            held = await gate.slots.acquire()
+            held = await client.slots.acquire()
             yield release
         finally:
             release()
-            gate.requests -= 1
-            if not gate.requests:
-                del self._gates[source]
+            client.requests -= 1
+            if not client.requests:
+                del self._clients[source]
 
 
-async def _received(receive: Receive) -> Receive:
+async def _buffer_body(receive: Receive) -> Receive:
     """Receive a body, or its beginning if it is too long; return a function that repeats the messages."""
     messages: deque[Message] = deque()
     refused: Problem | None = None

@@ -21,7 +21,7 @@ _PIECE: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyTimeouts:
-    """Minimum speed of a body. A slow sender must not occupy an upload slot or a connection for long."""
+    """Time limits for a body. A slow sender must not occupy an upload slot or a connection for long."""
 
     idle_seconds: float = 30.0  # seconds until the next bytes
     grace_seconds: float = 30.0  # seconds that any body may take
@@ -58,20 +58,20 @@ class _Body:
         self._timeouts = timeouts
         self._clock = clock
         self._began = clock()
-        self._came = 0
-        self._over = False
+        self._received_bytes = 0
+        self._complete = False
 
     async def receive(self) -> Message:
         """Return the next message. Raises Problem (408) if the sender is silent or too slow."""
-        if self._over:
+        if self._complete:
             return await self._receive()
         try:
             async with asyncio.timeout(self._timeout()):
                 message = await self._receive()
         except TimeoutError:
-            raise self._too_late() from None
-        self._came += len(message.get("body", b""))
-        self._over = not message.get("more_body", False)
+            raise self._timeout_problem() from None
+        self._received_bytes += len(message.get("body", b""))
+        self._complete = not message.get("more_body", False)
         return message
 
     def _timeout(self) -> float:
@@ -79,21 +79,21 @@ class _Body:
 
         Raises Problem (408) when the body's time is over.
         """
-        left = self._left()
+        left = self._seconds_left()
         if left <= 0:
-            raise self._too_late()
+            raise self._timeout_problem()
         return min(left, self._timeouts.idle_seconds)
 
-    def _left(self) -> float:
-        in_all = min(
-            self._timeouts.grace_seconds + self._came / self._timeouts.bytes_per_second,
+    def _seconds_left(self) -> float:
+        allowed = min(
+            self._timeouts.grace_seconds + self._received_bytes / self._timeouts.bytes_per_second,
             self._timeouts.total_seconds,
         )
-        return self._began + in_all - self._clock()
+        return self._began + allowed - self._clock()
 
-    def _too_late(self) -> Problem:
+    def _timeout_problem(self) -> Problem:
         timeouts = self._timeouts
-        if self._left() > 0:
+        if self._seconds_left() > 0:
             return Problem(
                 408, f"No data arrived for {timeouts.idle_seconds:g} seconds.", hint="Send it again."
             )
@@ -115,8 +115,8 @@ async def pieces(request: Request) -> AsyncIterator[bytes]:
     """Yield a body in pieces of about a MiB. Raises Problem if the sender is silent, too slow, or gone."""
     gathered = bytearray()
     try:
-        async for came in request.stream():
-            gathered += came
+        async for chunk in request.stream():
+            gathered += chunk
             if len(gathered) >= _PIECE:
                 yield bytes(gathered)
                 gathered.clear()

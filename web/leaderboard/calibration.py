@@ -1,4 +1,4 @@
-"""Calibration of the ratings on the newest games: its page and its API."""
+"""Calibration of the ratings on the latest games: its page and its API."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from web.http.rendering import PageRouter, page
 from web.leaderboard.standings import Boards
 
 GAMES: Final = 10_000
-"""Number of newest rated games compared with their predictions."""
+"""Number of latest rated games compared with their predictions."""
 
 _CACHE_TIME: Final = timedelta(minutes=10)
 """Time until a comparison of many games is recomputed."""
@@ -34,16 +34,16 @@ class Calibrations:
         self._boards = boards
         self._now = now
         self._lock = Lock()
-        self._made: tuple[int, datetime, Calibration] | None = None
+        self._cached: tuple[int, datetime, Calibration] | None = None
 
     def current(self) -> tuple[int, Calibration]:
         """Return the comparison, and a number that changes whenever the comparison does."""
         revision, _ = self._boards.state()
         with self._lock:
-            if self._made is None or not self._is_fresh(*self._made, revision):
+            if self._cached is None or not self._is_fresh(*self._cached, revision):
                 games = self._ratings.predicted_games(GAMES)
-                self._made = revision, self._now(), calibrate(games)
-            made, _, calibration = self._made
+                self._cached = revision, self._now(), calibrate(games)
+            made, _, calibration = self._cached
             return made, calibration
 
     def _is_fresh(self, made: int, at: datetime, calibration: Calibration, revision: int) -> bool:
@@ -81,14 +81,14 @@ def calibration_pages(calibrations: Calibrations) -> APIRouter:
                 most=GAMES,
                 share=SHARE,
                 plot=Plot(),
-                held=_held(found.spans),
+                held=_held_share(found.spans),
             ),
         )
 
     return router
 
 
-def _held(spans: tuple[Span, ...]) -> float | None:
+def _held_share(spans: tuple[Span, ...]) -> float | None:
     """Return the share of ratings that stayed in their interval, over all spans."""
     moves = sum(span.moves for span in spans)
     return sum((span.held or 0.0) * span.moves for span in spans) / moves if moves else None
@@ -109,7 +109,7 @@ class BetaInUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationDocument:
-    """Calibration of the ratings on the newest games.
+    """Calibration of the ratings on the latest games.
 
     Attributes:
         most_games: Maximum number of games compared.

@@ -1,4 +1,4 @@
-"""The leaderboard as a page, as CSV and as JSON, with its head-to-head table and its bots' badges."""
+"""The leaderboard as a page, as CSV and as JSON, with the head-to-head table and bots' badges."""
 
 import csv
 import io
@@ -195,7 +195,7 @@ def public_api(boards: Boards) -> APIRouter:
     return router
 
 
-_MEETING: Final = BoardQuery(limit=20)
+_VERSUS_QUERY: Final = BoardQuery(limit=20)
 _SHADES: Final = 10
 _FEW: Final = 10
 """Cells with fewer games have no shade."""
@@ -217,7 +217,7 @@ def encounter(meeting: Meeting) -> Encounter:
 
 
 def _versus_page(request: Request, histories: Histories, boards: Boards) -> Response:
-    rows = [row for row in boards.board(_MEETING).rows if row.games]
+    rows = [row for row in boards.board(_VERSUS_QUERY).rows if row.games]
     met = histories.meetings([row.bot for row in rows])
     cells = {pair: encounter(meeting) for pair, meeting in met.items() if meeting.games}
     return page(request, "versus.html", rows=rows, cells=cells, few=_FEW)
@@ -280,7 +280,7 @@ def _length(text: str) -> int:
     return round(sum(narrow if letter in _NARROW else wide if letter in _WIDE else other for letter in text))
 
 
-_LASTS: Final = "public, max-age=300"
+_BADGE_CACHE_CONTROL: Final = "public, max-age=300"
 """Caches may store a badge for five minutes."""
 
 
@@ -297,7 +297,7 @@ def badge_pages(boards: Boards, bots: Bots) -> APIRouter:
         made = unless_unchanged(
             request, drawn, lambda: Response(render("badge.svg", badge=drawn), media_type="image/svg+xml")
         )
-        made.headers["Cache-Control"] = _LASTS
+        made.headers["Cache-Control"] = _BADGE_CACHE_CONTROL
         del made.headers["Vary"]
         return made
 

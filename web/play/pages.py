@@ -45,7 +45,7 @@ _POLL_SECONDS: Final = 0.1
 _MAX_ANALYSIS_WAIT: Final = timedelta(minutes=10)
 """Maximum time a page waits for an analysis."""
 
-_SEEN: Final = timedelta(seconds=8)
+_PRESENCE_INTERVAL: Final = timedelta(seconds=8)
 """Minimum interval between updates of a person's presence."""
 
 PersonGameId = Annotated[str, Path(alias="id", pattern=r"^[0-9a-f]{32}$", description="A game's id.")]
@@ -95,16 +95,16 @@ class OpenGameLimits:
         and people at other addresses are waiting, or if too many games are waiting.
         """
         with self._lock:
-            waits = self._games.open_games()
-            self._open = {id_: begun for id_, begun in self._open.items() if id_ in waits}
-            here = [who for its, who in self._open.values() if its == source]
+            waiting = self._games.open_games()
+            self._open = {id_: opened for id_, opened in self._open.items() if id_ in waiting}
+            here = [who for address, who in self._open.values() if address == source]
             # The visitor's own open game doesn't count, because adding the new one ends it.
             others = len(here) - here.count(new.visitor)
             if others > self._tables:
                 raise QuotaReached(f"{others} people at your address are playing or waiting: try again later")
             # Otherwise one address that always has a waiting game would get every table that becomes free.
-            full = list(waits.values()).count(False) >= self._tables
-            wait = any(waits[id_] and its != source for id_, (its, _) in self._open.items())
+            full = list(waiting.values()).count(False) >= self._tables
+            wait = any(waiting[id_] and address != source for id_, (address, _) in self._open.items())
             if full and wait and here and new.visitor not in here:
                 raise QuotaReached(
                     "people at other addresses are waiting, and someone at your address is already playing "
@@ -159,7 +159,7 @@ class _Play:
         self._now = now
         self._tables = tables
         self._analyses = analyses
-        self._begun = OpenGameLimits(store.person_games, tables=tables)
+        self._limits_per_address = OpenGameLimits(store.person_games, tables=tables)
         self._waiting: set[PersonGameId] = set()
 
     def lobby(self, request: Request) -> Response:
@@ -214,7 +214,7 @@ class _Play:
             created=self._now(),
         )
         try:
-            self._begun.add(new, network_of_visitor(request))
+            self._limits_per_address.add(new, network_of_visitor(request))
         except QuotaReached as error:
             raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{str(error).capitalize()}.") from error
         answer.headers["Location"] = f"/play/{new.id}"
@@ -230,7 +230,7 @@ class _Play:
         ``after`` is the round and turn that the person has just decided. Only one request waits for a game:
         the site handles only a few requests at a time from one address.
         """
-        game = await run_in_threadpool(self._own, request, id_)
+        game = await run_in_threadpool(self._own_game, request, id_)
         if after is not None and id_ not in self._waiting:
             self._waiting.add(id_)
             try:
@@ -245,12 +245,12 @@ class _Play:
         while waited < _WAIT_SECONDS and _is_waiting_for_bots(game, after):
             await asyncio.sleep(_POLL_SECONDS)
             waited += _POLL_SECONDS
-            game = await run_in_threadpool(self._own, request, game.id)
+            game = await run_in_threadpool(self._own_game, request, game.id)
         return game
 
     def _page(self, request: Request, game: PersonGame) -> Response:
         moment = self._now()
-        if game.ended is None and moment - game.seen > _SEEN:
+        if game.ended is None and moment - game.seen > _PRESENCE_INTERVAL:
             self._games.mark_present(game.id, moment)
         return page(
             request,
@@ -273,11 +273,11 @@ class _Play:
         id_: PersonGameId,
         chosen: Annotated[ChosenCards, Form()],
     ) -> Response:
-        game = self._own(request, id_)
+        game = self._own_game(request, id_)
         view = game.asked
         round_number, turn = map(int, chosen.step.split("."))
         if view is None or game.chosen or (view.round, view.turn) != (round_number, turn):
-            raise _too_late(game)
+            raise _decision_conflict(game)
         try:
             move = move_of(view, [chosen.card, chosen.second], chosen.dummy)
         except ValueError as error:
@@ -287,19 +287,19 @@ class _Play:
                 hint=f"Go back to the table at /play/{game.id} and choose again.",
             ) from error
         if not self._games.choose(id_, ChosenMove(round=round_number, turn=turn, move=move), self._now()):
-            raise _too_late(game)
+            raise _decision_conflict(game)
         return RedirectResponse(f"/play/{id_}?after={chosen.step}", 303)
 
     def leave(self, request: Request, id_: PersonGameId) -> Response:
-        self._games.leave(self._own(request, id_).id, self._now())
+        self._games.leave(self._own_game(request, id_).id, self._now())
         return RedirectResponse("/play", 303)
 
     def replay(self, request: Request, id_: PersonGameId) -> Response:
-        return Response(self._over(request, id_).replay, media_type="application/json")
+        return Response(self._finished_game(request, id_).replay, media_type="application/json")
 
     def decisions(self, request: Request, id_: PersonGameId) -> Response:
         """Show all decisions of the person, and the house bots' choices."""
-        game = self._over(request, id_)
+        game = self._finished_game(request, id_)
         if game.analysis is None:
             raise HTTPException(404, "This game has not been analysed.")
         return page(
@@ -314,7 +314,7 @@ class _Play:
         )
 
     def shown(self, request: Request, id_: PersonGameId, game: GameId) -> Shown:
-        found = self._over(request, id_)
+        found = self._finished_game(request, id_)
         if parse(found.replay).game != game:
             raise HTTPException(404, "There is no such game.")
         home = f"/play/{id_}"
@@ -326,7 +326,7 @@ class _Play:
             download=f"{home}/replay.json",
         )
 
-    def _own(self, request: Request, id_: str) -> PersonGame:
+    def _own_game(self, request: Request, id_: str) -> PersonGame:
         """Return a game of the visitor. Raises HTTPException (404) for other people's games."""
         request.state.private = True  # otherwise the browser's Back button would show an old table
         game = self._games.find(id_)
@@ -334,8 +334,8 @@ class _Play:
             raise HTTPException(404, "You have no such game. Games are kept for 30 days.")
         return game
 
-    def _over(self, request: Request, id_: str) -> PersonGame:
-        game = self._own(request, id_)
+    def _finished_game(self, request: Request, id_: str) -> PersonGame:
+        game = self._own_game(request, id_)
         if game.state is not PersonGameState.OVER:
             raise HTTPException(404, "This game has no replay, because it was never finished.")
         return game
@@ -380,7 +380,7 @@ def _is_waiting_for_bots(game: PersonGame, after: str) -> bool:
     return game.chosen and f"{game.asked.round}.{game.asked.turn}" == after
 
 
-def _too_late(game: PersonGame) -> Problem:
+def _decision_conflict(game: PersonGame) -> Problem:
     if game.ended is not None:
         return Problem(HTTPStatus.CONFLICT, "This game is over.", hint=f"See /play/{game.id}.")
     return Problem(

@@ -30,7 +30,7 @@ class SeatAtTable:
 class Choices:
     """The person's options."""
 
-    hand: tuple[tuple[Card, int], ...]  # kinds with their counts, in the order of kinds
+    hand: tuple[tuple[Card, int], ...]  # kinds with their counts, sorted by kind
     two: bool  # whether chopsticks allow a second card
     dummy: bool  # whether the dummy's card must also be chosen
     drawn: Card | None  # the card that was drawn from the dummy's pile

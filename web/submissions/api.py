@@ -171,7 +171,7 @@ GameOfIt = Annotated[
 def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begin) -> APIRouter:
     """Return the routes of submissions."""
     router = DataRouter("submissions")
-    following = SubmissionEvents(repository)
+    streams = SubmissionEvents(repository)
 
     @router.put(
         "/bots/{bot}/submissions",
@@ -260,10 +260,10 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
     def events(request: Request, caller: Reader, id_: SubmissionId) -> EventStream:
         """Follow a submission until it ends.
 
-        Each event is named ``stage``, and its data is the submission with its games. The first event comes
-        immediately, then one at each change and after each game. The stream ends when the submission ends or
-        access is lost, and after ten minutes at the latest. An account can have ten streams at a time; any
-        further stream ends immediately, and must be requested again later.
+        Each event is named ``stage``, and its data is the submission with its games. The first event is sent
+        immediately, and another at each change and after each game. The stream ends when the submission ends
+        or access is lost, and after ten minutes at the latest. An account can have ten streams at a time;
+        any further stream ends immediately, and must be requested again later.
         """
         known = own_submission(repository, caller, id_)
 
@@ -271,7 +271,7 @@ def submission_api(repository: SubmissionRepository, owners: Owners, begin: Begi
             return may_read(find_caller(request), known.account)
 
         # A proxy that buffers the stream would delay each stage.
-        made = following.events(known, caller.account.id, allowed)
+        made = streams.events(known, caller.account.id, allowed)
         return EventStream(made, headers={"X-Accel-Buffering": "no"})
 
     return router

@@ -90,7 +90,7 @@ def _state(reached: Stage, stage: Stage, at: datetime | None) -> StepState:
 class QualificationLine:
     """A qualification game."""
 
-    number: int | None  # from 1; None for a game that an arena fault stopped, and that will be repeated
+    number: int | None  # from 1; None for a game that an arena fault stopped and that will be repeated
     again: bool  # whether an earlier game of this number didn't count because the host was busy
     reason: str | None  # the cause of its last arena fault, or None
     document: SubmissionGame  # the rest, as in the API
@@ -107,7 +107,7 @@ def read_games(store: Store, known: KnownSubmission) -> tuple[QualificationLine,
     return tuple(lines)
 
 
-def _queued(store: Store, known: KnownSubmission) -> int:
+def _count_ahead(store: Store, known: KnownSubmission) -> int:
     if known.stage is not Stage.RECEIVED:
         return 0
     return sum(other.number < known.number for other in store.submissions.open_submissions())
@@ -130,7 +130,7 @@ _SAMPLES: Final = {"python": "greedy", "javascript": "greedy-js"}
 
 
 def samples(folder: Path) -> tuple[_Sample, ...]:
-    """Return the bots to start from, from the folder of sample bots. An unreadable bot has no source."""
+    """Read the bots to start from in the folder of sample bots. An unreadable bot has no source."""
     return tuple(
         _Sample(
             kind=language.name,
@@ -244,7 +244,7 @@ class _Submissions:
             "submission.html",
             submission=known,
             steps=steps(known),
-            queued=_queued(store, known),
+            queued=_count_ahead(store, known),
             lines=read_games(store, known),
             hand=() if asked is None else tuple(map(card, asked.hand)),
             bot=bot if bot is not None and bot.account == known.account else None,

@@ -33,7 +33,7 @@ class FilmStage(StrEnum):
 
 
 class Frame(NamedTuple):
-    """A picture of a game; ``round`` and ``turn`` are from 1."""
+    """A picture of a game; ``round`` and ``turn`` are numbered from 1."""
 
     round: int
     turn: int
@@ -98,9 +98,9 @@ class Film:
     rules: Rules
     steps: tuple[Step, ...]  # its turns, replayed by the rules
     frames: tuple[Frame, ...]  # all frames, in order
-    # The participants' display names, the dummy last; seats of one bot get distinct names.
+    # The participants' display names, the dummy last; seats of the same bot get distinct names.
     names: tuple[str, ...]
-    certain: tuple[tuple[int, ...], ...]  # per turn: the certain points of each table after it, in its round
+    certain: tuple[tuple[int, ...], ...]  # per turn: each table's certain points in the round, after the turn
 
     @property
     def seed(self) -> str | None:
@@ -169,5 +169,5 @@ def _frames(rules: Rules, rounds: int) -> Iterator[Frame]:
 
 def _names(replay: PublicReplay | DisclosedGame) -> tuple[str, ...]:
     bots = [clean_name(seat.bot) for seat in replay.seats]
-    told_apart = [bot if bots.count(bot) == 1 else f"{bot} {seat}" for seat, bot in enumerate(bots)]
-    return (*told_apart, *(["dummy"] if replay.rules.dummy else []))
+    distinct = [bot if bots.count(bot) == 1 else f"{bot} {seat}" for seat, bot in enumerate(bots)]
+    return (*distinct, *(["dummy"] if replay.rules.dummy else []))

@@ -63,7 +63,7 @@ class PrivateLog:
     """The private part of a game that a viewer may see."""
 
     seats: Sequence[SeatLog]  # the viewer's own, in seat order; all for operators
-    # Notes and troubles by the turn's anchor, as in :mod:`web.games.pages`.
+    # Notes and trouble by the turn's anchor, as in :mod:`web.games.pages`.
     notes: Mapping[str, Sequence[SeatNote]]
     own: bool  # whether all of these seats belong to the viewer
     gone: bool = False  # whether their logs were deleted
@@ -84,11 +84,11 @@ def read_private_log(logs: GameLogs, game: str, viewer: Viewer) -> PrivateLog:
     if not log.kept:
         return _GONE
     return PrivateLog(
-        seats=seats, notes=_said(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
+        seats=seats, notes=_notes_by_turn(log, seats), own=all(viewer.owns(seat.account) for seat in seats)
     )
 
 
-def _said(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[SeatNote]]:
+def _notes_by_turn(log: StoredGameLog, seats: Sequence[SeatLog]) -> Mapping[str, Sequence[SeatNote]]:
     notes = defaultdict(list)
     for seat in seats:
         for decision in decisions(log, seat.seat):

@@ -50,15 +50,20 @@ class RequestedFrame:
     viewpoint: Viewpoint
 
 
-def _asked(round: Round, turn: Turn, step: Step = FilmStage.PICK, view: View = "all") -> RequestedFrame:  # noqa: A002 - the parameters of the address
+def _requested_frame(
+    round: Round,  # noqa: A002 - the parameters of the address
+    turn: Turn,
+    step: Step = FilmStage.PICK,
+    view: View = "all",
+) -> RequestedFrame:
     return RequestedFrame(Frame(int(round), int(turn), step), Viewpoint.read(view))
 
 
-Asked = Annotated[RequestedFrame, Depends(_asked)]
+Asked = Annotated[RequestedFrame, Depends(_requested_frame)]
 
 
 def origin(request: Request) -> str:
-    """Return the site's origin as the visitor's request names it."""
+    """Return the site's origin as given in the visitor's request."""
     return str(request.base_url).rstrip("/")
 
 
@@ -93,7 +98,7 @@ def seated(played: Film, viewpoint: Viewpoint) -> Viewpoint:
 
 
 Find = Callable[..., Shown]
-"""Dependency: returns the game of an address.
+"""Dependency: returns the game at an address.
 
 Raises 404 if the game doesn't exist or the viewer may not see it.
 """
@@ -142,9 +147,9 @@ class Pictures:
     """Draws pictures, a limited number at a time."""
 
     def __init__(self) -> None:
-        self._lane = Semaphore(1)
+        self._semaphore = Semaphore(1)
         self._waiting = 0
-        self._kept: dict[str, bytes] = {}
+        self._cache: dict[str, bytes] = {}
 
     async def answer(self, request: Request, of: tuple[object, ...], draw: Callable[[], bytes]) -> Response:
         """Return a picture with its ``ETag``, or 304.
@@ -161,8 +166,8 @@ class Pictures:
         return response
 
     async def _picture(self, etag: str, draw: Callable[[], bytes]) -> bytes:
-        if etag in self._kept:
-            return self._kept[etag]
+        if etag in self._cache:
+            return self._cache[etag]
         if self._waiting >= MAX_WAITING:
             raise Problem(
                 HTTPStatus.SERVICE_UNAVAILABLE,
@@ -171,18 +176,18 @@ class Pictures:
             )
         self._waiting += 1
         try:
-            async with self._lane:
+            async with self._semaphore:
                 # Another request may have drawn the same one.
-                if etag not in self._kept:
-                    self._keep(etag, await run_in_threadpool(draw))
-                return self._kept[etag]
+                if etag not in self._cache:
+                    self._store(etag, await run_in_threadpool(draw))
+                return self._cache[etag]
         finally:
             self._waiting -= 1
 
-    def _keep(self, etag: str, picture: bytes) -> None:
-        self._kept[etag] = picture
-        if len(self._kept) > MAX_CACHED:
-            del self._kept[next(iter(self._kept))]
+    def _store(self, etag: str, picture: bytes) -> None:
+        self._cache[etag] = picture
+        if len(self._cache) > MAX_CACHED:
+            del self._cache[next(iter(self._cache))]
 
 
 def shown_game(found: GamePage) -> Shown:
@@ -208,11 +213,11 @@ def viewer_pages(store: Store) -> APIRouter:
         return shown_game(read_game(store.games, game))
 
     router = viewer_routes(find, store.logs, base="/games")
-    router.routes += _for_other_sites(store, find).routes
+    router.routes += _embedding_pages(store, find).routes
     return router
 
 
-def _for_other_sites(store: Store, find: Find) -> APIRouter:
+def _embedding_pages(store: Store, find: Find) -> APIRouter:
     """Return the routes of frames and link previews that other sites show. They are the same for everyone."""
     router = PageRouter(anonymous=True)
     pictures = Pictures()

@@ -38,7 +38,7 @@ SIZE: Final = (1200, 630)
 TALL: Final = HEIGHT / WIDTH
 """Height of a card whose width is 1."""
 
-_FINE: Final = 2
+_OVERSAMPLING: Final = 2
 """Factor by which pictures are drawn larger and then reduced, for smooth edges."""
 
 # The site's light theme, see static/site.css.
@@ -54,22 +54,22 @@ class Sheet:
     """A sheet to draw on; all measures are in pixels of the finished picture."""
 
     def __init__(self) -> None:
-        self._image = Image.new("RGB", [_FINE * length for length in SIZE], PAPER)
+        self._image = Image.new("RGB", [_OVERSAMPLING * length for length in SIZE], PAPER)
         self._draw = ImageDraw.Draw(self._image)
 
     def text(
         self, at: tuple[float, float], text: str, size: int, colour: str = INK, *, align: str = "left"
     ) -> float:
         """Write a line with its upper left corner (or right, by ``align``) at ``at``; return its width."""
-        place = (_FINE * at[0], _FINE * at[1])
-        font = ImageFont.load_default(_FINE * size)
+        place = (_OVERSAMPLING * at[0], _OVERSAMPLING * at[1])
+        font = ImageFont.load_default(_OVERSAMPLING * size)
         self._draw.text(place, text, colour, font, anchor="ra" if align == "right" else "la")
-        return self._draw.textlength(text, font) / _FINE
+        return self._draw.textlength(text, font) / _OVERSAMPLING
 
     def cut(self, text: str, size: int, width: float) -> str:
         """Return as much of a text as fits into a width."""
-        font = ImageFont.load_default(_FINE * size)
-        while self._draw.textlength(text, font) > _FINE * width:
+        font = ImageFont.load_default(_OVERSAMPLING * size)
+        while self._draw.textlength(text, font) > _OVERSAMPLING * width:
             text = text.rstrip("…")[:-1] + "…"
         return text
 
@@ -87,14 +87,14 @@ class Sheet:
 
     def mark(self, x: float, y: float) -> None:
         """Draw the site's logo."""
-        ring = [_FINE * value for value in (x, y + 12, x + 66, y + 48)]
-        self._draw.rounded_rectangle(ring, _FINE * 18, outline=VERMILION, width=_FINE * 7)
+        ring = [_OVERSAMPLING * value for value in (x, y + 12, x + 66, y + 48)]
+        self._draw.rounded_rectangle(ring, _OVERSAMPLING * 18, outline=VERMILION, width=_OVERSAMPLING * 7)
         self._circle(x + 21, y + 14, 11, VERMILION)
         self._circle(x + 45, y + 46, 11, VERMILION)
 
     def belt(self, left: float, top: float, right: float, bottom: float) -> None:
         """Draw a piece of the belt, with its plates."""
-        self._draw.rectangle([_FINE * value for value in (left, top, right, bottom)], WOOD)
+        self._draw.rectangle([_OVERSAMPLING * value for value in (left, top, right, bottom)], WOOD)
         for number in range(int(right - left) // 60):
             self._circle(left + 30 + 60 * number, (top + bottom) / 2, 9, PLATE)
 
@@ -106,16 +106,21 @@ class Sheet:
 
     def card(self, card: Card | None, x: float, y: float, width: float, *, framed: bool = False) -> None:
         """Draw a card, face down if it is None, and optionally framed in vermilion."""
-        shown = _resized(card, round(_FINE * width))
-        self._image.paste(shown, (round(_FINE * x), round(_FINE * y)), shown)
+        shown = _resized(card, round(_OVERSAMPLING * width))
+        self._image.paste(shown, (round(_OVERSAMPLING * x), round(_OVERSAMPLING * y)), shown)
         if framed:
-            box = [_FINE * value for value in (x - 4, y - 4, x + width + 4, y + width * TALL + 4)]
-            self._draw.rounded_rectangle(box, _FINE * (width / 10 + 4), outline=VERMILION, width=_FINE * 4)
+            box = [_OVERSAMPLING * value for value in (x - 4, y - 4, x + width + 4, y + width * TALL + 4)]
+            self._draw.rounded_rectangle(
+                box, _OVERSAMPLING * (width / 10 + 4), outline=VERMILION, width=_OVERSAMPLING * 4
+            )
 
     def line(self, points: Sequence[tuple[float, float]], colour: str, width: float) -> None:
         """Draw a line through points."""
         self._draw.line(
-            [(_FINE * x, _FINE * y) for x, y in points], colour, round(_FINE * width), joint="curve"
+            [(_OVERSAMPLING * x, _OVERSAMPLING * y) for x, y in points],
+            colour,
+            round(_OVERSAMPLING * width),
+            joint="curve",
         )
 
     def png(self) -> bytes:
@@ -127,11 +132,11 @@ class Sheet:
         return made.getvalue()
 
     def _number(self, x: float, y: float, text: str, size: int, colour: str) -> None:
-        font = ImageFont.load_default(_FINE * size)
-        self._draw.text((_FINE * x, _FINE * y), text, colour, font, anchor="mm")
+        font = ImageFont.load_default(_OVERSAMPLING * size)
+        self._draw.text((_OVERSAMPLING * x, _OVERSAMPLING * y), text, colour, font, anchor="mm")
 
     def _circle(self, x: float, y: float, radius: float, colour: str) -> None:
-        box = [_FINE * value for value in (x - radius, y - radius, x + radius, y + radius)]
+        box = [_OVERSAMPLING * value for value in (x - radius, y - radius, x + radius, y + radius)]
         self._draw.ellipse(box, colour)
 
 
@@ -228,7 +233,7 @@ _LAP: Final = 0.45
 """Visible share of a card below the next one of its stack."""
 
 _LIFT: Final = 7
-_WIDEST: Final = 64
+_MAX_CARD_WIDTH: Final = 64
 
 
 class _Box(NamedTuple):
@@ -264,8 +269,8 @@ def _head(sheet: Sheet, film: Film, shown: Scene, viewpoint: Viewpoint, title: s
     sheet.mark(_MARGIN, 30)
     sheet.text((_MARGIN + 84, 36), title, 40)
     right = SIZE[0] - _MARGIN
-    wide = sheet.text((right, 36), STAGES[frame.stage], 40, VERMILION, align="right")
-    sheet.text((right - wide - 16, 36), f"Round {frame.round}, turn {frame.turn}", 40, align="right")
+    stage_width = sheet.text((right, 36), STAGES[frame.stage], 40, VERMILION, align="right")
+    sheet.text((right - stage_width - 16, 36), f"Round {frame.round}, turn {frame.turn}", 40, align="right")
     if viewpoint.seat is not None:
         whose = "as {} saw it" if viewpoint.visible is VisibleHands.SEAT else "what {} could infer"
         line = sheet.cut(whose.format(film.names[viewpoint.seat]), 22, SIZE[0] - 2 * _MARGIN)
@@ -288,13 +293,13 @@ def _hand_width(hand: Sequence[HandCard], box: _Box) -> float:
     """Return the card width at which a hand fits on its piece of the belt."""
     count = max(1, len(hand))
     across = (box.width - 3 * _GAP) / count - _GAP
-    return min(_WIDEST, across, (box.height - 2 * _LIFT - 2 * _GAP) / TALL)
+    return min(_MAX_CARD_WIDTH, across, (box.height - 2 * _LIFT - 2 * _GAP) / TALL)
 
 
 def _table_width(stacks: Sequence[Stack], box: _Box) -> float:
     count = max(1, len(stacks))
     across = sum(1 + _LAP * (len(stack.cards) - 1) for stack in stacks) or 1
-    return min(_WIDEST, (box.width - 3 * _GAP * count) / across, (box.height - 2 * _GAP) / TALL)
+    return min(_MAX_CARD_WIDTH, (box.width - 3 * _GAP * count) / across, (box.height - 2 * _GAP) / TALL)
 
 
 def _name(sheet: Sheet, film: Film, number: int, seat: SeatScene, top: float) -> None:
@@ -302,14 +307,14 @@ def _name(sheet: Sheet, film: Film, number: int, seat: SeatScene, top: float) ->
     if number < film.rules.players:
         sheet.plate(_MARGIN + 21, top + 21, str(number), INK)
     sheet.text((_MARGIN + 56, top + 2), sheet.cut(film.names[number], 28, _NAMES - 80), 28)
-    gone = sheet.text((_MARGIN + 56, top + 40), str(seat.score), 34, colour) + _GAP * 2
+    used = sheet.text((_MARGIN + 56, top + 40), str(seat.score), 34, colour) + _GAP * 2
     if seat.gain:
-        gone += sheet.text((_MARGIN + 56 + gone, top + 46), f"{seat.gain:+}", 26, VERMILION) + _GAP * 2
+        used += sheet.text((_MARGIN + 56 + used, top + 46), f"{seat.gain:+}", 26, VERMILION) + _GAP * 2
     if seat.place:
         won = VERMILION if seat.place == 1 else INK
-        gone += sheet.text((_MARGIN + 56 + gone, top + 50), f"place {seat.place}", 20, won) + _GAP * 2
-    tags = sheet.cut(", ".join(seat.tags), 20, _NAMES - 80 - gone)
-    sheet.text((_MARGIN + 56 + gone, top + 50), tags, 20, VERMILION)
+        used += sheet.text((_MARGIN + 56 + used, top + 50), f"place {seat.place}", 20, won) + _GAP * 2
+    tags = sheet.cut(", ".join(seat.tags), 20, _NAMES - 80 - used)
+    sheet.text((_MARGIN + 56 + used, top + 50), tags, 20, VERMILION)
 
 
 def _hand(sheet: Sheet, hand: Sequence[HandCard], box: _Box, width: float) -> None:

@@ -65,7 +65,7 @@ def hands(
             for seat, hand in enumerate(found)
         ]
     if viewpoint.seat is not None:
-        return [hand if seat == viewpoint.seat else _backs(hand) for seat, hand in enumerate(found)]
+        return [hand if seat == viewpoint.seat else _face_down(hand) for seat, hand in enumerate(found)]
     return found
 
 
@@ -103,7 +103,7 @@ def marked(hand: Hand, marks: Sequence[tuple[Card, Mark]]) -> tuple[HandCard, ..
     return tuple(cards)
 
 
-def _backs(hand: Sequence[HandCard]) -> tuple[HandCard, ...]:
+def _face_down(hand: Sequence[HandCard]) -> tuple[HandCard, ...]:
     """Turn a hand face down. The result shows that a choice was made, but not which cards or how many."""
     picked = any(card.mark is Mark.PICKED for card in hand)
     return tuple(
@@ -258,11 +258,11 @@ def _frame(shown: Scene) -> tuple[Any, ...]:
         " ".join(f"{_LETTERS[card]}{count}" for card, count in shown.unseen.cards),
         shown.unseen.says,
     )
-    return _cut(*shown.frame, shown.says, tuple(map(_seat, shown.seats)), unseen)
+    return _trim(*shown.frame, shown.says, tuple(map(_seat, shown.seats)), unseen)
 
 
 def _seat(seat: SeatScene) -> tuple[Any, ...]:
-    return _cut(
+    return _trim(
         "".join(_FACE_DOWN if held.card is None else _LETTERS[held.card] for held in seat.hand),
         _marks(seat.hand),
         " ".join(map(_stack, seat.stacks)),
@@ -289,7 +289,7 @@ def _stack(stack: Stack) -> str:
     return cards + rolls + (f"={fixed(stack.points, 0)}" if stack.points else "")
 
 
-def _cut(*entries: object) -> tuple[Any, ...]:
+def _trim(*entries: object) -> tuple[Any, ...]:
     """Drop trailing empty entries."""
     last = max((number for number, entry in enumerate(entries) if entry), default=-1)
     return entries[: last + 1]

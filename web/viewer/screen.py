@@ -75,7 +75,7 @@ class SheetRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSheet:
-    """The end of a game, best place first."""
+    """The players' points at the end of a game, best place first."""
 
     kinds: tuple[str, ...]
     rows: tuple[SheetRow, ...]

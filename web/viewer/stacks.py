@@ -8,7 +8,7 @@ from arena.rules import Card, Rules, Table
 from arena.rules.cards import MAKI_ICONS, NIGIRI_POINTS
 from web.viewer.film import Film, FilmStage, Frame, earned
 
-_ROOM: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
+_MAX_STACK: Final = {Card.TEMPURA: 2, Card.SASHIMI: 3, Card.WASABI: 1}
 """Maximum number per stack; kinds not listed have no maximum."""
 
 
@@ -66,7 +66,7 @@ def _stack_for(card: Card, laid: Sequence[Sequence[Card]]) -> int | None:
     if card in NIGIRI_POINTS and [Card.WASABI] in laid:
         return laid.index([Card.WASABI])
     for number, stack in enumerate(laid):
-        if _family(stack[0]) is _family(card) and len(stack) < _ROOM.get(card, len(stack) + 1):
+        if _family(stack[0]) is _family(card) and len(stack) < _MAX_STACK.get(card, len(stack) + 1):
             return number
     return None
 
@@ -110,13 +110,13 @@ class SeatStanding:
 def standing(film: Film, frame: Frame) -> SeatStanding:
     """Return the points in a frame."""
     scores = film.step(frame).moment.state.scores
-    sure = [_sums(scores, points) for points in film.certain_points(frame)]
+    certain = [_sums(scores, points) for points in film.certain_points(frame)]
     scored = _sums(scores, film.replay.rounds[frame.round - 1].scores)
     before, now = {
-        FilmStage.PICK: (sure[0], sure[0]),
-        FilmStage.REVEAL: (sure[0], sure[1]),
-        FilmStage.PASS: (sure[1], sure[1]),
-        FilmStage.SCORE: (sure[1], scored),
+        FilmStage.PICK: (certain[0], certain[0]),
+        FilmStage.REVEAL: (certain[0], certain[1]),
+        FilmStage.PASS: (certain[1], certain[1]),
+        FilmStage.SCORE: (certain[1], scored),
         FilmStage.END: (scored, film.replay.totals),
     }[frame.stage]
     gains = tuple(after - earlier for earlier, after in zip(before, now, strict=True))

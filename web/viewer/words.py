@@ -24,18 +24,18 @@ def card_name(card: Card) -> str:
 
 
 def where(frame: Frame) -> str:
-    """Name a frame."""
+    """Return a frame's round, turn and stage in words."""
     return f"Round {frame.round}, turn {frame.turn}, {STAGES[frame.stage].lower()}"
 
 
 def describe_frame(film: Film, frame: Frame, viewpoint: Viewpoint) -> str:
     """Describe a frame. Only faults that this viewpoint may show are mentioned."""
     if frame.stage is FilmStage.PICK:
-        return " ".join(_choice(film, frame, viewpoint))
+        return " ".join(_describe_choices(film, frame, viewpoint))
     if frame.stage is FilmStage.REVEAL:
-        return " ".join(_revealed(film, frame))
+        return " ".join(_describe_reveal(film, frame))
     if frame.stage is FilmStage.PASS:
-        return _passed(film, frame)
+        return _describe_pass(film, frame)
     if frame.stage is FilmStage.SCORE:
         scores = film.replay.rounds[frame.round - 1].scores
         return f"Points for this round: {points_of(film.names, scores)}."
@@ -53,7 +53,7 @@ def of_unseen(count: int, hidden: int) -> str:
     return f"The {hidden} face-down cards are among these {count}; the rest were not dealt."
 
 
-def _choice(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
+def _describe_choices(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
     automatic = is_automatic(film.rules, frame.turn)
     yield "The last cards are played automatically." if automatic else "Everyone has chosen."
     step = film.step(frame)
@@ -63,7 +63,7 @@ def _choice(film: Film, frame: Frame, viewpoint: Viewpoint) -> Iterator[str]:
             yield f"{film.names[seat]}: {fault}; {what}."
 
 
-def _revealed(film: Film, frame: Frame) -> Iterator[str]:
+def _describe_reveal(film: Film, frame: Frame) -> Iterator[str]:
     moment, gains = film.step(frame).moment, standing(film, frame).gains
     for name, play, table, gain in zip(film.names, moment.plays, moment.tables, gains, strict=True):
         tripled = [card for stack in stacks(film.rules, table, new=len(play)) for card in stack.tripled]
@@ -75,7 +75,7 @@ def _revealed(film: Film, frame: Frame) -> Iterator[str]:
         yield f"{name}: {' and '.join(words)}{chopsticks}{f', {signed(gain, 0)}' if gain else ''}."
 
 
-def _passed(film: Film, frame: Frame) -> str:
+def _describe_pass(film: Film, frame: Frame) -> str:
     if film.rules.players == 2:  # noqa: PLR2004 - two hands can only be swapped
         return "The two players swap hands."
     forward = film.rules.direction(frame.round) > 0
@@ -110,7 +110,7 @@ def _ties(film: Film) -> Iterator[str]:
 
 
 def number(count: int, what: str) -> str:
-    """Count things: ``1 point``, ``2 points``."""
+    """Format a count with its noun: ``1 point``, ``2 points``."""
     return f"{fixed(count, 0)} {what if abs(count) == 1 else what + 's'}"
 
 
